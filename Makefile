@@ -11,10 +11,11 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 
-.PHONY: help setup parts test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness docs lint release clean again
+.PHONY: help setup parts smoke test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
+	@echo 'make smoke       run the tests of oracles and clusters, and the record of numbers: under two minutes'
 	@echo 'make test        run the tests but the slow ones; ARGS="-k oracle" goes to pytest'
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
@@ -40,8 +41,12 @@ parts: $(VENV)/.package
 	@:
 
 $(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
-	$(PYTHON) scripts/install_dynet --python $(VENV)/bin/python --editable $(DYNET_FLAGS)
+	$(VENV)/bin/python scripts/install_dynet --editable $(DYNET_FLAGS)
 	@touch $@
+
+# without models of any size: seconds where `make test` takes minutes
+smoke: setup
+	$(PYTEST) -m 'not slow' tests/oracle tests/clusters tests/golden $(ARGS)
 
 test: setup
 	$(PYTEST) -m 'not slow' $(ARGS)
@@ -89,7 +94,7 @@ CHECKED = start lstm gradients-discriminative gradients-generative sgd-discrimin
 EMULATED = $(VENV)/bin/python -m scripts.gpu emulate
 
 test-cuda-emulated: setup
-	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest $(ON_GPU) $(ARGS)
+	RNNG_DY_TEST_DEVICE=cuda $(EMULATED) $(VENV)/bin/python -m pytest --timeout 3600 $(ON_GPU) $(ARGS)
 	$(EMULATED) $(VENV)/bin/python -m scripts.gpu check --quick --seconds 300 --only $(CHECKED)
 
 english: setup

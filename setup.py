@@ -11,9 +11,7 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
-# mixed regressions
-READING = ["scipy"]
-SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
+SERVE = [*PAGES, "fastapi>=0.115", "pydantic>=2.9", "uvicorn>=0.30"]
 # starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed browser
 BROWSER = [
     "httpx2; python_version >= '3.11'",
@@ -22,6 +20,7 @@ BROWSER = [
 ]
 TOOLS = [
     "pytest",
+    "pytest-timeout",
     "pytest-xdist",
     "hypothesis",
     "coverage",
@@ -77,19 +76,17 @@ setup(
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],
-        "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
-    install_requires=["numpy>=1.22", "nltk", "click"],
+    install_requires=["numpy>=1.22", "nltk", "click", "filelock"],
     extras_require={
         "cluster": CLUSTER,
         "cuda": cuda_libraries(),
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,
-        "reading": READING,
         "serve": SERVE,
-        "test": [*TOOLS, *CLUSTER, *DOCS, *READING, *SERVE, *BROWSER],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *SERVE, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ SWEEPS = 5
 
 
 class BrownClustering:
-    """The clustering of a corpus, one `step` at a time.
+    """The clustering of a corpus.
 
     Words enter by falling frequency, equal ones by first occurrence. The first C words get a cluster each. Each later
     word becomes cluster C + 1. Then the pair whose merge loses the least mutual information is merged (Brown et al.
@@ -39,20 +40,23 @@ class BrownClustering:
     def __init__(
         self,
         bigrams: Bigrams,
-        classes: int,
+        classes: int | None = None,
         *,
         min_count: int = 1,
         within_sentences: bool = False,
         refine: bool = False,
     ):
-        """Raises RnngError if no word is frequent enough. C is at most the number of frequent words."""
+        """`classes` is C, at most the number of frequent words; None: the root of the number of words, as in the paper.
+
+        Raises RnngError if no word is frequent enough.
+        """
         self.words, self.counts = bigrams.words, bigrams.counts
         self._frequent = int(np.count_nonzero(self.counts >= min_count))
         if not self._frequent:
             raise RnngError(
                 f"no word occurs {min_count} times: the corpus is empty, or --min-count too high"
             )
-        self.classes = min(classes, self._frequent)
+        self.classes = min(classes or max(1, round(len(self.words) ** 0.5)), self._frequent)
         self._bigrams, self._within_sentences = bigrams, within_sentences
         self._pairs = _PairsByLaterWord(bigrams, within_sentences)
         self._tables = MergeTables(self.classes + 1)
@@ -65,32 +69,39 @@ class BrownClustering:
         self._number = np.zeros(self.classes + 1, dtype=np.int64)
         self._merges = np.zeros((self.classes - 1, 2), dtype=np.int32)
         self._free = 0
-        self._exchanges: Exchanges | None = None
-        self._sweeps = SWEEPS if refine else 0
-        self.done = 0
-        """Number of steps taken."""
+        self._refine = refine
+
+    def steps(self) -> Iterator[None]:
+        """Cluster the words. It stops after each word, each sweep of exchanges and each merge of the tree.
+
+        `total` is the number of these steps.
+        """
+        for word in range(self._frequent):
+            self._bring_in(word)
+            yield
+        if self._refine:
+            pairs = self._bigrams.pairs(self._within_sentences)
+            exchanges = Exchanges(pairs, self.class_of[: self._frequent], self.classes + 1)
+            for _ in range(SWEEPS):
+                exchanges.sweep()
+                yield
+            self._fill_tables(exchanges.joint)
+        for word in range(self._frequent, len(self.words)):
+            self._bring_in(word)
+            yield
+        for merge in range(self.classes - 1):
+            self._merge_in_tree(merge)
+            yield
 
     @property
     def total(self) -> int:
-        """Number of steps in all: every word, the sweeps of exchanges, and the merges of the tree."""
-        return len(self.words) + self._sweeps + self.classes - 1
+        """The number of steps."""
+        return len(self.words) + SWEEPS * self._refine + self.classes - 1
 
-    def step(self) -> None:
-        """Add the next word, sweep once over the frequent words, or make the next merge of the tree."""
-        step, self.done = self.done, self.done + 1
-        if step < self._frequent:
-            self._bring_in(step)
-        elif step < self._frequent + self._sweeps:
-            self._sweep()
-        elif step < len(self.words) + self._sweeps:
-            self._bring_in(step - self._sweeps)
-        else:
-            self._merge_in_tree(step - len(self.words) - self._sweeps)
-
-    def run(self) -> None:
-        """Take all remaining steps."""
-        while self.done < self.total:
-            self.step()
+    def run(self) -> BrownClustering:
+        """Take all steps and return the clustering."""
+        deque(self.steps(), maxlen=0)
+        return self
 
     def paths(self) -> list[str]:
         """Return the bit string of each word's cluster, by rank: 0 for the older of two merged clusters."""
@@ -105,25 +116,6 @@ class BrownClustering:
         """Return all words with their paths: clusters in the order of the tree, their words by rank."""
         rows = zip(self.paths(), self.words, self.counts.tolist(), strict=True)
         return sorted((ClusteredWord(*row) for row in rows), key=lambda entry: entry.path)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the state for saving, without the counts of the corpus."""
-        return self._tables.arrays() | {
-            "class_of": self.class_of,
-            "first_word": self._first_word,
-            "number": self._number,
-            "merges": self._merges,
-            "progress": np.array([self.done, self._free]),
-        }
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Set a saved state of the same corpus and options."""
-        self._tables.restore(arrays)
-        self.class_of[:] = arrays["class_of"]
-        self._first_word[:], self._number[:] = arrays["first_word"], arrays["number"]
-        self._merges[:] = arrays["merges"]
-        self.done, self._free = map(int, arrays["progress"])
-        self._find_members()
 
     def _bring_in(self, word: int) -> None:
         slot = self._free
@@ -140,32 +132,17 @@ class BrownClustering:
             self._members[kept] += self._members[freed]
             self._free = freed
 
-    def _sweep(self) -> None:
-        """Exchange the words that have entered; after the last sweep, fill the tables from the new clusters."""
-        if self._exchanges is None:
-            pairs = self._bigrams.pairs(self._within_sentences)
-            class_of = self.class_of[: self._frequent]
-            self._exchanges = Exchanges(pairs, class_of, self.classes + 1)
-        self._exchanges.sweep()
-        if self.done == self._frequent + self._sweeps:
-            self._fill_tables(self._exchanges.joint)
-            self._exchanges = None
-
     def _fill_tables(self, joint: np.ndarray) -> None:
         """Refill the tables from the clusters of the frequent words, whose pair counts are `joint`."""
         self._tables = MergeTables(self.classes + 1)
-        self._find_members()
         entered = np.zeros(self.classes + 1)
         for slot, members in enumerate(self._members):
+            members[:] = np.flatnonzero(self.class_of == slot).tolist()
             if members:
                 entered[slot] = 1
                 right, left = joint[slot] * entered, joint[:, slot] * entered
                 self._tables.add(slot, self.counts[members].sum(), right, left)
                 self._first_word[slot] = members[0]
-
-    def _find_members(self) -> None:
-        for slot, members in enumerate(self._members):
-            members[:] = np.flatnonzero(self.class_of == slot).tolist()
 
     def _best_pair(self, slot: int | None = None) -> tuple[int, int]:
         """Return the pair to merge, of all slots or with one slot; the slot with more contexts comes first."""
@@ -217,11 +194,6 @@ class _PairsByLaterWord:
         return right, left
 
 
-def default_classes(bigrams: Bigrams) -> int:
-    """Return the square root of the vocabulary size, as in Dyer et al. (2016)."""
-    return max(1, round(len(bigrams.words) ** 0.5))
-
-
 def brown_clusters(
     sentences: Iterable[Sequence[str]],
     classes: int | None = None,
@@ -238,9 +210,8 @@ def brown_clusters(
     [('0', 'cat'), ('0', 'dog'), ('10', 'sat'), ('10', 'ran'), ('11', 'the'), ('11', 'a')]
     """
     bigrams = count_bigrams(sentences)
-    clustering = BrownClustering(bigrams, classes or default_classes(bigrams))
-    while clustering.done < clustering.total:
-        clustering.step()
+    clustering = BrownClustering(bigrams, classes)
+    for _ in clustering.steps():
         on_step(clustering)
     shown = rules_of(bigrams.words)
     return place_unseen(clustering.entries(), unknown_classes(shown and (rules or shown)))

@@ -1,14 +1,14 @@
-"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word per line."""
+"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word on each line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+import re
+from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
-from oracle.errors import InputError
-from oracle.numerals import is_whole_number
-from oracle.streams import open_input
+from oracle.files import open_text, reading
+
+_ENTRY = re.compile(r"([01]*)\t([^\t]+)\t([0-9]{1,15})\r?\n?")
 
 
 class ClusteredWord(NamedTuple):
@@ -25,53 +25,20 @@ def read_clusters(path: str) -> list[ClusteredWord]:
 
     Raises InputError for a line that is not `bits<TAB>word<TAB>count`, and for a repeated word.
     """
-    entries, lines = [], {}
-    with open_input(path) as stream:
-        for number, line in enumerate(stream, 1):
-            fields = line.rstrip("\r\n").split("\t")
-            if not _is_entry(fields):
-                raise InputError(
-                    f"not `bits<TAB>word<TAB>count` but {line.rstrip()!r:.80}: "
-                    "make a clusters file with `rnng-dy clusters`",
-                    path,
-                    number,
-                )
-            bits, word, count = fields
-            if word in lines:
-                message = f"the word {word!r} already stands on line {lines[word]}: take one out"
-                raise InputError(message, path, number)
-            lines[word] = number
-            entries.append(ClusteredWord(bits, word, int(count)))
-    if not entries:
-        raise InputError("an empty clusters file: make one with `rnng-dy clusters`", path)
-    return entries
-
-
-def _is_entry(fields: list[str]) -> bool:
-    if len(fields) != 3:
-        return False
-    bits, word, count = fields
-    return bool(word) and not set(bits) - {"0", "1"} and is_whole_number(count)
-
-
-def by_cluster(entries: Iterable[ClusteredWord]) -> list[tuple[str, list[ClusteredWord]]]:
-    """Return clusters by path, with the words of each by falling count.
-
-    >>> by_cluster([ClusteredWord("1", "a", 1), ClusteredWord("0", "b", 1), ClusteredWord("1", "c", 2)])[1]
-    ('1', [ClusteredWord(path='1', word='c', count=2), ClusteredWord(path='1', word='a', count=1)])
-    """
-    ordered = sorted(entries, key=lambda entry: (entry.path, -entry.count))
-    return [(path, list(words)) for path, words in groupby(ordered, key=lambda entry: entry.path)]
-
-
-def listing(entries: Iterable[ClusteredWord], words: int) -> Iterator[str]:
-    """Yield a line per cluster: its path, its numbers of types and tokens, its most frequent words."""
-    clusters = by_cluster(entries)
-    width = max(len(path) for path, _ in clusters)
-    for path, members in clusters:
-        tokens = sum(entry.count for entry in members)
-        top = " ".join(entry.word for entry in members[:words])
-        yield f"{path:{width}} {len(members):7} types {tokens:9} tokens  {top}\n"
+    entries: dict[str, ClusteredWord] = {}
+    with reading(path, remedy="make the file with `rnng-dy clusters`") as location:
+        with open_text(path) as stream:
+            for location.line, line in enumerate(stream, 1):
+                fields = _ENTRY.fullmatch(line)
+                if not fields:
+                    raise ValueError(f"not `bits<TAB>word<TAB>count` but {line.rstrip()!r:.80}")
+                bits, word, count = fields.groups()
+                if word in entries:
+                    raise ValueError(f"the word {word!r} stands on an earlier line already")
+                entries[word] = ClusteredWord(bits, word, int(count))
+        if not entries:
+            raise ValueError("an empty clusters file")
+    return [*entries.values()]
 
 
 def write_clusters(entries: Iterable[ClusteredWord], stream: TextIO) -> None:

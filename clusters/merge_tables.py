@@ -23,17 +23,27 @@ class MergeTables:
 
     def __init__(self, slots: int):
         self.slots = slots
-        # context x cluster: row y < slots is "followed by y", row slots + y is "preceded by y"
+        # n(s, y) at [y, s]: row y < slots is "followed by y", row slots + y is "preceded by y"
         self.contexts = np.zeros((2 * slots, slots))
+        # f(n(s, y)) at [y, s]
         self._f = np.zeros((2 * slots, slots))
+        # the sum over contexts y for s and t, which counts s and t as contexts of their own
         self._shared = np.zeros((slots, slots))
+        # the correction of that sum for the contexts s and t, which the merge makes one
         self._own = np.zeros((slots, slots))
+        # all of the loss but the sum: the correction, and the terms of A and c; infinite where there is no pair
         self._rest = np.full((slots, slots), np.inf)
+        # log (c(s) + c(t))
         self._log_size = np.zeros((slots, slots))
+        # c(s); 1 in a free slot
         self._size = np.ones(slots)
+        # A(s)
         self._ends = np.zeros(slots)
+        # A(s) log c(s)
         self._ends_log_size = np.zeros(slots)
+        # whether the slot has a cluster
         self._active = np.zeros(slots, dtype=bool)
+        # the losses, T L2(s, t), which `losses` returns
         self._loss = np.empty((slots, slots))
 
     def losses(self) -> np.ndarray:
@@ -79,16 +89,6 @@ class MergeTables:
         self._shared[freed] = self._shared[:, freed] = 0
         self._rest[freed] = self._rest[:, freed] = np.inf
         self._update(kept, np.array([kept]))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the state for saving."""
-        # the losses follow from the others
-        return {n.lstrip("_"): a for n, a in vars(self).items() if n not in ("slots", "_loss")}
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Set a saved state."""
-        for name in self.arrays():
-            getattr(self, name if name == "contexts" else f"_{name}")[...] = arrays[name]
 
     def _share_context(self, context: int, slot: int) -> None:
         """Add a new context, the cluster in `slot`, to the sums of all other clusters."""

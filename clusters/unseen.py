@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from clusters.files import ClusteredWord
+from oracle.unknown import CLASSES
 
 
 def rules_of(words: Collection[str]) -> str | None:
@@ -14,7 +15,7 @@ def rules_of(words: Collection[str]) -> str | None:
     >>> rules_of(["the", "UNK-LC-s"]), rules_of(["the", "UNK"]), rules_of(["the"])
     ('berkeley', 'single', None)
     """
-    if any(word.startswith("UNK-") for word in words):
+    if any(word in CLASSES and word != "UNK" for word in words):
         return "berkeley"
     return "single" if "UNK" in words else None
 

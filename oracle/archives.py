@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -11,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from oracle.errors import InputError
-from oracle.packing import UNCHECKED
-from oracle.streams import from_json
+from oracle.files import from_json
 
 FORMAT, VERSION = "rnng_dy archive", 1
 MANIFEST = "manifest.json"
 """The member that lists size and SHA-256 of all others."""
-MOST = 100
+MOST, UNCHECKED = 100, 1 << 23
 """An archive may unpack to MOST times its size, and always to UNCHECKED bytes: models pack 1 to 5 times."""
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
@@ -164,3 +165,58 @@ def is_archive_name(path: str | os.PathLike) -> bool:
     (True, False)
     """
     return Path(path).suffix.lower() == ".zip"
+
+
+class Member:
+    """A file or folder among named contents, such as those of an archive.
+
+    It has those methods of `pathlib.Path` with which model folders are read. Paths of files use `/`.
+    """
+
+    def __init__(self, contents: Mapping[str, bytes], path: str, name: str = ""):
+        """Use the path of the archive for messages; `name` is the path inside of it, empty for the top folder."""
+        self._contents, self.path, self._name = contents, path, name
+
+    def __truediv__(self, name: str) -> Member:
+        return Member(self._contents, self.path, f"{self._name}/{name}" if self._name else name)
+
+    def __str__(self) -> str:
+        return f"{self.path}/{self._name}" if self._name else self.path
+
+    def is_file(self) -> bool:
+        """Return whether this is a file."""
+        return self._name in self._contents
+
+    def is_dir(self) -> bool:
+        """Return whether this is a folder that is not empty."""
+        return not self._name or any(name.startswith(f"{self._name}/") for name in self._contents)
+
+    def exists(self) -> bool:
+        """Return whether this is a file or a folder."""
+        return self.is_file() or self.is_dir()
+
+    def files(self) -> dict[str, Member]:
+        """Return all files of the contents, by name."""
+        return {name: Member(self._contents, self.path, name) for name in self._contents}
+
+    def read_bytes(self) -> bytes:
+        """Return the content of a file. Raises InputError if it is damaged, FileNotFoundError if there is none."""
+        if not self.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
+        return self._contents[self._name]
+
+
+def open_regular(path: str | os.PathLike | Member) -> BinaryIO:
+    """Open a file for reading."""
+    return io.BytesIO(path.read_bytes()) if isinstance(path, Member) else open(path, "rb")
+
+
+def is_there(path: str | os.PathLike | Member) -> bool:
+    """Return whether a name is taken, also by a link to nothing."""
+    return path.exists() if isinstance(path, Member) else os.path.lexists(path)
+
+
+def read_regular(path: str | os.PathLike | Member) -> bytes:
+    """Return all bytes of a file."""
+    with open_regular(path) as stream:
+        return stream.read()

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
+from oracle.files import WHITE_SPACE, read_lines, reading, require_text
 from oracle.lazy import nltk
-from oracle.streams import WHITE_SPACE, read_lines, require_utf8
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
@@ -73,7 +73,8 @@ def parse_line(
     ['The', 'cat', 'sleeps']
     """
     if not any_bytes:
-        require_utf8(text, path, line)
+        with reading(path, line):
+            require_text(text)
     reader = _Reader(path, bare=True)
     trees = reader.read(text, line)
     reader.finish()

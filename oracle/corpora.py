@@ -8,14 +8,12 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
-from oracle.errors import InputError, PluginError, RnngError
-from oracle.lazy import nltk
-from oracle.packing import plain_name
+from oracle.errors import InputError, RnngError
+from oracle.files import plain_name, read_lines
 from oracle.registries import Registry
-from oracle.streams import read_lines
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
@@ -63,18 +61,6 @@ class TreeReader(ABC):
     ) -> Iterable[LocatedTree]:
         """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
 
-    def trees(self, *arguments: Any) -> Iterator[LocatedTree]:
-        """Yield the trees that `read` returns. Raises PluginError if it returns anything but LocatedTrees."""
-        given = self.read(*arguments)
-        if not isinstance(given, Iterable):
-            raise PluginError.of(type(self).read, f"gives {given!r:.60}, and no trees")
-        for located in given:
-            if not (isinstance(located, LocatedTree) and isinstance(located.tree, nltk.Tree)):
-                raise PluginError.of(
-                    type(self).read, f"gives {located!r:.60}, and no LocatedTree of an nltk.Tree"
-                )
-            yield located
-
 
 class BracketedFiles(TreeReader):
     """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
@@ -91,8 +77,7 @@ class BracketedFiles(TreeReader):
 
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
         """Return the files of the sections. A folder stands for its files of trees, sorted by name."""
-        ranges = parse_sections(sections)
-        files = []
+        ranges, paths, files = parse_sections(sections), list(paths), []
         for path in paths:
             if not os.path.isdir(path):
                 files.append(os.fspath(path))
@@ -210,8 +195,8 @@ class NltkSample(TreeReader):
             )
         for name in selected:
             pointer = treebank.abspath(name)
-            with pointer.open() as stream:
-                yield from read_tree_lines(read_lines(name, stream=stream), str(pointer))
+            lines = pointer.open().read().decode().splitlines(keepends=True)
+            yield from read_tree_lines(enumerate(lines, 1), str(pointer))
 
 
 class TreeFiles(TreeReader):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,27 +17,6 @@ class InputError(RnngError):
     def __init__(self, message: str, path: object = None, line: int | None = None):
         self.message, self.path, self.line = message, path, line
         super().__init__(_at(message, path, line))
-
-
-class PluginError(Exception):
-    """A mistake in a plugin. `str()` returns `path:line: message`.
-
-    It is no RnngError: it ends the command, whereas for an input error a command may skip the sentence.
-    """
-
-    @classmethod
-    def at(cls, message: str, path: object, line: int | None = None) -> PluginError:
-        """Return the error for a line of a file."""
-        return cls(_at(message, path, line))
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], message: str) -> PluginError:
-        """Return the error for a mistake that shows only when the function is called, or after it has returned."""
-        code = getattr(function, "__code__", None)
-        if code is None:
-            # a method that Python itself gives every class
-            return cls(f"`{function.__qualname__}` {message}")
-        return cls.at(f"`{function.__qualname__}` {message}", code.co_filename, code.co_firstlineno)
 
 
 def _at(message: str, path: object, line: int | None) -> str:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import product
 
 from oracle.errors import RnngError
-from oracle.streams import WHITE_SPACE
+from oracle.files import WHITE_SPACE
 from oracle.unknown import CLASSES, SUFFIXES, UnknownWords
 
 _ENDS = ("", *(case(end) for end in ("s", *SUFFIXES) for case in (str.lower, str.upper)))

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
-from oracle.errors import PluginError, RnngError
+from oracle.errors import RnngError
 
 T = TypeVar("T", bound=type)
 
 NAME = re.compile(r"[^\W_][\w.+-]*")
-
-
-class Origin(NamedTuple):
-    """The plugin that registered a class."""
-
-    name: str
-    """The name of its file."""
-    sha256: str
 
 
 class Registry(dict[str, T]):
@@ -37,9 +27,6 @@ class Registry(dict[str, T]):
         """`what` is the kind of class, for messages; all classes derive from `base`."""
         super().__init__()
         self._what, self._base = what, base
-        self.origins: dict[str, Origin] = {}
-        """The plugin of each class that a plugin registered, by class name."""
-        _registries.append(self)
         for member in classes:
             self.register(member)
 
@@ -55,27 +42,11 @@ class Registry(dict[str, T]):
             raise RnngError(
                 f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
             )
-        if name in self:
+        # a file that is loaded again, such as in a notebook, replaces its own classes
+        if name in self and self[name].__module__ != added.__module__:
             raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
         self[name] = added
-        for registered in _loading[-1:]:
-            registered.append((self, name))
         return added
-
-    def make(self, name: str, *arguments: object, by: str = "__call__") -> Any:
-        """Return an object of the class, made by calling the class or its method `by`, such as `open`.
-
-        Raises PluginError if the call does not accept the arguments, RnngError for an unknown name.
-        """
-        registered = self[name]
-        try:
-            return (registered if by == "__call__" else getattr(registered, by))(*arguments)
-        except TypeError as error:
-            if error.__traceback__.tb_next is not None:
-                # the call itself succeeded; the error comes from the plugin's code
-                raise
-            part = registered.__init__ if by == "__call__" else getattr(registered, by)
-            raise PluginError.of(part, f"cannot be called: {error}") from None
 
     def __missing__(self, name: str) -> T:
         raise RnngError(f"no {self._what} is called {name!r}: {', '.join(self)}")
@@ -84,32 +55,3 @@ class Registry(dict[str, T]):
     def default(self) -> str:
         """The first name."""
         return next(iter(self))
-
-
-_registries: list[Registry[Any]] = []
-_loading: list[list[tuple[Registry[Any], str]]] = []
-
-
-def registered_by(module: str) -> Iterator[tuple[Registry[Any], str]]:
-    """Yield the registries and names of a module's classes."""
-    for registry in _registries:
-        for name, registered in registry.items():
-            if registered.__module__ == module:
-                yield registry, name
-
-
-@contextmanager
-def registering(origin: Origin) -> Iterator[list[tuple[Registry[Any], str]]]:
-    """Yield a list of the classes that `origin` registers in the block; an exception removes them again."""
-    registered: list[tuple[Registry[Any], str]] = []
-    _loading.append(registered)
-    try:
-        yield registered
-    except BaseException:
-        for registry, name in registered:
-            del registry[name]
-        raise
-    finally:
-        _loading.pop()
-    for registry, name in registered:
-        registry.origins[name] = origin

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import escape_brackets, read_tree_lines
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE, open_input, require_utf8, split_words
+from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading, split_words
 from oracle.treebank import has_preterminals, tags, words
 
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
+
+DECIDING = 1000
+"""The first sentences of a file, by which it is decided whether there are POS tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,80 +39,58 @@ class SourceSentence:
 def read_sentences(
     path: str | os.PathLike[str],
     tagged: bool | None = None,
-    known_tags: Container[str] | None = None,
-) -> list[SourceSentence]:
-    """Return the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
+) -> Iterator[SourceSentence]:
+    """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
     empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`; None decides by the tokens. They are tagged if each has an underscore
-    with text on both sides and the text after the last one looks like a tag: ASCII, no lower-case letter, no digit
-    first. They are words if at most half of them have such an underscore. Anything in between is refused, and so is a
-    text most of whose tags are not among `known_tags`, the model's.
+    `tagged` says whether tokens are `word_TAG`. None says that they are words, and refuses a text if more than half of
+    the tokens in its first DECIDING lines have an underscore with text on both sides.
 
     Raises InputError for other input.
     """
-    with open_input(path) as stream:
-        lines = stream.readlines()
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
-    first = next((line for line in lines if line.strip(WHITE_SPACE)), None)
-    if first is None:
-        raise InputError("no sentence in this file", path)
-    if begins_oracle(first):
-        return [
-            SourceSentence(s.tokens, s.tags, s.unkified, s.line)
-            for s in read_oracle_lines(lines, path)
-        ]
-    for number, line in enumerate(lines, 1):
-        require_utf8(line, path, number)
-    if first.lstrip(WHITE_SPACE).startswith("("):
-        return _from_trees(lines, path)
-    return _from_tokens(lines, path, tagged, known_tags)
+    with reading(path), open_text(path) as stream:
+        first, lines = peeked(stream)
+        if not first:
+            raise InputError("no sentence in this file", path)
+        if begins_oracle(first):
+            for s in read_oracle_lines(lines, path):
+                yield SourceSentence(s.tokens, s.tags, s.unkified, s.line)
+        elif first.lstrip(WHITE_SPACE).startswith("("):
+            yield from _from_trees(numbered_lines(lines, path), path)
+        else:
+            yield from _from_tokens(numbered_lines(lines, path), path, tagged)
 
 
-def _from_trees(lines: Sequence[str], path: object) -> list[SourceSentence]:
-    located = list(read_tree_lines(enumerate(lines, 1), path, bare=True))
-    tagged = all(has_preterminals(tree) for tree, *_ in located)
-    return [
-        SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
-        for tree, _, line, _ in located
-    ]
+def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[SourceSentence]:
+    """Yield the sentences of trees; they have tags if the first DECIDING trees have."""
+    located = read_tree_lines(lines, path, bare=True)
+    head = list(islice(located, DECIDING))
+    tagged = all(has_preterminals(tree) for tree, *_ in head)
+    for tree, _, line, _ in chain(head, located):
+        if tagged and not has_preterminals(tree):
+            raise InputError("a tree without POS tags after trees with them", path, line)
+        yield SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
 
 
 def _from_tokens(
-    lines: Sequence[str],
+    lines: Iterable[tuple[int, str]],
     path: object,
     tagged: bool | None,
-    known_tags: Container[str] | None,
-) -> list[SourceSentence]:
-    while not lines[-1].strip(WHITE_SPACE):
-        lines = lines[:-1]
-    rows = [(number, _tokens(line, path, number)) for number, line in enumerate(lines, 1)]
+) -> Iterator[SourceSentence]:
+    rows = ((number, _tokens(line, path, number)) for number, line in lines)
+    head = list(islice(rows, DECIDING))
     if tagged is None:
-        tagged = _are_tagged(rows, path, known_tags)
-    return [_from_row(tokens, path, number, tagged) for number, tokens in rows]
-
-
-def read_sentence(
-    text: str,
-    path: object,
-    line: int,
-    tagged: bool | None,
-    known_tags: Container[str] | None = None,
-) -> SourceSentence:
-    """Return the tokenised sentence of one line; `tagged` and `known_tags` are as in `read_sentences`.
-
-    Raises InputError for a line without words and for other input.
-    """
-    require_utf8(text, path, line)
-    tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
-    if not tokens:
-        raise InputError("a line without words", path, line)
-    if tagged is None:
-        tagged = _are_tagged([(line, tokens)], path, known_tags)
-    return _from_row(tokens, path, line, tagged)
+        _require_words(head, path)
+    last = 0
+    for number, tokens in chain(head, rows):
+        # empty lines at the end of the file are no sentences
+        if tokens:
+            for empty in range(last + 1, number):
+                yield SourceSentence((), () if tagged else None, None, empty)
+            yield _from_row(tokens, path, number, tagged)
+            last = number
 
 
 def _tokens(text: str, path: object, line: int) -> list[str]:
@@ -117,7 +99,9 @@ def _tokens(text: str, path: object, line: int) -> list[str]:
     return [escape_brackets(token) for token in split_words(text)]
 
 
-def _from_row(tokens: Sequence[str], path: object, line: int, tagged: bool) -> SourceSentence:
+def _from_row(
+    tokens: Sequence[str], path: object, line: int, tagged: bool | None
+) -> SourceSentence:
     if not tagged:
         return SourceSentence(tuple(tokens), None, None, line)
     untagged = next((token for token in tokens if not _has_tag(token)), None)
@@ -132,46 +116,14 @@ def _has_tag(token: str) -> bool:
     return bool(word and tag)
 
 
-def _is_written_as_a_tag(text: str) -> bool:
-    """Return whether a text looks like a tag of PTB, CTB or Universal Dependencies: NN or PRP$, not `case` or 1."""
-    return text.isascii() and text == text.upper() and not text[0].isdigit()
-
-
-def _are_tagged(
-    rows: Sequence[tuple[int, list[str]]], path: object, known_tags: Container[str] | None
-) -> bool:
-    """Return whether the tokens are word_TAG. Raises InputError if that cannot be decided."""
+def _require_words(rows: Iterable[tuple[int, list[str]]], path: object) -> None:
+    """Raise InputError if most tokens look like word_TAG."""
     located = [(line, token) for line, tokens in rows for token in tokens]
-    untagged = [(line, token) for line, token in located if not _has_tag(token)]
-    if 2 * len(untagged) >= len(located):
-        return False
-    if untagged:
-        line, token = untagged[0]
+    alike = [(line, token) for line, token in located if _has_tag(token)]
+    if 2 * len(alike) > len(located):
+        line, token = alike[0]
         raise InputError(
-            f"{len(located) - len(untagged)} of {len(located)} tokens are word_TAG, but {token!r} is not: give "
-            "every token a tag, or none, or say --untagged where the underscores belong to words",
-            path,
-            line,
-        )
-    _require_tags([(line, token.rpartition("_")[2]) for line, token in located], path, known_tags)
-    return True
-
-
-def _require_tags(
-    located: Sequence[tuple[int, str]], path: object, known_tags: Container[str] | None
-) -> None:
-    """Raise InputError if the texts after the tokens' underscores may be parts of words."""
-    doubtful = [(line, tag) for line, tag in located if not _is_written_as_a_tag(tag)]
-    why = "is not written as POS tags are"
-    if not doubtful and known_tags is not None:
-        unknown = [(line, tag) for line, tag in located if tag not in known_tags]
-        if 2 * len(unknown) > len(located):
-            doubtful, why = unknown, "is, as most of the others, no POS tag of the parser"
-    if doubtful:
-        line, tag = doubtful[0]
-        raise InputError(
-            f"every token has an underscore, but {tag!r} {why}: say --tagged if tokens are "
-            "word_TAG, --untagged if they are words",
+            f"{token!r} looks like word_TAG, as most tokens do: say --tagged if they are, --untagged if they are words",
             path,
             line,
         )

@@ -19,14 +19,14 @@ for _package in ("oracle", "clusters"):
             f"another `{_package}` hides the package that rnng_dy needs: {_found}; rename or uninstall it, or "
             "start Python in another folder"
         )
-from oracle.errors import InputError, PluginError, RnngError  # noqa: E402
+from oracle.errors import InputError, RnngError  # noqa: E402
 from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
     from rnng_dy.language_model import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
-    from rnng_dy.training.run import Training, train
+    from rnng_dy.training.train import train
 
 __version__ = "0.3.0"
 __all__ = [
@@ -36,11 +36,8 @@ __all__ = [
     "LanguageModel",
     "LstmLanguageModel",
     "Parser",
-    "PluginError",
     "RnngError",
-    "Training",
     "__version__",
-    "ensemble",
     "load",
     "load_plugin",
     "posterior",
@@ -52,11 +49,10 @@ dynet_builds.put_first()
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
-    "rnng_dy.ensembles": ("ensemble",),
     "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
-    "rnng_dy.training.run": ("Training", "train"),
+    "rnng_dy.training.train": ("train",),
 }
 
 
@@ -103,7 +99,7 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
         path: The file; `rnng-dy --plugin` takes the same files.
 
     Raises:
-        PluginError: There is a mistake in the file; the message has file and line.
+        Exception: Any exception of the file's code.
         OSError: The file cannot be read.
     """
     from rnng_dy import plugins

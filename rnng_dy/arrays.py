@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from oracle.archives import Member, open_regular
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import Member, open_regular
-from oracle.streams import replacing
+from oracle.files import replacing
 
 LARGEST = 1e9
 """Largest absolute value allowed in a model: products of larger values would overflow float32."""

@@ -18,10 +18,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from oracle.archives import MANIFEST
+from oracle.archives import MANIFEST, Member, read_regular
 from oracle.errors import InputError, RnngError, placed
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, replacing
 from rnng_dy.arrays import LARGEST, are_usable, number_of_updates, read_arrays, write_arrays
 from rnng_dy.folders import add_missing, new_folder, replace_folder, writing
 from rnng_dy.known_models import CONFIG, Folder, is_name, known_models, located

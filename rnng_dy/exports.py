@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.archives import packed
+from oracle.archives import Member, packed
 from oracle.errors import RnngError
-from oracle.locks import locked
-from oracle.regular_files import Member
-from oracle.streams import is_replaced, replacing
+from oracle.files import is_replaced, locked, replacing
 from rnng_dy import model_card
 from rnng_dy.arrays import read_arrays
 

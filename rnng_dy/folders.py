@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oracle.archives import is_archive, is_archive_name
 from oracle.errors import RnngError
-from oracle.locks import beside, locked, temporary_name
+from oracle.files import hidden_name, locked
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 """Constants of renameat2(2)."""
@@ -49,7 +49,7 @@ def require_folder(folder: str | Path) -> None:
 
 def new_folder(folder: Path) -> Path:
     """Make a temporary folder that is later renamed to `folder`; the caller holds the lock of `folder`."""
-    new = Path(temporary_name(os.fspath(folder)))
+    new = Path(hidden_name(os.fspath(folder), "new"))
     # a killed process with the same process number may have left one
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
@@ -104,7 +104,7 @@ def _link(source: str | Path, target: str | Path) -> None:
 
 
 def _aside(folder: Path) -> Path:
-    return Path(beside(os.fspath(folder), "replaced"))
+    return Path(hidden_name(os.fspath(folder), "replaced"))
 
 
 def _exchange(first: Path, second: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rnng_dy import __version__, dynet_builds, engine
 from rnng_dy.cpu_level import CPUINFO, cpu_level
-from rnng_dy.execution.memory import GIGABYTE, available_memory, total_memory
+from rnng_dy.memory import GIGABYTE, available_memory, total_memory
 
 NOT_THERE = "not installed"
 

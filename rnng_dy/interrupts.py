@@ -1,16 +1,21 @@
-"""Ctrl-C while the command line imports modules."""
+"""Ctrl-C and SIGTERM in commands."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has been received; it acts like Ctrl-C."""
 
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: an exception would be lost in the destructors of modules."""
+    """Let Ctrl-C end the process at once while modules are imported: their destructors would lose an exception."""
     raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if raises:
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
@@ -19,3 +24,48 @@ def ending_at_once() -> Iterator[None]:
     finally:
         if raises:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def tidy() -> Iterator[None]:
+    """Let SIGTERM end the process like Ctrl-C in a block, so that half-made files are removed."""
+
+    def end(number: int, frame: object) -> None:
+        # a second signal ends the process at once
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def stopping(say: Callable[[str], None] = lambda line: None) -> Iterator[list[int]]:
+    """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
+
+    The first signal is announced by `say`; a second one has its usual effect. Outside Python's main thread, which gets
+    all signals, the list stays empty.
+    """
+    stopped: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def stop(number: int, frame: object) -> None:
+        stopped.append(number)
+        signal.signal(number, before[number])
+        # the signal may come while another message is written: RuntimeError
+        with suppress(OSError, RuntimeError):
+            say("stopping after this step; the same again ends at once")
+
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

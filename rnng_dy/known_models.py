@@ -6,8 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from oracle.archives import Archive, is_archive
-from oracle.regular_files import Member
+from oracle.archives import Archive, Member, is_archive
 from rnng_dy.folders import put_back
 
 VARIABLE = "RNNG_DY_MODELS"
@@ -19,8 +18,7 @@ CONFIG = "config.json"
 
 _WRITTEN = (
     *(CONFIG, "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
-    *("*.npz", "clusters.paths", "log.jsonl", "tagger/*.json"),
-    *("data/*.oracle", "data/*.oracle.arrays/*", "data/*.trees"),
+    *("*.npz", "log.jsonl", "tagger/*.json", "dev.trees"),
 )
 """The files of a model folder that this package writes."""
 

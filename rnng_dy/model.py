@@ -13,10 +13,9 @@ from typing import Any, ClassVar, TypeVar, cast, overload
 import nltk
 import numpy as np
 
+from oracle.archives import Member, is_there
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import Member, is_there
-from oracle.tagger import Tagger
-from oracle.tagger_files import load_tagger, save_tagger
+from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, exports, model_card, plugins
 from rnng_dy.known_models import Folder, located
@@ -220,7 +219,7 @@ class Model:
         """
         contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
         config, place = contents.config, contents.folder / checkpoint.CONFIG
-        plugins.require(config.get(checkpoint.PLUGINS), place)
+        plugins.require(config.get(checkpoint.PLUGINS, ()), place)
         unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
         if unknown:
             raise InputError(f"unknown size {min(unknown)!r}: this version cannot read it", place)
@@ -232,10 +231,9 @@ class Model:
         given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
         constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
         try:
-            with plugins.blamed():
-                sizes = cls.sizes_type(**config["sizes"])
-                model: M = cast(Any, cls)(vocabulary, sizes, **given, **constants)
-        except (RnngError, TypeError) as error:
+            sizes = cls.sizes_type(**config["sizes"])
+            model: M = cast(Any, cls)(vocabulary, sizes, **given, **constants)
+        except RnngError as error:
             raise InputError(f"no model can be made of it: {error}", place) from None
         model.read_companions(contents.folder)
         return model
@@ -263,7 +261,7 @@ class Model:
         Raises InputError naming a damaged file.
         """
         if is_there(folder / TAGGER):
-            self.tagger = load_tagger(folder / TAGGER)
+            self.tagger = load_tagger(folder / TAGGER)  # type: ignore[arg-type]
         if isinstance(self.vocabulary, GeneratorVocabulary) and is_there(folder / SPELLING):
             words = self.vocabulary.unknown, self.vocabulary.ids
             self.spelling = SpellingModel.load(folder / SPELLING, *words)

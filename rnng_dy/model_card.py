@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from oracle.archives import Member, read_regular
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, replacing
 from rnng_dy.known_models import located
 from rnng_dy.registry import KINDS
 
@@ -18,12 +18,11 @@ ABOUT, CARD = "about.json", "README.md"
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
-"""Sections of named values; `training.provenance` defines them."""
+"""Sections of named values; `training.about` defines them."""
 
 TITLES = {
     "model": "Model",
     "terms": "Terms of use",
-    "plugins": "Plugins that it needs, with their SHA-256",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",

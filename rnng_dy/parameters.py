@@ -10,7 +10,7 @@ import numpy as np
 from oracle.errors import RnngError
 from rnng_dy.arrays import LARGEST
 from rnng_dy.engine import dy
-from rnng_dy.execution.memory import require_memory
+from rnng_dy.memory import require_memory
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
 LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")

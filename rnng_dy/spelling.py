@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from oracle.archives import Member, read_regular
 from oracle.errors import InputError, RnngError
+from oracle.files import WHITE_SPACE, from_json, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
-from oracle.regular_files import Member, read_regular
-from oracle.streams import WHITE_SPACE, from_json, replacing
 from oracle.unknown import UnknownWords
 
 SPELLING = "spelling.json"

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import click
 
 from rnng_dy.cli import main
-from rnng_dy.cli.clusters import show
 
 MARK = "<!-- commands -->"
 EVERYWHERE = {"--quiet", "--plugin", "--help"}
@@ -27,9 +26,6 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 def _group(group: click.Group, context: click.Context) -> Iterator[str]:
     """Yield the Markdown of a group's commands, by name."""
     commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    if group is main:
-        # no group lists it
-        commands["clusters show"] = show
     for name, command in sorted(commands.items()):
         yield from _command(command, click.Context(command, context, name))
 

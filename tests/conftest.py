@@ -1,4 +1,4 @@
-"""What all tests have: this checkout in their processes, a limit of time, and the reference data."""
+"""What all tests have: this checkout in their processes, and the reference data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,8 +19,6 @@ DATA = CHECKOUT / "tests" / "data"
 TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
 # tests/data/README.md: which lines of tiny.trees the original programs had as what
 TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550, 600)}
-LIMIT = 3600.0 if os.environ.get("RNNG_DY_TEST_DEVICE") else 600.0
-"""Seconds that a test, or the fixtures that it is the first to ask for, may take on a busy machine; more on a GPU."""
 
 # processes that tests start run this checkout, whichever is installed
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -46,36 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.reference)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    """A bound for whatever the fixtures of a test wait for."""
-    with limited():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A bound for whatever a test waits for."""
-    with limited():
-        return (yield)
-
-
-@contextmanager
-def limited(seconds: float = LIMIT) -> Iterator[None]:
-    """TimeoutError where the main thread is, if the body takes longer."""
-
-    def late(*_: object) -> NoReturn:
-        raise TimeoutError(f"no end after {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def absent(reason: str) -> NoReturn:

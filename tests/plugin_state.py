@@ -12,11 +12,11 @@ from oracle.corpora import READERS
 from oracle.transitions import SYSTEMS
 from rnng_dy import plugins
 from rnng_dy.baselines.scorers import SCORERS
-from rnng_dy.execution.work import forget_model
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.search.surprisal import SEARCHES
 
+MODULE = "rnng_dy_plugin_"
 REGISTRIES = (
     COMPOSITIONS,
     PARSER_STATES,
@@ -31,31 +31,20 @@ REGISTRIES = (
 @contextmanager
 def no_plugins() -> Iterator[None]:
     """A block after which the process is as if no plugin had been loaded in it."""
-    before = [(dict(registry), dict(registry.origins)) for registry in REGISTRIES]
-    for registry in REGISTRIES:
-        for name in registry.origins:
-            del registry[name]
-        registry.origins.clear()
-    forget_model()
+    before = [dict(registry) for registry in REGISTRIES]
+    for registry, classes in zip(REGISTRIES, before, strict=True):
+        for name, registered in classes.items():
+            if registered.__module__.startswith(MODULE):
+                del registry[name]
     modules = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(plugins.VARIABLE, raising=False)
-        for name, value in (
-            ("_loaded", {}),
-            ("_registered", {}),
-            ("_is_complete", False),
-            ("_is_told", False),
-        ):
-            patch.setattr(plugins, name, value)
+        patch.setattr(plugins, "_loaded", {})
         try:
             yield
         finally:
-            for registry, (classes, origins) in zip(REGISTRIES, before, strict=True):
+            for registry, classes in zip(REGISTRIES, before, strict=True):
                 registry.clear()
                 registry.update(classes)
-                registry.origins = origins
-            forget_model()
-            forget_model()
             for name in set(sys.modules) - modules:
-                if name.startswith("rnng_dy_plugin_"):
+                if name.startswith(MODULE):
                     del sys.modules[name]

@@ -35,4 +35,4 @@ def test_every_command_has_a_place_on_the_page():
         if line[:3] == "## "
         for name in line[3:].split(",")
     }
-    assert set(COMMANDS) - {"reproduce", "completion"} <= headings
+    assert set(COMMANDS) - {"reproduce"} <= headings

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from rnng_dy.cpu_level import cpu_level, lower_levels
-from scripts.dynet.installer import cache
+from scripts.dynet.installer import build as cache
 
 PROGRAM = """
 #include "products.h"

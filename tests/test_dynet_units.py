@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.dynet.installer import build, cache
+from scripts.dynet.installer import build
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -28,14 +28,14 @@ def recipe(monkeypatch):
     for name, attributes in stubs.items():
         monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(**attributes))
     # it is run in its own folder
-    monkeypatch.chdir(cache.RECIPE)
+    monkeypatch.chdir(build.RECIPE)
     return runpy.run_path("setup.py")
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """DyNet's sources, patched."""
-    sdists = list((cache.cache_folder() / "sdist").glob("*.tar.gz"))
+    sdists = list((build.cache_folder() / "sdist").glob("*.tar.gz"))
     if not sdists:
         pytest.skip("no DyNet sdist in the cache: `make setup` brings it when it builds the wheel")
     return build.unpack(sdists[0], tmp_path_factory.mktemp("dynet"))

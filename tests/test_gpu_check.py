@@ -85,7 +85,6 @@ def test_what_a_build_did_becomes_a_ninja_file_for_another_machine(tmp_path):
     chain = types.SimpleNamespace(
         cuda=types.SimpleNamespace(nvcc="/opt/nvcc", home="/opt/cuda"),
         compiler=types.SimpleNamespace(program="/opt/c++"),
-        python=types.SimpleNamespace(headers="/opt/include/python3.12"),
     )
     relinking.write_relinking(tree, chain, tmp_path / "build")
     text = (tmp_path / "build" / "build.ninja").read_text()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.dynet.installer import cache
+from scripts.dynet.installer import build as cache
 
 from .test_cuda_emulator import compile_program, run
 

@@ -11,7 +11,7 @@ import pytest
 import oracle
 from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy.checkpoint import read_arrays
 from tests.commands import PYTHON, run
 from tests.rnng_dy.conftest import sentences_of
@@ -58,7 +58,7 @@ def folder(tmp_path):
     lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
     for name, part in (("train", lines[:150]), ("dev", lines[500:515])):
         (tmp_path / f"{name}.trees").write_text("".join(part), encoding="utf-8")
-        with open_output(tmp_path / f"{name}.oracle") as stream:
+        with replacing(tmp_path / f"{name}.oracle") as stream:
             write_oracle(sentences_of(list(read_trees(tmp_path / f"{name}.trees")), False), stream)
     return tmp_path
 

@@ -15,8 +15,7 @@ import pytest
 from nltk import Tree
 
 from oracle.errors import RnngError
-from rnng_dy import DiscriminativeParser
-from rnng_dy.execution import memory
+from rnng_dy import DiscriminativeParser, memory
 from rnng_dy.parameters import ParameterStore
 
 from .commands import COMMAND, IN_SHELL, PYTHON, SHELL, refused, run, started, until, workers_of
@@ -37,10 +36,8 @@ def data(trees, tmp_path_factory):  # noqa: F811
 # outputs
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(data, tmp_path, name):
-    (data / "link").unlink(missing_ok=True)
-    (data / "link").symlink_to("/dev/stdout")
     target = tmp_path / "redirected"
     for command in (
         ("prepare", "--from", "trees", "some.trees"),
@@ -54,7 +51,6 @@ def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(da
         assert target.stat().st_ino == number
         lines = target.read_text(encoding="utf-8").splitlines()
         assert lines[0] == "before" and len(lines) == 13
-    assert (data / "link").is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +151,7 @@ def test_a_printed_result_that_nobody_can_get_is_an_error_and_one_that_nobody_re
     for redirected, code in ((">&-", 2), ("| true", 0)):
         line = f"{IN_SHELL} {command} {redirected}; exit ${{PIPESTATUS[0]}}"
         done = run(data, line, code=code, command=SHELL)
-        assert done.stderr == ("Error: Bad file descriptor\n" if code else "")
+        assert done.stderr.endswith("Bad file descriptor\n") if code else not done.stderr
 
 
 def test_a_missing_folder_is_named(data):

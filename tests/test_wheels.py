@@ -15,12 +15,11 @@ import pytest
 
 from oracle.errors import RnngError
 from rnng_dy import cpu_level, dynet_builds, engine, installation
-from scripts.dynet.installer import backend, builds, command, target
-from scripts.dynet.installer.repacking import repack
+from scripts.dynet.installer import backend, command, target
+from scripts.dynet.installer.backend import repack
 from scripts.wheels import __main__ as trying
 
 from .commands import PYTHON, run
-from .test_install import PYTHON as TARGET
 from .test_install import write_wheel
 
 MANYLINUX = "rnng_dy-0.3.0-cp310-abi3-manylinux_2_17_x86_64.whl"
@@ -76,7 +75,8 @@ def no_compiler(monkeypatch, tmp_path):
     monkeypatch.setenv("RNNG_DY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("RNNG_DY_WHEELS", str(tmp_path / "wheels"))
     (tmp_path / "wheels").mkdir()
-    monkeypatch.setattr(target.Python, "ask", lambda python: TARGET)
+    monkeypatch.setattr(command.fits, "__defaults__", (("linux-x86_64", "glibc 2.36"),))
+    monkeypatch.setattr(command, "SYSTEM", ("linux-x86_64", "glibc 2.36"))
     return tmp_path / "wheels"
 
 
@@ -94,7 +94,7 @@ def pure_build(monkeypatch):
 @pytest.mark.parametrize("hook", [backend.build_wheel, backend.build_editable])
 def test_a_ready_wheel_spares_the_compiler(hook, no_compiler, pure_build, monkeypatch, tmp_path):
     ready = portable_wheel(no_compiler)
-    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64-v3")
+    monkeypatch.setattr(command, "cpu_level", lambda: "x86-64-v3")
     name = hook(str(tmp_path))
     assert name == "rnng_dy-0.3.0-cp310-abi3-linux_x86_64.whl"
     with zipfile.ZipFile(tmp_path / name) as made, zipfile.ZipFile(ready) as given:
@@ -119,7 +119,7 @@ def test_a_ready_wheel_that_does_not_fit_is_left(
     no_compiler, pure_build, monkeypatch, tmp_path, name, version, level, flags
 ):
     portable_wheel(no_compiler, version, name)
-    monkeypatch.setattr(builds, "cpu_level", lambda: level)
+    monkeypatch.setattr(command, "cpu_level", lambda: level)
     with pytest.raises(SystemExit, match=r"error: .*(does not compile C\+\+17|CUDA)"):
         backend.build_wheel(str(tmp_path), {"dynet": flags})
 
@@ -139,7 +139,7 @@ def test_flags_come_from_pip_or_from_the_environment(
 
     def builds_for(chosen):
         asked.append((chosen.cuda, chosen.cuda_arch))
-        raise RnngError("no")
+        raise target.BuildError("no")
 
     monkeypatch.setattr(backend, "builds_for", builds_for)
     monkeypatch.setenv("DYNET_FLAGS", "--cuda --cuda-arch 80,90")
@@ -151,18 +151,13 @@ def test_flags_come_from_pip_or_from_the_environment(
 
 def test_a_portable_wheel_has_a_build_for_each_level(no_compiler, monkeypatch):
     monkeypatch.setattr(
-        builds, "build_wheel", lambda chain, jobs, cache, work, out: write_wheel(work, out)
+        command, "build_wheel", lambda chain, jobs, cache, work, out: write_wheel(work, out)
     )
-    made = builds.builds_for(command.options(["--portable"]))
-    assert made.platform == "manylinux_2_17_x86_64"
-    assert set(made.files()) == {
-        "rnng_dy.dynet/NOTICE.txt",
-        *(
-            f"rnng_dy.dynet/{level}/{name}"
-            for level in LEVELS
-            for name in ("_dynet.abi3.so", "dynet_build.py")
-        ),
-    }
+    wheels, platform = command.builds_for(command.options(["--portable"]))
+    assert platform == "manylinux_2_17_x86_64"
+    modules = {name for level, wheel in wheels.items() for name in command.modules_of(wheel, level)}
+    names = ("_dynet.abi3.so", "dynet_build.py")
+    assert modules == {f"rnng_dy.dynet/{level}/{name}" for level in LEVELS for name in names}
 
 
 @pytest.fixture

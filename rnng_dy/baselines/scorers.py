@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.errors import PluginError
 from oracle.registries import Registry
 from rnng_dy import plugins
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.execution.work import InputFile
-from rnng_dy.search.words import WordRecord, WordScorer
-from rnng_dy.spelling import SpellingModel
-from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.baselines.word_scorer import WordScorer
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)
 
@@ -25,65 +19,33 @@ class OpenableScorer(NamedTuple):
     """A scorer that workers open."""
 
     name: str
-    source: InputFile | None = None
+    source: str | None = None
     """The file that it is made from; None if the user names no file."""
     order: int = 5
 
     @property
     def title(self) -> str:
         """Return its name in outputs."""
-        return SCORERS[self.name].title(*self.paths or [None], self.order)
+        return SCORERS[self.name].title(self.source, self.order)
 
     @property
     def paths(self) -> list[str]:
         """Return the files that it is made from."""
-        return [] if self.source is None else [self.source.path]
+        return [] if self.source is None else [self.source]
 
     def content(self) -> list[object]:
         """See `ModelFolder.content`."""
-        return [self.name, self.order, *map(Path, self.paths), *plugins.hashes()]
+        return [self.name, self.order, *map(Path, self.paths), *plugins.loaded().values()]
 
-    @property
-    def segmenter(self) -> Segmenter:
-        """See `WordScorer`."""
-        return self._scorer().segmenter
+    def files(self) -> dict[str, Path]:
+        """See `parallel.Place`."""
+        return {os.path.basename(path): Path(path) for path in self.paths}
 
-    @property
-    def spelling(self) -> SpellingModel | None:
-        """See `WordScorer`."""
-        return self._scorer().spelling
+    def moved(self, folder: str) -> OpenableScorer:
+        """See `parallel.Place`."""
+        sources = [os.path.join(folder, name) for name in self.files()]
+        return self._replace(source=sources[0] if sources else None)
 
-    def open(self) -> OpenableScorer:
-        """Open the scorer in this process and return it. Raises RnngError for an unknown name or an unsuitable file."""
-        self._scorer()
-        return self
-
-    def _scorer(self) -> WordScorer:
-        [given] = self.paths or [None]
-        return _open(self.name, given, self.order, os.path.abspath(given or ""))
-
-    def surprisals_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> Sequence[Sequence[WordRecord]]:
-        """See `WordScorer`. Raises PluginError if the records do not match the tokens and ends of the sentences."""
-        scorer = self._scorer()
-        records = scorer.surprisals_of(sentences, unkified)
-        tokens = [[*tokens, None] for tokens in sentences]
-        if [[getattr(record, "token", "") for record in of] for of in records] != tokens:
-            raise PluginError.of(
-                type(scorer).surprisals_of,
-                "gives no WordRecord for each token of each sentence, and one with token None for its end",
-            )
-        return records
-
-    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
-        """See `WordScorer`."""
-        return self._scorer().next_word_entropies(sentences)
-
-
-# `path` is part of the key: after a change of the working directory, the same name is another file
-@lru_cache(maxsize=1)
-def _open(name: str, given: str | None, order: int, path: str) -> WordScorer:
-    return SCORERS.make(name, given, order, by="open")
+    def open(self) -> WordScorer:
+        """Open the scorer in this process. Raises RnngError for an unknown name or an unsuitable file."""
+        return SCORERS[self.name].open(self.source, self.order)

@@ -15,11 +15,10 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from oracle.errors import PluginError, RnngError
-from rnng_dy import plugins
+from oracle.errors import RnngError
 from rnng_dy.cli.group import Group
-from rnng_dy.cli.quiet import escaped, to_nowhere, warn
-from rnng_dy.cli.stopping import Terminated
+from rnng_dy.cli.quiet import escaped, show_messages, to_nowhere, warn
+from rnng_dy.interrupts import Terminated
 
 
 class Place(NamedTuple):
@@ -48,7 +47,6 @@ COMMANDS = {
     ),
     "evalb": Place("evalb", "Score trees by EVALB's rules."),
     "show": Place("show", "Draw trees, and mark errors against gold trees."),
-    "attention": Place("attention", "Print attention weights, and compare them with heads."),
     "generate": Place("generate", "Generate sentences from a model."),
     "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
     "about": Place("about", "Print a model's sizes, terms, scores and data."),
@@ -56,7 +54,6 @@ COMMANDS = {
     "models": Place("models", "List the models that have a name."),
     "serve": Place("serve", "Show models on web pages, and answer with JSON."),
     "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
-    "completion": Place("completion", "Let the shell complete commands and options."),
     "doctor": Place("doctor", "Check the installation and the numerics."),
 }
 
@@ -118,9 +115,8 @@ def _show_warning(message: Warning | str, *place: object) -> None:
 def errors_reported() -> Iterator[None]:
     """Turn errors of the user and of the system into one message and an exit code."""
     try:
-        with plugins.blamed():
-            yield
-    except (RnngError, PluginError) as error:
+        yield
+    except RnngError as error:
         fail(str(error))
     except click.ClickException as error:
         error.message = escaped(error.message)
@@ -144,6 +140,9 @@ def errors_reported() -> Iterator[None]:
     except MemoryError as error:
         more = f" ({error})" if str(error) else ""
         fail(f"out of memory{more}: give it less to do at a time")
+
+
+show_messages()
 
 
 def fail(message: str) -> None:

@@ -1,46 +1,25 @@
-"""`rnng-dy clusters`: make Brown clusters of a corpus, and show them."""
+"""`rnng-dy clusters`: make Brown clusters of a corpus."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import click
 
 from clusters.corpus import FORMATS
-from clusters.files import by_cluster, listing, read_clusters, write_clusters
-from clusters.run import Keep, Options, Run
-from clusters.state import SavedState
-from oracle.streams import is_replaced, open_output
+from clusters.files import write_clusters
+from clusters.run import cluster_corpus
+from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.options import AT_LEAST_1
-from rnng_dy.cli.paths import FILE, PAGE, PathName, check_files, write_output
-from rnng_dy.cli.progress import ByteProgress, Progress
-from rnng_dy.cli.quiet import quiet_option, say, warn
-from rnng_dy.drawing import pages
-from rnng_dy.execution.stopping import stopping
-
-SAVE_EVERY = 45.0
+from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.progress import Progress
+from rnng_dy.cli.quiet import say, warn
 
 
-class _MakeOrShow(click.Command):
-    """The command `clusters CORPUS`, which runs the command `show` for `clusters show`."""
-
-    def make_context(self, info_name, args, parent=None, **extra):
-        if args[:1] == ["show"]:
-            return show.make_context(f"{info_name} show", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-
-@click.command(
-    cls=_MakeOrShow,
-    epilog="`rnng-dy clusters show CLUSTERS` shows clusters. Write ./show for a corpus that is called show.",
-)
-@click.argument("corpus", type=PathName("file", "file", ["show"]))
+@click.command()
+@click.argument("corpus", type=FILE)
 @click.option(
     "-c",
     "--classes",
@@ -78,8 +57,7 @@ class _MakeOrShow(click.Command):
     is_flag=True,
     help="Afterwards move words between clusters as long as this raises their mutual information.",
 )
-@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
-def clusters(corpus: str, output: str, resume: bool, **options) -> None:
+def clusters(corpus: str, output: str, **options) -> None:
     """Make Brown clusters of the words of CORPUS.
 
     CORPUS is a generative oracle, a file of trees, or text with one sentence per line. The output has a line per
@@ -91,59 +69,15 @@ def clusters(corpus: str, output: str, resume: bool, **options) -> None:
     """
     report_path = f"{output}.json" if is_replaced(output) else None
     check_files([output, report_path], [corpus])
-    is_kept = report_path is not None and os.path.isfile(corpus)
-    if resume and not is_kept:
-        raise click.UsageError("--resume needs a CORPUS file and an output file (-o)")
-    try:
-        run = Run(corpus, Options(**options), f"{output}.resume" if is_kept else None, resume)
-        with _keeping(run.state) as keep:
-            counter = run.count(keep, ByteProgress("reading", corpus).advance)
-        bigrams = counter.finish()
-        clustering = run.clustering(bigrams)
-        progress = Progress("clustering", clustering.total, "steps")
-        progress.skip(clustering.done)
-        with _keeping(run.state) as keep:
-            run.cluster(clustering, counter, keep, progress.advance)
-        progress.finish()
-    except KeyboardInterrupt:
-        warn("\nstopped; --resume continues from what was saved, if anything was")
-        sys.exit(130)
-    entries = run.entries(clustering, bigrams)
-    report = run.report(clustering, bigrams, entries)
-    with open_output(output) as stream:
+    entries, report = cluster_corpus(corpus, **options, show=_shown)
+    with replacing(output) as stream:
         write_clusters(entries, stream)
     write_output(report_path, [json.dumps(report, indent=2), "\n"])
-    if run.state:
-        # nothing is left to resume
-        run.state.remove()
-    _say(report)
-
-
-@contextmanager
-def _keeping(state: SavedState | None) -> Iterator[Keep]:
-    """Yield a function that saves the state of a run when it is time, or when a signal stops the run."""
-    saved = time.monotonic()
-    with stopping() as stopped:
-
-        def keep(save: Callable[[], None]) -> None:
-            nonlocal saved
-            if not stopped and time.monotonic() - saved < SAVE_EVERY:
-                return
-            if state:
-                save()
-            if stopped:
-                how = "the same command with --resume continues" if state else "nothing is kept"
-                warn(f"\nstopped; {how}")
-                sys.exit(128 + stopped[0])
-            saved = time.monotonic()
-
-        yield keep
-
-
-def _say(report: Mapping[str, object]) -> None:
     say(
         "{classes} clusters of {types} word types, {tokens} tokens in {sentences} sentences; average "
-        "mutual information {average_mutual_information:.5f} nats within sentences".format(**report)
+        "mutual information {mutual_information_within_sentences:.5f} nats within sentences".format(
+            **report
+        )
     )
     if unseen := report["unseen"]:
         warn(
@@ -152,23 +86,10 @@ def _say(report: Mapping[str, object]) -> None:
         )
 
 
-# the command is in no group that would add --quiet
-@click.command(params=[quiet_option])
-@click.argument("clusters_file", type=FILE, metavar="CLUSTERS")
-@click.option(
-    "-n", "--words", type=AT_LEAST_1, default=10, help="Number of words to print per cluster."
-)
-@click.option(
-    "--html", type=PAGE, help="Write a page with the merge tree instead; - is standard output."
-)
-def show(clusters_file: str, words: int, html: str | None) -> None:
-    """Print each cluster of a clusters file: its path, its size and its most frequent words.
-
-    Example: rnng-dy clusters show clusters.paths --html clusters.html
-    """
-    entries = read_clusters(clusters_file)
-    if html:
-        title = f"Clusters of {os.path.basename(clusters_file)}"
-        write_output(html, pages.parts("clusters.html", title=title, clusters=by_cluster(entries)))
-    else:
-        write_output("-", listing(entries, words))
+def _shown(steps: Iterator[None], total: int) -> Iterator[None]:
+    """Yield the steps and show their progress."""
+    progress = Progress("clustering", total, "steps")
+    for step in steps:
+        progress.advance()
+        yield step
+    progress.finish()

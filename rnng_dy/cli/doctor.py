@@ -22,10 +22,7 @@ def doctor(device: str) -> None:
     Example: rnng-dy doctor --device cuda
     """
     _print(installation.versions())
-    _print(
-        ("plugin", f"{plugin.name} (sha256 {plugin.sha256}) of {plugin.path}")
-        for plugin in plugins.loaded()
-    )
+    _print(("plugin", path) for path in plugins.loaded())
     _print(installation.machine())
     engine.require_build()
     if not _selfcheck(device):

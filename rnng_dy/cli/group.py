@@ -8,7 +8,6 @@ from difflib import get_close_matches
 
 import click
 
-from oracle.errors import PluginError, RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import quiet_option
@@ -38,24 +37,15 @@ _plugin_option = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_take,
-    help=f"Load classes of your own, such as a composition; {plugins.VARIABLE} names such files, too.",
+    help="Load classes of your own, such as a composition.",
 )
 _EVERYWHERE = quiet_option, _plugin_option
 
 
 def _load_plugins(ctx: click.Context) -> None:
-    """Load the plugins named on the command line so far, in the environment and by installed packages.
-
-    Raises PluginError for a mistake in a plugin, OSError for a file that cannot be read.
-    """
-    try:
-        for path in ctx.meta[_PLUGINS]:
-            plugins.load(path)
-        plugins.load_named()
-    except (PluginError, RnngError, OSError):
-        # no messages while a shell completes a line
-        if not ctx.resilient_parsing:
-            raise
+    """Load the plugins named on the command line so far."""
+    for path in ctx.meta[_PLUGINS]:
+        plugins.load(path)
 
 
 class SectionOption(click.Option):

@@ -2,135 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from oracle.errors import RnngError
-from oracle.streams import is_replaced
+from oracle.files import is_replaced
+from rnng_dy import engine, plugins, registry
+from rnng_dy.checkpoint import model_files
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
-from rnng_dy.cli.paths import PathName
+from rnng_dy.cli.paths import PathName, write_output
 from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.stopping import tidy
-from rnng_dy.engine import CPU
-from rnng_dy.execution.executor import Executor
-from rnng_dy.execution.local import local_executor, prepare_process
-from rnng_dy.execution.outputs import content_hash, write_batches
-from rnng_dy.execution.work import Lines, ModelFolder, Work, opened
+from rnng_dy.cli.quiet import warn
+from rnng_dy.interrupts import tidy
+from rnng_dy.known_models import Folder
+from rnng_dy.memory import limit_memory
+from rnng_dy.model_card import ABOUT
+from rnng_dy.parallel import Workers, fitting, keep_from_collection
+from rnng_dy.results import Lines, Results, content_hash, input_hash, results
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.scorers import OpenableScorer
 
 
+class ModelFolder(NamedTuple):
+    """A model that workers open; see `parallel.Place`."""
+
+    kind: str
+    folder: str
+    device: str = engine.CPU
+
+    def open(self) -> Any:
+        """Load the model in this process. Raises RnngError if device or folders cannot be used."""
+        engine.start(self.device)
+        return registry.load(self.folder, self.kind)
+
+    def files(self) -> dict[str, Folder]:
+        """See `Place`."""
+        return model_files(self.folder)
+
+    def content(self) -> list[object]:
+        """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
+        files = sorted(self.files().items())
+        files = [item for item in files if os.path.basename(item[0]) != ABOUT]
+        content = [part for item in files for part in item]
+        return [*content, *plugins.loaded().values()]
+
+    def moved(self, folder: str) -> ModelFolder:
+        """See `Place`."""
+        return self._replace(folder=folder)
+
+
 @dataclass
 class Job:
-    """Where a command's work runs, according to its options."""
+    """Where a command's work runs, according to its options, and with which models."""
 
     jobs: int
     scheduler: str | None
-    device: str = CPU
+    device: str = engine.CPU
     resume: bool = False
-    place: ModelFolder | OpenableScorer | None = None
-    """The model or scorer that workers open."""
-    generator: ModelFolder | None = field(default=None, init=False)
-    """A generative model that decides beside a parser."""
+    places: list[ModelFolder | OpenableScorer] = field(default_factory=list, init=False)
+    """The models or scorers that workers open."""
+    models: list[Any] = field(default_factory=list, init=False)
+    """The same, opened in this process."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError if both --jobs and --scheduler are set."""
+        """Raise UsageError if both --jobs and --scheduler are set, RnngError if one is with a GPU."""
         if self.scheduler is not None and flag_given("jobs"):
             raise click.UsageError(
                 "--jobs is for processes of this machine and --scheduler has workers of its own: give one of them"
             )
+        if self.device != engine.CPU and (self.jobs > 1 or self.scheduler is not None):
+            raise RnngError("--jobs and --scheduler are for the CPU: one process keeps a GPU busy")
 
-    @property
-    def is_this_process(self) -> bool:
-        """Return whether all work runs in this process."""
-        return self.jobs == 1 and self.scheduler is None
-
-    @cached_property
-    def executor(self) -> Executor:
-        """Return the executor, whose connection closes when the command ends. Raises RnngError if it is unusable."""
-        if self.scheduler is None:
-            return local_executor(self.jobs, self.device)
-        if self.device != CPU:
-            raise RnngError("--scheduler is for the CPU: leave --device out")
-        from rnng_dy.execution.cluster import DaskWorkers
-
-        executor = DaskWorkers(self.scheduler, say)
-        click.get_current_context().call_on_close(executor.close)
-        return executor
-
-    def open(self, kind: str, folder: str, *others: str):
-        """Load a model, or an ensemble, in this process and use it for the work; report if it is not trained."""
-        return self.open_place(ModelFolder(kind, folder, self.device, others))
-
-    def beside(self, generator: str | None) -> None:
-        """Load a generative model that decides beside the parser, if one is named, before `open` loads the parser."""
-        if generator is not None:
-            self.open("generative", generator)
-            self.generator = self.place
+    def open(self, kind: str, folder: str):
+        """Load a model in this process and use it for the work; report if it is not trained."""
+        return self.open_place(ModelFolder(kind, folder, self.device))
 
     def open_place(self, place: ModelFolder | OpenableScorer):
-        """Load a model or a scorer in this process and use it for the work."""
-        self.place = place
-        return open_model(place, self.executor.sharing, self.device)
-
-    def with_model(self, lines_of: Callable) -> Callable[[], Callable[[Sequence], list[Lines]]]:
-        """Return the `open_lines` of `write`: opens `lines_of` with the models, as `opened` does."""
-        return partial(opened, self.place, lines_of, self.generator)
+        """Load a model or a scorer in this process and use it for the work, after those opened before."""
+        self.models.append(open_model(place, self.jobs, self.device))
+        self.places.append(place)
+        return self.models[-1]
 
     def content(self) -> list[object]:
         """Return what determines the models' results, for `content_hash`."""
-        return [part for place in (self.place, self.generator) if place for part in place.content()]
+        return [part for place in self.places for part in place.content()]
+
+    def workers(self) -> Workers:
+        """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
+        return Workers(self.places, self.jobs, self.scheduler, self.models)
+
+    def map(self, function: Callable, items: Iterable) -> Iterator:
+        """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
+        with self.workers() as workers:
+            for _, result in workers.map(function, items):
+                yield result
 
     def write(
         self,
         output: str,
-        batches: Sequence[Sequence],
-        open_lines: Callable[[], Callable[[Sequence], list[Lines]]],
-        lines_of_left_out: Callable[[object], Lines],
+        batches: Iterable[Sequence],
+        lines_of: Callable[..., list[Lines]],
+        lines_of_left_out: Callable[[Any], Lines],
         *decides: object,
-        unit: str = "sentences",
-        whole: bool = False,
-        make: Callable[[Path], None] | None = None,
+        inputs: Sequence[str],
+        make: Callable[[Results], None] | None = None,
         on_lines: Callable[[Lines], None] = lambda lines: None,
     ) -> list:
-        """Write the lines of items, with progress; return the items that do not fit into memory.
+        """Write the lines of the items of batches, with progress; return the items that do not fit into memory.
 
-        `open_lines` and `lines_of_left_out` are as in `Work`, `make` as in `write_batches`. `decides` and the model
-        determine the output: --resume accepts only a part with the same ones. With `whole`, a batch is one item for
-        these functions, and progress counts its parts. `on_lines` gets the lines of each batch when they are kept.
-        Raises UsageError for --resume without a file to continue.
+        Args:
+            output: The file to write, or `-`.
+            batches: The items, of which each is a sentence.
+            lines_of: Function of the models and a batch; it returns the lines of each item.
+            lines_of_left_out: Function from an item that does not fit into memory to its lines.
+            *decides: All options that determine the output.
+            inputs: The files that determine the output: --resume accepts only the results of the same job.
+            make: Function that makes the output from all results, in place of writing their lines.
+            on_lines: Function that gets the lines of each item when they are finished.
+
+        Raises:
+            UsageError: --resume without files that can be read again.
+            KeyboardInterrupt: With a message that names the file of finished results.
         """
-        if self.resume and not is_replaced(output):
+        if Path(output).is_dir():
+            raise RnngError(f"{output} is a folder: name a file for the output")
+        is_file, name = is_replaced(output), click.get_current_context().info_name or ""
+        if self.resume and not is_file:
             raise click.UsageError("--resume continues a file of results: name one with -o")
-        name = click.get_current_context().info_name
-        key = content_hash(name, *decides, *self.content())
-        work = Work(self.executor, open_lines, lines_of_left_out)
-        progress = Progress(name, sum(map(len, batches)), unit)
+        hashes = list(map(input_hash, inputs))
+        if self.resume and None in hashes:
+            raise click.UsageError("--resume needs INPUT in a file, which can be read again")
+        if make is None and is_file:
+            make = partial(_write_lines, output)
+        key = content_hash(name, *decides, *hashes, *self.content())
+        left_out, skips = [], deque()
 
-        def lines_of(left: Sequence[Sequence]) -> Iterator[Lines]:
-            for lines in work.lines_of([[batch] for batch in left] if whole else left):
-                yield lines
-                on_lines(lines)
+        def left(done: int) -> Iterator[Sequence]:
+            for batch in batches:
+                if done < len(batch):
+                    skips.append(done)
+                    yield batch
+                done = max(0, done - len(batch))
 
-        with tidy():
-            write_batches(batches, lines_of, output, key, self.resume, progress, make)
-        return work.left_out
+        opened, workers = results(output, key, self.resume, make is not None), self.workers()
+        with tidy(), opened as kept, workers, Progress(name) as progress:
+            if kept.is_another:
+                warn(f"{kept.part} is not of this model, input and options: starting again")
+            progress.skip(kept.done)
+            try:
+                for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
+                    new = list(zip(batch, found, strict=True))[skips.popleft() :]
+                    left_out += [item for item, lines in new if lines is None]
+                    of_items = [lines_of_left_out(i) if of is None else of for i, of in new]
+                    kept.write(of_items)
+                    progress.advance(len(new))
+                    for lines in of_items:
+                        on_lines(lines)
+                if make is not None:
+                    make(kept)
+            except KeyboardInterrupt as stop:
+                if not is_file:
+                    raise
+                said = f"stopped; what is done is in {kept.part}, --resume continues"
+                raise type(stop)(said) from None
+            kept.remove()
+        return left_out
+
+
+def _write_lines(output: str, kept: Results) -> None:
+    write_output(output, (f"{line}\n" for line in kept.lines()))
 
 
 def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: str | None = None):
     """Prepare this process, one of `processes`, and load a model in it; report if it is not trained."""
-    prepare_process(processes, device or place.device)
+    # no limit with a GPU: the driver's memory would count as the process's own
+    if (device or place.device) == engine.CPU:
+        limit_memory(processes)
     model = place.open()
+    keep_from_collection()
     if getattr(model, "updates", None) == 0:
-        warn(f"{', '.join(place.folders)}: the model is not trained, what it says is random")
+        warn(f"{place.folder}: the model is not trained, what it says is random")
     return model
 
 
@@ -144,9 +204,9 @@ def job_options(
         click.option("--jobs", type=AT_LEAST_1, default=1, help=jobs),
         click.option(
             "--scheduler",
-            type=PathName("address", "file", ["local:", "tcp://"]),
-            metavar="ADDRESS|FILE|local:N",
-            help="Instead of --jobs: use the workers of this Dask scheduler, or start N workers on this machine.",
+            type=PathName("address", "file", ["tcp://"]),
+            metavar="ADDRESS|FILE",
+            help="Instead of --jobs: use the workers of this Dask scheduler.",
         ),
         *more,
     )

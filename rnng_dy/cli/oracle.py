@@ -11,8 +11,8 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_located, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
+from oracle.files import replacing
 from oracle.preparation import Preparation, is_no_text, without_lemma
-from oracle.streams import open_output
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, is_trace, unlabelled, words
 from oracle.unknown import RULES, UnknownWords, known_words
@@ -83,7 +83,7 @@ def prepare(
         word_of=without_lemma if strip_lemmas or has_lemmas else str,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         for located in prepared:
             if one_label:
                 located = located._replace(tree=unlabelled(located.tree))
@@ -98,7 +98,7 @@ def prepare(
 def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
-    reader = READERS.make(kind)
+    reader = READERS[kind]()
     if not reader.needs_source and (source or encoding):
         raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
     if reader.needs_source and not source:
@@ -106,7 +106,7 @@ def _source_trees(
     if sections and not reader.has_sections:
         *others, last = (name for name, other in READERS.items() if other.has_sections)
         raise click.UsageError(f"--sections needs --from {', '.join(others)} or {last}")
-    return reader.trees(source, sections, encoding)
+    return reader.read(source, sections, encoding)
 
 
 @click.command()
@@ -154,7 +154,7 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
     _require_trees(len(training), (train,))
     unknown_words = UnknownWords(unk, known_words(training))
     prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
         write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)
         _require_trees(prepared.read, (trees,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,29 +10,29 @@ from typing import NamedTuple
 
 import click
 
+from oracle.files import is_replaced
 from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
-from rnng_dy.cli.job import Job, sentences_job
-from rnng_dy.cli.line_by_line import parse_line_by_line
+from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import models_option, output_option
-from rnng_dy.cli.paths import check_files, write_output
+from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
-from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
-from rnng_dy.execution.work import Lines
+from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
+from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
+from rnng_dy.results import Lines, Results
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.search.trees import (
     NumberedSentence,
+    as_read,
     best,
     drawn,
     greedy_tree,
     in_places,
+    mbr_trees,
     parser_trees,
-    rated_trees,
     search_trees,
     tagged_tree,
 )
@@ -42,70 +42,54 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 
 @click.command()
-@models_option
-@output_option
-@parser_source
 @click.option(
-    "--line-buffered",
-    is_flag=True,
-    help="Read sentences from standard input, one per line, and print the tree of each before reading the next line. "
-    "If a sentence cannot be parsed, print an empty line, or the error with --format json.",
+    "--model", "folder", type=MODEL, default="english", help="Model folder, archive or name."
 )
+@outputs_option(FORMS)
+@parser_source
 @wanted_trees
 @search_options
 @sentences_job
-def parse(folders, source, output, line_buffered, wanted, options, job) -> None:
+def parse(folder, source, outputs, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
-    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
-    --text it is running text. An empty line of a text gives an empty line of the output.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or, with
+    --tagged, as word_TAG. With --text it is running text. An empty line of a text gives an empty line of the output.
 
     With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
-    partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)
-    without flattening, and --decode mbr makes one tree of them. The other search options are for generative models.
-    With --generator both models decide, which gives the best trees and takes the longest.
+    partial trees (default: the larger of 20 and 2K) and the greedy one. --decode mbr makes one tree of --samples trees,
+    drawn from q(y | x) without flattening. The other search options are for generative models. With --generator both
+    models decide, which gives the best trees and takes the longest.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
-    check_files([output], [source.path])
-    if line_buffered:
-        _require_line_by_line(source.path, output, wanted, job)
-    way = way_to_parse(folders[0], wanted, SearchOptions(**options, seed=wanted.seed))
-    job.beside(wanted.generator)
-    reader = reader_of(job.open(way.kind, *folders), source)
-    writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
-    lines = job.with_model(partial(lines_of, writer, way.trees))
-    if line_buffered:
-        parse_line_by_line(reader, lines(), wanted.style == "json")
-        return
-    items = reader.sentences()
-    decides = wanted._replace(generator=None), way.options, [item.sentence for item in items]
+    paths = list(outputs.values())
+    check_files(paths, [source.path])
+    way = way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
+    reader = reader_of(job.open(way.kind, folder), source)
+    if wanted.generator:
+        job.open("generative", wanted.generator)
+    several = wanted.nbest is not None
+    writers = {path: TreeWriter(form, several, columns_of(path)) for form, path in outputs.items()}
+    is_made = len(outputs) > 1 or any(form in outputs for form in DRAWINGS)
+    writer = TreeWriter(".jsonl", several, columns_of("")) if is_made else writers[paths[0]]
+    decides = wanted._replace(generator=None), way.options, source._replace(path=""), writer.form
 
-    def make(kept: Path) -> None:
+    def make(kept: Results) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        write_output(output, writer.drawing(kept, title, f"{way.name} {' and '.join(folders)}"))
+        for path, of_path in writers.items():
+            write_output(path, of_path.parts(kept.lines(), title, f"{way.name} {folder}"))
 
     left_out = job.write(
-        output,
-        way.batches(items),
-        lines,
+        next(filter(is_replaced, paths), paths[0]),
+        way.batches(reader.sentences()),
+        partial(lines_of, writer, way.trees),
         partial(without_trees, writer),
         *decides,
-        make=make if wanted.style in MADE else None,
+        inputs=[source.path],
+        make=make if is_made else None,
     )
     reader.report(left_out)
-
-
-def _require_line_by_line(path: str, output: str, wanted: Wanted, job: Job) -> None:
-    """Raise UsageError if the answer to a line could not be one line on standard output."""
-    if (path, output) != ("-", "-") or not job.is_this_process or job.resume:
-        raise click.UsageError(
-            "--line-buffered goes from standard input to standard output, without --jobs, --scheduler and --resume"
-        )
-    if wanted.style not in ("brackets", "json") or (wanted.style == "brackets" and wanted.several):
-        raise click.UsageError(
-            "--line-buffered answers with one line: a tree in brackets, or --format json for --nbest and --samples too"
-        )
 
 
 class Way(NamedTuple):
@@ -115,7 +99,7 @@ class Way(NamedTuple):
     name: str
     trees: Callable[..., list[list[ScoredTree]]]
     """Function from a model and a batch to the trees per sentence."""
-    batches: Callable[[Sequence[NumberedSentence]], Sequence[Sequence[NumberedSentence]]]
+    batches: Callable[[Iterable[NumberedSentence]], Iterable[Sequence[NumberedSentence]]]
     options: SearchOptions | None = None
     """The options of the search on which the output depends; None if there is none."""
 
@@ -127,8 +111,6 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
         if wanted.decode == MBR:
             flag = "--generator" if wanted.generator else "--decode mbr"
             raise click.UsageError(f"{flag} is for a parser, or for samples: `rnng-dy rerank`")
-        if wanted.samples:
-            raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
@@ -144,25 +126,26 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
         find = partial(best, k, beam)
         options = replace(options, beam=beam)
         batches = partial(grouped_for, options)
-    elif wanted.samples:
+    elif wanted.decode == MBR:
         alpha = FLATTENED if wanted.generator else 1.0
-        find, options = partial(drawn, wanted.samples, alpha, wanted.seed), None
+        draw = partial(drawn, wanted.samples, alpha, wanted.seed)
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
-        batches = partial(in_words, limit=limit)
+        trees = partial(mbr_trees, draw, wanted.weight)
+        return Way("discriminative", "Parser", trees, partial(in_words, limit=limit))
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
-    if wanted.has_posteriors:
-        trees = partial(rated_trees, find, wanted.decode == MBR, weight=wanted.weight)
-    else:
-        trees = partial(parser_trees, find, tagged_tree)
+    trees = partial(parser_trees, find, tagged_tree)
     return Way("discriminative", "Parser", trees, batches, options)
 
 
-def lines_of(
-    writer: TreeWriter, trees_of: Callable, model, batch: Sequence[NumberedSentence], **beside
-) -> list[Lines]:
-    """Return the lines of each sentence; empty input lines keep their places. `beside` may be a `generator`."""
-    trees = in_places(partial(trees_of, model, **beside), batch)
+def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[Lines]:
+    """Return the lines of each sentence; empty input lines keep their places.
+
+    The last arguments are the parser, perhaps a generative model that decides beside it, and the batch.
+    """
+    *models, batch = models_and_batch
+    batch = as_read(models[0], batch)
+    trees = in_places(partial(trees_of, *models), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))
         for item, of_item in zip(batch, trees, strict=True)

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from operator import neg
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from clusters.files import read_clusters
+from oracle.files import write_json
 from oracle.samples import format_likelihood
 from oracle.sentences import SourceSentence
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.cli.job import Job, open_model, sentences_job
+from rnng_dy.cli.job import Job, ModelFolder, open_model, sentences_job
 from rnng_dy.cli.options import (
     json_option,
     kneser_ney_option,
@@ -33,13 +33,12 @@ from rnng_dy.cli.searching import given_search_option, grouped_for, search_optio
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import check_order
 from rnng_dy.evaluation.perplexity import gap
-from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import ModelFolder
+from rnng_dy.evaluation.unknown_words import as_read, unknown_in
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling, with_open_classes
+from rnng_dy.results import Results
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.unknown_words import as_read, unknown_in
 from rnng_dy.text.sources import NumberedSentence
 
 
@@ -246,12 +245,11 @@ def _search(options: SearchOptions, job: Job, outputs: _Outputs) -> None:
     items = [NumberedSentence(i, sentence) for i, sentence in enumerate(sentences)]
     words = [(s.tokens, s.tags, s.unkified) for s in sentences]
 
-    def make(kept: Path) -> None:
-        found = list(marginals.read_marginals(kept))
+    def make(kept: Results) -> None:
+        found = list(marginals.read_marginals(kept.lines()))
         seconds = math.fsum(of.seconds for of in found)
         outputs.write(found, search=asdict(options), seconds=seconds)
 
-    lines = job.with_model(partial(marginals.marginal_lines, options))
-    batches = grouped_for(options, items)
-    place = outputs.output or outputs.trees or os.devnull
-    job.write(place, batches, lines, marginals.no_memory_line, options, words, make=make)
+    lines, batches = partial(marginals.marginal_lines, options), grouped_for(options, items)
+    place, decides = outputs.output or outputs.trees or os.devnull, (options, words)
+    job.write(place, batches, lines, marginals.no_memory_line, *decides, inputs=[], make=make)

@@ -1,14 +1,16 @@
-"""Progress on standard error: redrawn on a terminal, occasional plain lines elsewhere."""
+"""Progress by tqdm: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TextIO
 
-from oracle.packing import is_packed
-from rnng_dy.cli.quiet import escaped, is_quiet, say, show, warn
+from oracle.files import is_compressed
+from rnng_dy.cli.quiet import escaped, is_quiet, say, warn
+
+REDRAWN, LOGGED = 0.2, 10.0
+"""Seconds between two states of a bar, and between two lines."""
 
 
 def clock(seconds: float) -> str:
@@ -28,52 +30,57 @@ def takes_escapes(stream: TextIO) -> bool:
     return stream.isatty() and not plain
 
 
+class _Lines:
+    """A stream for tqdm, whose states become messages."""
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            say(line)
+
+    def flush(self) -> None:
+        pass
+
+
 class Progress:
-    """A display of finished items with rate and time left, unless the command is quiet."""
+    """A display of finished items with rate and, if their number is known, time left, unless the command is quiet."""
 
     warn = staticmethod(warn)
 
-    def __init__(self, what: str, total: int | None, unit: str = "sentences"):
-        """Begin the display; a total of None is unknown, and then no time left is shown."""
-        self._what, self._total, self._unit = escaped(what), total, unit
-        self._done = self._skipped = 0
-        self._start = time.monotonic()
-        self._shown = self._start
-        self._redraws = takes_escapes(sys.stderr) and not is_quiet()
+    def __init__(self, what: str, total: int | None = None, unit: str = "sentences"):
+        from tqdm import tqdm
+
+        redraws = takes_escapes(sys.stderr)
+        self._bar = tqdm(
+            desc=escaped(what),
+            total=total,
+            unit=f" {unit}",
+            file=sys.stderr if redraws else _Lines(),
+            mininterval=REDRAWN if redraws else LOGGED,
+            miniters=1,
+            # numbers without a bar
+            ncols=None if redraws else 0,
+            # not before there is something to show
+            delay=1e-9,
+            disable=is_quiet(),
+        )
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
 
     def skip(self, n: int) -> None:
         """Count n items as done by an earlier run."""
-        self._done = self._skipped = n
+        self._bar.initial = self._bar.n = n
 
     def advance(self, n: int = 1) -> None:
         """Count n more items as done."""
-        self._done += n
-        now = time.monotonic()
-        if now - self._shown >= (0.2 if self._redraws else 10.0):
-            self._shown = now
-            self._show(now)
-
-    def _show(self, now: float) -> None:
-        rate = (self._done - self._skipped) / max(now - self._start, 1e-9)
-        line = f"{self._what}: {self._done}"
-        if self._total is None:
-            line += f" {self._unit}, {rate:.1f}/s"
-        else:
-            left = clock((self._total - self._done) / rate) if rate else "?"
-            line += f"/{self._total} {self._unit}, {rate:.1f}/s, {left} left"
-        if self._redraws:
-            show(f"\r\033[K{line}")
-        else:
-            say(line)
+        self._bar.update(n)
 
     def finish(self) -> None:
-        """Print the number of items, the time and the rate."""
-        if self._redraws:
-            show("\r\033[K")
-        seconds = time.monotonic() - self._start
-        done = self._done - self._skipped
-        rate = done / max(seconds, 1e-9)
-        say(f"{self._what}: {done} {self._unit} in {seconds:.1f} s, {rate:.1f}/s")
+        """End the display."""
+        self._bar.close()
 
 
 class ByteProgress:
@@ -81,7 +88,7 @@ class ByteProgress:
 
     def __init__(self, what: str, path: str):
         # a pipe has no size
-        size = 0 if path == "-" or is_packed(path) else os.path.getsize(path)
+        size = 0 if path == "-" or is_compressed(path) else os.path.getsize(path)
         self._progress = Progress(what, size // 1024 or None, "kB")
         self._rest = 0
 

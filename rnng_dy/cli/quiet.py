@@ -1,7 +1,8 @@
-"""The option --quiet, and printing of messages and warnings."""
+"""Messages of commands by `logging`: `say` for information, which --quiet leaves out, and `warn`."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -10,6 +11,40 @@ from typing import TextIO
 import click
 
 _QUIET = "rnng_dy.quiet"
+
+
+class _ToStandardError(logging.Handler):
+    """Handler that writes messages to the present standard error; work continues if nobody reads them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging."""
+        # a bar that tqdm draws makes room; without one, tqdm is not loaded
+        write = getattr(sys.modules.get("tqdm"), "tqdm", None)
+        text = escaped(record.getMessage())
+        try:
+            if write is not None and sys.stderr.isatty():
+                write.write(text, file=sys.stderr)
+            else:
+                click.echo(text, err=True)
+        except OSError:
+            # as after Ctrl-C in `2>&1 | tee x`
+            to_nowhere(sys.stderr)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """See logging."""
+        return record.levelno >= logging.WARNING or not is_quiet()
+
+
+_log = logging.getLogger("rnng_dy")
+say, warn = _log.info, _log.warning
+
+
+def show_messages() -> None:
+    """Let commands show the messages of the whole package on standard error."""
+    if not any(isinstance(handler, _ToStandardError) for handler in _log.handlers):
+        _log.addHandler(_ToStandardError())
+        _log.setLevel(logging.INFO)
+        _log.propagate = False
 
 
 def _set_quiet(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -30,25 +65,6 @@ def is_quiet() -> bool:
     """Return whether the running command has --quiet, before or after its name."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(_QUIET, False)
-
-
-def say(line: str) -> None:
-    """Print a message on standard error, unless the command is quiet."""
-    if not is_quiet():
-        warn(line)
-
-
-def warn(line: str) -> None:
-    """Print a message on standard error, even if the command is quiet."""
-    show(f"{escaped(line)}\n")
-
-
-def show(text: str) -> None:
-    """Print text on standard error unchanged; work continues if nobody reads it, as after Ctrl-C in `2>&1 | tee x`."""
-    try:
-        click.echo(text, nl=False, err=True)
-    except OSError:
-        to_nowhere(sys.stderr)
 
 
 def to_nowhere(stream: TextIO | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -11,284 +11,162 @@ import click
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
-from rnng_dy.cli.group import Group
-from rnng_dy.cli.job import Job, job_options
-from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, SAMPLES, Names, device_option
-from rnng_dy.cli.paths import FILE, FOLDER, PathName
-from rnng_dy.cli.progress import clock
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.drawing import pages
 from rnng_dy.engine import CPU
-from rnng_dy.execution.local import local_executor
-from rnng_dy.known_models import CONFIG
-from rnng_dy.reproduce.plan import GROUPS, PARTS, Experiment, Stage, stages
-from rnng_dy.reproduce.runner import Runner
-from rnng_dy.reproduce.systems import System, every, parse
+from rnng_dy.reproduce.runner import is_done, keys, run
+from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
+from rnng_dy.reproduce.systems import System, parse
 from rnng_dy.training.presets import NAMES
 
 SINGLE_TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
+FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
+FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
-class Seeds(click.ParamType):
-    """Seeds separated by commas."""
-
-    name = "seeds"
-
-    def convert(self, value, param, ctx) -> tuple[int, ...]:
-        """See click."""
-        try:
-            seeds = tuple(int(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{value!r} is no list such as 1,2,3", param, ctx)
-        if len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
-            self.fail(f"{value!r}: seeds differ, and are from 0 to 2^32 - 1", param, ctx)
-        return seeds
+def _seeds(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    try:
+        seeds = tuple(map(int, value.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no list such as 1,2,3") from None
+    if len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
+        raise click.BadParameter(f"{value!r}: seeds differ, and are from 0 to 2^32 - 1")
+    return seeds
 
 
-class Systems(Names):
-    """Names of systems separated by commas."""
-
-    name = "systems"
-
-    def __init__(self):
-        super().__init__([system.name for system in every()])
-
-    def convert(self, value, param, ctx) -> tuple[System, ...]:
-        """See click."""
-        if not isinstance(value, str):
-            return value
-        try:
-            systems = tuple(parse(name.strip()) for name in value.split(","))
-        except RnngError as error:
-            self.fail(str(error), param, ctx)
-        if len(set(systems)) < len(systems):
-            self.fail(f"{value!r}: each system once.", param, ctx)
-        return systems
-
-    def get_metavar(self, *_, **__) -> str:
-        """See click."""
-        return "SYSTEM,SYSTEM,..."
+def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[System, ...]:
+    try:
+        systems = tuple(parse(name.strip()) for name in value.split(","))
+    except RnngError as error:
+        raise click.BadParameter(str(error)) from None
+    if len(set(systems)) < len(systems):
+        raise click.BadParameter(f"{value!r}: each system once")
+    return systems
 
 
-common_options = all_of(
-    click.option(
-        "-o", "--output", type=FOLDER, required=True, help="Folder for data, models and report."
-    ),
-    click.option(
-        "--seeds", type=Seeds(), default="1", help="Seeds of the models, separated by commas."
-    ),
-    click.option(
-        "--systems",
-        "--compositions",
-        type=Systems(),
-        default=",".join(system.name for system in Experiment.systems),
-        help="Systems to train and compare. Each is composition[/state][/transitions], such as gated-attention or "
-        "corrected/stack.",
-    ),
-    click.option(
-        "--compare",
-        type=click.Choice(["first", "pairs"]),
-        default=Experiment.compare,
-        help="Compare the first system with each other one, or all pairs.",
-    ),
-    job_options(device_option, jobs="Number of stages that run at the same time."),
-    click.option(
-        "--tags",
-        type=PathName("tags", "file", SINGLE_TAGS),
-        default="jackknife",
-        metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-        help="POS tags for the parser: those of a perceptron tagger, which is trained here; gold tags; none; or "
-        "three files of word_TAG tokens.",
-    ),
-    click.option(
-        "--preset", type=click.Choice(NAMES), default="paper", help="Set of training settings."
-    ),
-    click.option(
-        "--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence."
-    ),
-    click.option(
-        "--alpha",
-        type=ALPHA,
-        default=Experiment.alpha,
-        help="Exponent that flattens the distribution from which trees are drawn.",
-    ),
-    click.option(
-        "--beam",
-        type=AT_LEAST_1,
-        default=Experiment.beam,
-        help="Beam of the search with the generative model; the fast track is a 20th of it, the word beam a 10th.",
-    ),
-    click.option(
-        "--particles",
-        type=AT_LEAST_1,
-        default=Experiment.particles,
-        help="Particles in each of two runs of the particle filter.",
-    ),
-    click.option(
-        "--epochs", type=AT_LEAST_1, help="Epochs of all trainings, instead of the preset's."
-    ),
-    click.option(
-        "--hidden",
-        type=AT_LEAST_1,
-        help="Size of hidden layers in all models, instead of the paper's.",
-    ),
-    click.option(
-        "--lstm-input",
-        type=AT_LEAST_1,
-        help="Size of the inputs of LSTMs in all models, instead of the paper's.",
-    ),
-    click.option(
-        "--stages",
-        "groups",
-        type=Names(ALL_GROUPS),
-        help="Run only these stages. Their inputs must exist; a report needs neither search nor baselines.",
-    ),
-    click.option(
-        "--dry-run",
-        is_flag=True,
-        help="Print the stages to run and an estimate of their time, without running them.",
-    ),
+@click.command()
+@click.argument("corpus", type=click.Choice([*SECTIONS, "trees"]))
+@click.option(
+    "--treebank", type=FOLDER, metavar="FOLDER", help="The folder of the treebank, for ptb and ctb."
 )
-"""The decorator that adds the options for every corpus."""
-
-
-@click.group(cls=Group)
-def reproduce() -> None:
+@click.option("--train", type=FILE, metavar="FILE", help="Training trees, for trees.")
+@click.option("--dev", type=FILE, metavar="FILE", help="Development trees, for trees.")
+@click.option("--test", type=FILE, metavar="FILE", help="Test trees, for trees.")
+@click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
+@click.option(
+    "-o",
+    "--output",
+    type=FOLDER,
+    metavar="FOLDER",
+    required=True,
+    help="Folder for data, models and report.",
+)
+@click.option("--seeds", callback=_seeds, default="1", help="Seeds of the models, such as 1,2,3.")
+@click.option(
+    "--systems",
+    callback=_systems,
+    default=",".join(system.name for system in Experiment.systems),
+    metavar="SYSTEM,SYSTEM,...",
+    help="Systems to train, each of which is compared with the first. Each is composition[/state][/transitions], such "
+    "as gated-attention or corrected/stack.",
+)
+@click.option("--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run side by side.")
+@device_option
+@click.option(
+    "--tags",
+    default="jackknife",
+    metavar="jackknife|gold|none|TRAIN,DEV,TEST",
+    help="POS tags for the parser: those of a perceptron tagger, which is trained here; gold tags; none; or three "
+    "files of word_TAG tokens.",
+)
+@click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
+@click.option("--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence.")
+@click.option(
+    "--alpha", type=ALPHA, default=Experiment.alpha, help="Exponent that flattens the samples."
+)
+@click.option(
+    "--beam",
+    type=AT_LEAST_1,
+    default=Experiment.beam,
+    help="Beam of the search with the generative model; the fast track is a 20th of it, the word beam a 10th.",
+)
+@click.option(
+    "--particles",
+    type=AT_LEAST_1,
+    default=Experiment.particles,
+    help="Particles in each of two runs of the particle filter.",
+)
+@click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
+@click.option("--hidden", type=AT_LEAST_1, help="Size of hidden layers, not the paper's.")
+@click.option("--lstm-input", type=AT_LEAST_1, help="Size of LSTMs' inputs, not the paper's.")
+@click.option(
+    "--stages",
+    "groups",
+    type=Names(ALL_GROUPS),
+    help="Run only these stages. Their inputs must exist; a report needs neither search nor baselines.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the stages to run, and run none.")
+def reproduce(corpus, output, groups, jobs, device, dry_run, **options) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
-    A second run does only the stages that are missing or have changed. The report is report.md, report.json and
-    report.html.
-    """
-
-
-def _treebank_command(corpus: str, what: str, unk: str) -> None:
-    @reproduce.command(corpus, short_help=what)
-    @click.option("--treebank", type=FOLDER, required=True, help="The folder of the treebank.")
-    @common_options
-    def command(treebank: str, **options) -> None:
-        if not Path(treebank).exists():
-            raise RnngError(f"{treebank}: no such folder")
-        _reproduce(corpus, dict.fromkeys(PARTS, str(Path(treebank).absolute())), unk, **options)
-
-    command.help = f"{what}\n\nExample: rnng-dy reproduce {corpus} --treebank FOLDER -o results"
-
-
-_treebank_command(
-    "ptb", "The Penn Treebank: sections 02-21 to train, 24 as dev part, 23 to test.", "berkeley"
-)
-_treebank_command(
-    "ctb",
-    "The Chinese Treebank: files 001-270 and 440-1151 to train, 301-325 as dev part, 271-300 to test.",
-    "single",
-)
-
-
-@reproduce.command("nltk")
-@common_options
-def reproduce_nltk(**options) -> None:
-    """NLTK's sample of the Penn Treebank: files 1-159 to train, 160-179 as dev part, 180-199 to test.
+    CORPUS is ptb or ctb with --treebank, nltk (NLTK's sample of the Penn Treebank), or trees with --train, --dev and
+    --test. A second run does only the stages that are missing or have other settings. The report is report.md and
+    report.json.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
-    _reproduce("nltk", {}, "berkeley", **options)
-
-
-@reproduce.command("trees")
-@click.option("--train", type=FILE, required=True, help="Training trees.")
-@click.option("--dev", type=FILE, required=True, help="Development trees.")
-@click.option("--test", type=FILE, required=True, help="Test trees.")
-@click.option(
-    "--unk", type=click.Choice(RULES), default="berkeley", help="Classes of unknown words."
-)
-@common_options
-def reproduce_trees(train, dev, test, unk, **options) -> None:
-    """Any treebank, as three files of trees.
-
-    Example: rnng-dy reproduce trees --train a.trees --dev b.trees --test c.trees -o results
-    """
-    _reproduce("trees", _of_parts((train, dev, test), "no such file"), unk, **options)
-
-
-def _of_parts(paths: Sequence[str], problem: str) -> dict[str, str]:
-    """Return the absolute path of the file of each part. Raises RnngError, with the problem, if one is missing."""
-    found = {part: Path(path).absolute() for part, path in zip(PARTS, paths, strict=True)}
-    for path in found.values():
-        if not path.is_file():
-            raise RnngError(f"{path}: {problem}")
-    return {part: str(path) for part, path in found.items()}
-
-
-def _reproduce(corpus: str, sources: Mapping[str, str], unk: str, **options) -> None:
-    tags, files = _tags(options["tags"])
-    training = {name: options[name] for name in ("epochs", "hidden", "lstm_input")}
-    same = ("seeds", "preset", "samples", "alpha", "systems", "compare", "beam", "particles")
-    experiment = Experiment(
-        corpus,
-        sources,
-        tags=tags,
-        tag_files=files,
-        unk=unk,
-        training={name: value for name, value in training.items() if value is not None},
-        **{name: options[name] for name in same},
-    )
-    groups = options["groups"] or ALL_GROUPS
-    folder = Path(options["output"])
-    if folder.exists() and not folder.is_dir():
-        raise RnngError(f"{folder} is no folder: name another --output")
-    if (folder / CONFIG).exists():
+    experiment = _experiment(corpus, **options)
+    folder, planned, groups = Path(output), stages(experiment), groups or ALL_GROUPS
+    if (folder / "config.json").exists():
         raise RnngError(f"{folder} is a model folder: name another --output")
-    planned, job = stages(experiment), options["job"]
-    engine.gpu_number(job.device)
-    runner = Runner(folder, planned, job.executor, say, job.device)
-    chosen = [stage for stage in planned if stage.group in groups]
-    if options["dry_run"]:
-        _dry_run(runner, chosen, experiment, job)
+    engine.gpu_number(device)
+    if device != CPU and jobs > 1:
+        raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
+    if dry_run:
+        key_of = keys(folder, planned)
+        for stage in (stage for stage in planned if stage.group in groups):
+            state = "up to date" if is_done(folder, stage, key_of[stage.name]) else "to do"
+            click.echo(f"{state:>10}  {stage.name}: rnng-dy {' '.join(stage.command)}")
         return
+    with ThreadPoolExecutor(jobs) as executor:
+        try:
+            run(folder, planned, executor, jobs, device, say, groups)
+        except KeyboardInterrupt:
+            warn("\nstopped; the same command continues")
+            sys.exit(130)
     if "report" in groups:
-        pages.require()
-    folder.mkdir(parents=True, exist_ok=True)
-    runner.stages = chosen
-    try:
-        runner.run()
-    except KeyboardInterrupt:
-        warn("\nstopped; the same command continues")
-        sys.exit(130)
-    if "report" in groups:
-        from rnng_dy.reproduce.report import make_report
+        from rnng_dy.reproduce.report import write_report
 
-        for path in make_report(folder, experiment, runner, planned):
+        for path in write_report(folder, experiment):
             click.echo(str(path))
 
 
-def _tags(given: str) -> tuple[str, dict[str, str]]:
-    if given in SINGLE_TAGS:
-        return given, {}
-    paths = given.split(",")
-    if len(paths) != len(PARTS):
+def _experiment(corpus, treebank, train, dev, test, unk, tags, epochs, hidden, lstm_input, **same):
+    """Return the settings. Raises UsageError for a treebank or parts that are missing or given in vain."""
+    given = {"--treebank": treebank, "--train": train, "--dev": dev, "--test": test}
+    needed = {"nltk": (), "trees": ("--train", "--dev", "--test")}.get(corpus, ("--treebank",))
+    for flag, value in given.items():
+        if (value is not None) != (flag in needed):
+            raise click.UsageError(f"{corpus} {'needs' if flag in needed else 'has no'} {flag}")
+    if treebank and not Path(treebank).exists():
+        raise RnngError(f"{treebank}: no such folder")
+    sources = {} if corpus == "nltk" else dict(zip(PARTS, (train, dev, test), strict=True))
+    sizes = {"epochs": epochs, "hidden": hidden, "lstm_input": lstm_input}
+    for path in filter(None, (train, dev, test)):
+        if not Path(path).is_file():
+            raise RnngError(f"{path}: no regular file")
+    paths = [] if tags in SINGLE_TAGS else [Path(path).absolute() for path in tags.split(",")]
+    if paths and len(paths) != len(PARTS):
         raise click.UsageError(
-            f"--tags: {given!r} is neither {', '.join(SINGLE_TAGS)} nor three files"
+            f"--tags: {tags!r} is neither {', '.join(SINGLE_TAGS)} nor three files"
         )
-    return "files", _of_parts(paths, "no such file of tags")
-
-
-def _dry_run(runner: Runner, chosen: Sequence[Stage], experiment: Experiment, job: Job) -> None:
-    """Print each stage with its state and estimated time on the CPU."""
-    from rnng_dy.reproduce.estimate import estimate, part_sizes
-
-    missing = [stage for stage in chosen if not runner.is_done(stage)]
-    # counted by this machine, since it may be in a folder that no other machine sees
-    sizes = part_sizes(runner, stages(experiment), local_executor())
-    estimated = estimate(missing, experiment, sizes["train"], sizes["test"])
-    for stage in chosen:
-        seconds = estimated.get(stage.name)
-        state = f"about {clock(seconds)}" if seconds else "to do"
-        state = state if stage in missing else "up to date"
-        click.echo(f"{state:>16}  {stage.name}: rnng-dy {' '.join(stage.command)}")
-    jobs = job.executor.jobs
-    total = clock(sum(estimated.values()) / jobs)
-    on = "" if job.device == CPU else " on the CPU"
-    click.echo(
-        f"{len(missing)} of {len(chosen)} stages to do; about {total} with {jobs} at a time{on}"
+    return Experiment(
+        corpus,
+        dict.fromkeys(PARTS, treebank) if treebank else sources,
+        tags="files" if paths else tags,
+        tag_files=dict(zip(PARTS, map(str, paths), strict=False)),
+        unk=unk or UNKNOWN.get(corpus, "berkeley"),
+        training={name: value for name, value in sizes.items() if value is not None},
+        **same,
     )

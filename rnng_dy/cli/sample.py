@@ -9,14 +9,15 @@ import click
 
 from oracle.samples import format_sample
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import ALPHA, SAMPLES, models_option, output_option, seed_option
+from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.execution.work import Lines
+from rnng_dy.results import Lines
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.trees import (
     Find,
     NumberedSentence,
+    as_read,
     drawn,
     in_places,
     parser_trees,
@@ -28,7 +29,7 @@ SAMPLED_WORDS = 100
 
 
 @click.command()
-@models_option
+@model_option
 @output_option
 @click.option("--samples", "n", type=SAMPLES, default=100, help="Number of trees per sentence.")
 @click.option(
@@ -40,7 +41,7 @@ SAMPLED_WORDS = 100
 @seed_option
 @parser_source
 @sentences_job
-def sample(folders, source, output, n, alpha, seed, job) -> None:
+def sample(folder, source, output, n, alpha, seed, job) -> None:
     """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
 
     A line of the output has the number of the sentence from 0, the tree's log probability in nats under the
@@ -49,15 +50,16 @@ def sample(folders, source, output, n, alpha, seed, job) -> None:
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     check_files([output], [source.path])
-    reader = reader_of(job.open("discriminative", *folders), source)
+    reader = reader_of(job.open("discriminative", folder), source)
     items = reader.sentences()
-    decides = n, alpha, seed, [item.sentence for item in items]
-    lines = job.with_model(partial(_lines, partial(drawn, n, alpha, seed)))
-    left_out = job.write(output, in_words(items, SAMPLED_WORDS), lines, lambda item: [], *decides)
+    lines, batches = partial(_lines, partial(drawn, n, alpha, seed)), in_words(items, SAMPLED_WORDS)
+    decides = n, alpha, seed, source._replace(path="")
+    left_out = job.write(output, batches, lines, lambda item: [], *decides, inputs=[source.path])
     reader.report(left_out)
 
 
 def _lines(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[Lines]:
+    batch = as_read(parser, batch)
     trees = in_places(partial(parser_trees, find, unkified_tree, parser), batch)
     return [
         [format_sample(item.index, tree.log_prob, tree.tree) for tree in of_item]

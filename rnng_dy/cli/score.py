@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import click
@@ -11,12 +12,12 @@ import click
 from oracle.samples import format_likelihood
 from oracle.unknown import CLASSES
 from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.options import generators_option, open_option, output_option
+from rnng_dy.cli.options import generative_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation.records import unknown_words
-from rnng_dy.execution.work import Lines
 from rnng_dy.open_vocabulary import required_spelling
+from rnng_dy.results import Lines
 from rnng_dy.search import scoring
 from rnng_dy.search.scoring import TreeToScore
 
@@ -25,12 +26,12 @@ Group = list[TreeToScore]
 
 
 @click.command()
-@generators_option
+@generative_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
 @open_option
 @sentences_job
-def score(folders, source, output, is_open, job) -> None:
+def score(folder, source, output, is_open, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
 
     A line of the output has the number of words, a tab, and -log p(x, y) in nats.
@@ -38,31 +39,41 @@ def score(folders, source, output, is_open, job) -> None:
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     check_files([output], [source])
-    model = job.open("generative", *folders)
+    model = job.open("generative", folder)
     if is_open:
-        required_spelling(model, folders[0])
-    trees = list(scoring.trees_to_score(source, model, is_open))
-    groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
-    lines = job.with_model(_lines)
-    left_out = job.write(output, groups, lines, _impossible, trees, unit="trees", whole=True)
-    reasons = [(group[0].sentence + 1, scoring.impossible(model, group)) for group in groups]
-    reasons = [(number, found) for number, found in reasons if found]
-    for number, found in reasons:
-        warn(f"sentence {number}: p = 0, {'; '.join(found)}")
-    if reasons:
-        warn(f"{len(reasons)} of {len(groups)} sentences have trees with p = 0")
-    # samples have classes in place of unknown words
-    pairs = (
-        (token, None if word in CLASSES else token)
-        for group in groups
-        if group not in left_out
-        for token, word in zip(group[0].tokens, group[0].words, strict=True)
-    )
-    if unknown := unknown_words(pairs):
+        required_spelling(model, folder)
+    groups = impossible = 0
+    words: Counter[tuple[str, str | None]] = Counter()
+
+    def batches() -> Iterator[list[Group]]:
+        nonlocal groups, impossible
+        trees = scoring.trees_to_score(source, model, is_open)
+        for _, found in groupby(trees, lambda tree: (tree.sentence, tree.words)):
+            group = list(found)
+            groups += 1
+            if reasons := scoring.impossible(model, group):
+                impossible += 1
+                warn(f"sentence {group[0].sentence + 1}: p = 0, {'; '.join(reasons)}")
+            words.update(_words(group))
+            yield [group]
+
+    left_out = job.write(output, batches(), _lines, _impossible, is_open, inputs=[source])
+    if impossible:
+        warn(f"{impossible} of {groups} sentences have trees with p = 0")
+    for group in left_out:
+        words.subtract(_words(group))
+    if unknown := unknown_words(words.elements()):
         say(unknown)
     if left_out:
         numbers = ", ".join(str(group[0].sentence + 1) for group in left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")
+
+
+def _words(group: Group) -> Iterator[tuple[str, str | None]]:
+    """Yield the words of a sentence, each as written and, unless it is unknown, as the model reads it."""
+    for token, word in zip(group[0].tokens, group[0].words, strict=True):
+        # samples have classes in place of unknown words
+        yield token, None if word in CLASSES else token
 
 
 def _lines(model, groups: Sequence[Group]) -> list[Lines]:

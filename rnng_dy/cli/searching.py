@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import wraps
 from typing import TypeVar
@@ -12,6 +12,7 @@ import click
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.cli.quiet import warn
+from rnng_dy.parallel import batches
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
 
 SENTENCES = 8
@@ -77,7 +78,6 @@ def search_options(command: Callable) -> Callable:
     return all_of(*_options())(with_options)
 
 
-def grouped_for(options: SearchOptions, items: Sequence[T]) -> list[Sequence[T]]:
-    """Group sentences into batches of those that are searched together, SENTENCES at most."""
-    size = min(SENTENCES, side_by_side(options))
-    return [items[i : i + size] for i in range(0, len(items), size)]
+def grouped_for(options: SearchOptions, items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield batches of sentences that are searched together, SENTENCES at most."""
+    return batches(items, lambda item: 1, min(SENTENCES, side_by_side(options)))

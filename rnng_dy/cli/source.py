@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import click
 
@@ -10,7 +10,7 @@ from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.execution.batches import batches
+from rnng_dy.parallel import batches
 from rnng_dy.text.sources import (
     AUTO,
     GIVEN,
@@ -21,9 +21,6 @@ from rnng_dy.text.sources import (
     SentenceReader,
     Source,
 )
-
-ITSELF = "\0"
-"""The RAW of --merge without a name, which no file can have: INPUT itself."""
 
 
 def _source(
@@ -51,16 +48,6 @@ def _source(
     return Source(path, text, tagged, tags_from)
 
 
-def _input(context: click.Context, argument: click.Argument, path: str | None) -> str:
-    """Return INPUT. It may stand as RAW after --merge, as in `--text --merge story.txt`."""
-    raw = context.params.get("raw")
-    if path is None and raw not in (None, ITSELF):
-        path, context.params["raw"] = raw, ITSELF
-    if path is None:
-        raise click.MissingParameter(ctx=context, param=argument)
-    return path
-
-
 stimuli_options = (
     click.option(
         "--stimuli",
@@ -85,7 +72,7 @@ def source_options(*more: Callable) -> Callable:
     return together(
         "source",
         _source,
-        click.argument("path", type=FILE, metavar="INPUT", required=False, callback=_input),
+        click.argument("path", type=FILE, metavar="INPUT"),
         click.option(
             "--text",
             "is_text",
@@ -106,9 +93,8 @@ def source_options(*more: Callable) -> Callable:
         click.option(
             "--tagged/--untagged",
             default=None,
-            help="Whether tokens are word_TAG.  [default: tagged if each token ends in an underscore and capitals or "
-            "marks. If these may be part of a word, as in snake_case, the command stops and asks for one of the "
-            "options]",
+            help="Whether tokens are word_TAG.  [default: words; a text most of whose tokens have an underscore is "
+            "refused]",
         ),
         *more,
     )
@@ -131,6 +117,6 @@ def reader_of(model, source: Source) -> SentenceReader:
     return SentenceReader(model, source, say, warn)
 
 
-def in_words(sentences: Sequence[NumberedSentence], limit: int) -> list[list[NumberedSentence]]:
-    """Group neighbouring sentences into batches of at most `limit` words."""
-    return list(batches(sentences, lambda item: len(item.sentence.tokens), limit))
+def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:
+    """Yield batches of neighbouring sentences, of at most `limit` words."""
+    return batches(sentences, lambda item: len(item.sentence.tokens), limit)

@@ -9,20 +9,27 @@ from functools import partial
 
 import click
 
+from oracle.files import indented
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.job import Job, job_options
+from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.options import (
     device_option,
-    json_option,
     open_option,
     order_option,
     seed_option,
-    table_format_option,
     unknown_option,
 )
-from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, PathName, check_files, write_output
+from rnng_dy.cli.paths import (
+    FILE,
+    GENERATIVE,
+    PathName,
+    check_files,
+    ending_of,
+    outputs_option,
+    write_output,
+)
 from rnng_dy.cli.progress import Progress
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
@@ -31,7 +38,6 @@ from rnng_dy.cli.word_scorers import (
     check_order,
     model_of_words,
     several_scorers_option,
-    surprisals_option,
 )
 from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
@@ -39,13 +45,13 @@ from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
-from rnng_dy.execution.batches import split_on_memory_error
-from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import InputFile, ModelFolder
+from rnng_dy.evaluation.tables import CSV, TSV
+from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import open_records, required_spelling
+from rnng_dy.parallel import fitting
 from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.unknown_words import require_known
 
+DEFAULT_MODEL = "english-generative"
 SENTENCES = 32
 """Sentences in one batch."""
 
@@ -71,19 +77,20 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     "folders",
     type=GENERATIVE,
     multiple=True,
-    help="Model folder, archive or name. Several models and scorers stand side by side.",
+    help="Model folder, archive or name. Several models and scorers stand side by side.  "
+    f"[default without --scorer: {DEFAULT_MODEL}]",
 )
 @several_scorers_option
-@surprisals_option
 @order_option
 @search_options
 @seed_option
 @open_option
 @unknown_option
 @click.option(
-    "--plain",
+    "--text",
+    "is_text",
     is_flag=True,
-    help="The sentences are plain text; split them into tokens as the first model does.  "
+    help="The sentences are running text; split them into tokens as the first model does.  "
     "[default: blanks separate tokens]",
 )
 @click.option(
@@ -95,107 +102,98 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     help="SUITE is a table of stimuli as for `surprisal --stimuli`, and this formula should hold for each item: "
     "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
 )
-@click.option("--regions", type=FILE, help="Write the surprisal of every region as a table.")
+@outputs_option(
+    {
+        ".txt": "the accuracies",
+        ".tsv": "a row per region of every model, with tabs",
+        ".csv": "the same as in RFC 4180",
+        ".json": "all figures",
+        ".html": "a page",
+    }
+)
 @click.option(
     "--effects",
     type=FILE,
-    help="Write the difference of each two conditions in each region: its mean over items, with the 95 % interval.",
+    help="Write the difference of each two conditions in each region as .tsv or .csv: its mean over items, with the "
+    "95 % interval.",
 )
-@click.option(
-    "--table",
-    "tidy",
-    type=FILE,
-    help="Write a row per region of every model: surprisal, numbers of tokens and of unknown words.",
-)
-@table_format_option
-@json_option
-@click.option(
-    "--syntaxgym",
-    type=FILE,
-    help="Write SUITE in SyntaxGym's JSON, with the surprisal of every region; for one suite and one model.",
-)
-@click.option("--html", "page", type=PAGE, help="Write the tables as a page.")
 @job_options(device_option)
 def suite(
     sources,
     folders,
     scorers,
-    tables,
     order,
     options,
     seed,
     is_open,
     unknown,
-    plain,
+    is_text,
     predictions,
-    regions,
+    outputs,
     effects,
-    tidy,
-    style,
-    numbers,
-    syntaxgym,
-    page,
     job,
 ) -> None:
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
     pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
-    sentence_bad as in BLiMP; pairs with another UID are another suite.
+    sentence_bad as in BLiMP; pairs with another UID are another suite. The accuracies are printed unless another
+    output is standard output.
 
-    Example: rnng-dy suite agreement-pp --model generator --html agreement.html
+    Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, InputFile(path)) for path in tables)]
     check_order(bool(scorers))
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
-    check_files([regions, effects, tidy, numbers, syntaxgym, page], inputs)
+    if "-" not in (*outputs.values(), effects):
+        outputs.setdefault(".txt", "-")
+    check_files([*outputs.values(), effects], inputs)
     systems = _systems(folders, baselines, job.device)
-    suites = [] if plain else suites_of(sources, predictions, None)
-    options, found = SearchOptions(**options, seed=seed), {}
+    suites = [] if is_text else suites_of(sources, predictions, None)
+    options, found, models = SearchOptions(**options, seed=seed), {}, {}
     # another program's table has the surprisals of words as they are
     spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
     for name, place in systems.items():
-        model = job.open_place(place)
+        model = models[name] = job.open_place(place)
         # all systems read the same tokens
         suites = suites or suites_of(sources, predictions, model.segmenter)
         if spelled[name]:
             required_spelling(model, name)
         if unknown == "error":
             require_known(model, [*located_sentences(suites)])
-    if syntaxgym and len(systems) * len(suites) > 1:
-        raise click.UsageError("--syntaxgym is for one suite and one model")
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(systems, key=lambda name: name in folders):
-        job.place = systems[name]
+        job.places, job.models = [systems[name]], [models[name]]
         shown = name if len(systems) > 1 else ""
         measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
         found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
-    write_output(regions, suite_report.region_lines(results, style))
-    write_output(effects, suite_report.effect_lines(results, style))
-    write_output(tidy, suite_report.tidy_lines(results, style))
-    if numbers:
-        write_json(numbers, suite_report.as_json(results))
-    if syntaxgym:
-        write_json(syntaxgym, suite_report.as_syntaxgym(results[0]))
-    if page:
-        write_output(page, suite_page(results, ", ".join(systems)))
-    click.echo(suite_report.table(results, style), nl=False)
+    forms = {
+        ".txt": lambda: [suite_report.table(results)],
+        ".tsv": lambda: suite_report.region_lines(results, TSV),
+        ".csv": lambda: suite_report.region_lines(results, CSV),
+        ".json": lambda: [indented(suite_report.as_json(results))],
+        ".html": lambda: suite_page(results, ", ".join(systems)),
+    }
+    for ending, path in outputs.items():
+        write_output(path, forms[ending]())
+    if effects:
+        style = CSV if ending_of(effects) == ".csv" else TSV
+        write_output(effects, suite_report.effect_lines(results, style))
     _report_left_out(results)
 
 
 def _systems(
     folders: Sequence[str], baselines: Sequence[OpenableScorer], device: str
 ) -> dict[str, ModelFolder | OpenableScorer]:
-    """Return models and scorers by name. Raises UsageError if there is none, or one twice, or no model for a search."""
+    """Return models and scorers by name. Raises UsageError for one twice, and for no model for a search."""
+    if not (folders or baselines):
+        folders = [DEFAULT_MODEL]
     found = [(folder, model_of_words(device, folder)) for folder in folders]
     flag = given_search_option()
     if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
         raise click.UsageError(f"{flag} is for generative models with trees")
     found += [(baseline.title, baseline) for baseline in baselines]
-    if not found:
-        raise click.UsageError("give --model, --scorer or --surprisals")
     systems = dict(found)
     if len(systems) < len(found):
         raise click.UsageError("two models have the same name")
@@ -218,8 +216,10 @@ def _surprisals(
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for records in job.executor.map(job.with_model(records_of), batches):
-        found += records
+    for batch, records in zip(batches, job.map(partial(fitting, records_of), batches), strict=True):
+        # a sentence that does not fit into memory has NaN
+        pairs = zip(records, batch, strict=True)
+        found += [unmeasured(tokens) if of is None else of for of, (_, tokens) in pairs]
         progress.advance(len(records))
     progress.finish()
     words = [record for records in found for record in records if record.token is not None]
@@ -234,17 +234,7 @@ def _surprisals(
 def _records(
     options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence; those of a sentence that does not fit into memory have NaN."""
-    found = split_on_memory_error(partial(_in_memory, options, is_open, model), batch)
-    return [
-        unmeasured(tokens) if of is None else of
-        for of, (_, tokens) in zip(found, batch, strict=True)
-    ]
-
-
-def _in_memory(
-    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
-) -> list[Sequence[WordRecord]]:
+    """Return the word records per sentence."""
     numbers, sentences = zip(*batch, strict=True)
 
     def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:

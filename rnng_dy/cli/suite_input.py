@@ -10,7 +10,7 @@ from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
 from rnng_dy.evaluation.suites import Suite, suite_of_sentences
-from rnng_dy.search.unknown_words import LocatedSentence
+from rnng_dy.evaluation.unknown_words import LocatedSentence
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli
@@ -69,5 +69,5 @@ def _warn_of_running_text(suites: Sequence[Suite]) -> None:
         if stuck := running_text(sentences):
             warn(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
-                "sentences): add --plain, or put blanks around marks"
+                "sentences): add --text, or put blanks around marks"
             )

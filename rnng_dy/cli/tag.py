@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import click
 
 from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError
-from oracle.locks import locked
+from oracle.files import locked, write_json
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
 from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
-from rnng_dy.execution.outputs import write_json
-from rnng_dy.execution.work import forget_model
 from rnng_dy.folders import require_folder
 from rnng_dy.known_models import located
 
@@ -79,9 +74,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(
-            gold, folds, seed, lambda work, of: job.executor.map(partial(_as_it_is, work), of)
-        )
+        found = tagging.jackknife(gold, folds, seed, job.map)
     agreement = tagging.same_tags(gold, found)
     if numbers:
         write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
@@ -103,10 +96,4 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))
     keep_tagger(parser.tagger, folder)
-    # the next command of this process loads the parser again
-    forget_model()
     click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
-
-
-def _as_it_is(work: Callable) -> Callable:
-    return work

@@ -7,10 +7,10 @@ import click
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
+from rnng_dy.cli.job import ModelFolder
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.cli.paths import FILE
-from rnng_dy.execution.work import InputFile, ModelFolder
 
 
 class ScorerName(LiveChoice):
@@ -24,7 +24,7 @@ class ScorerName(LiveChoice):
             return value
         name, equals, path = value.partition("=")
         super().convert(name, param, ctx)
-        return OpenableScorer(name, InputFile(FILE.convert(path, param, ctx)) if equals else None)
+        return OpenableScorer(name, FILE.convert(path, param, ctx) if equals else None)
 
     def get_metavar(self, *of_option, **options) -> str:
         """See click."""
@@ -43,16 +43,8 @@ several_scorers_option = click.option(
     "scorers",
     type=ScorerName(SCORERS),
     multiple=True,
-    help="A scorer of words that needs no model folder; some scorers are made from a FILE.",
-)
-surprisals_option = click.option(
-    "--surprisals",
-    "tables",
-    type=FILE,
-    multiple=True,
-    metavar="TABLE",
-    help="Surprisals of another program: a CSV or TSV file with the columns sentence_id, token and surprisal (bits). "
-    "The same as --scorer surprisals=TABLE.",
+    help="A scorer of words that needs no model folder, made from a FILE: n-grams from an oracle, or the surprisals of "
+    "another program from a table with the columns sentence_id, token and surprisal (bits).",
 )
 
 
@@ -61,7 +53,7 @@ def chosen_baseline(
 ) -> OpenableScorer | None:
     """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
     if train_path is not None:
-        scorer = OpenableScorer(KneserNey.name, InputFile(train_path))
+        scorer = OpenableScorer(KneserNey.name, train_path)
     check_order(scorer is not None)
     return scorer and scorer._replace(order=order)
 
@@ -72,6 +64,6 @@ def check_order(is_read: bool) -> None:
         raise click.UsageError("--order is for n-gram models")
 
 
-def model_of_words(device: str, folder: str, *others: str) -> ModelFolder:
-    """Return the model of a folder, or an ensemble. Raises RnngError for a parser."""
-    return ModelFolder(registry.kind_of_words(folder).name, folder, device, others)
+def model_of_words(device: str, folder: str) -> ModelFolder:
+    """Return the model of a folder. Raises RnngError for a parser."""
+    return ModelFolder(registry.kind_of_words(folder).name, folder, device)

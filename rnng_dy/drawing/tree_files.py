@@ -8,10 +8,10 @@ from pathlib import Path
 
 from oracle.brackets import format_tree, read_tree_lines
 from oracle.errors import InputError, RnngError
+from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
 from oracle.parsed import ParsedSentence, ScoredTree
-from oracle.samples import Sample, is_samples_file, read_samples
-from oracle.streams import WHITE_SPACE, open_lines, read_lines
+from oracle.samples import Sample, begins_samples, read_samples
 from oracle.treebank import has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
 from rnng_dy.evaluation.evalb import SCORED, Scores, score_sentence
@@ -55,14 +55,15 @@ def read_tree_file(path: str) -> TreeFile:
     InputError for anything else, and for a file without trees.
     """
     # opened once, since content read from a pipe is gone
-    with open_lines(path) as stream:
-        if is_samples_file(stream):
-            return _of_samples(path, read_samples(path, stream))
-        if stream.peek(1)[:1] == b"{":
-            return _of_json(path, read_lines(path, stream=stream))
+    with reading(path), open_text(path) as stream:
+        first, all_lines = peeked(stream)
+        if begins_samples(first):
+            return _of_samples(path, read_samples(path, all_lines))
+        if first.startswith("{"):
+            return _of_json(path, numbered_lines(all_lines, path))
         lines = [
             (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
-            for number, text in read_lines(path, stream=stream)
+            for number, text in numbered_lines(all_lines, path)
         ]
     located = list(read_tree_lines(lines, path, bare=True))
     if all(tree.text is not None for tree in located):

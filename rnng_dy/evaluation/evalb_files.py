@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.errors import InputError, placed
+from oracle.files import WHITE_SPACE, read_lines
 from oracle.lazy import nltk
 from oracle.parsed import ParsedSentence
-from oracle.streams import WHITE_SPACE, read_lines
 from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb import Scores, SentenceScore, score_read_off
 from rnng_dy.evaluation.evalb_params import COLLINS, Params

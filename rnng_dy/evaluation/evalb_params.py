@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from oracle.errors import InputError
-from oracle.streams import WHITE_SPACE, read_lines, split_words
+from oracle.files import WHITE_SPACE, read_lines, split_words
 
 NUMBERS = {
     "DEBUG": "debug",

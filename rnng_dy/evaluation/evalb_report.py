@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from oracle.errors import RnngError
-from oracle.json_lines import finite
+from oracle.files import indented
 from rnng_dy.evaluation.evalb import (
     ERROR,
     SKIPPED,
@@ -124,7 +123,7 @@ def format_scores(scores: Scores, form: str = ".txt") -> str:
     if form == ".evalb":
         return format_evalb(scores)
     if form == ".json":
-        return _json(to_json(scores))
+        return indented(to_json(scores))
     return _csv(columns) if form == ".csv" else _table(columns) + _not_scored(scores)
 
 
@@ -141,7 +140,7 @@ def format_comparison(systems: Columns, form: str = ".txt") -> str:
         )
     found = differences(common)
     if form == ".json":
-        return _json(
+        return indented(
             {
                 "systems": {
                     name: {**to_json(scores), "common": _figures(common[name])}
@@ -159,10 +158,6 @@ def format_comparison(systems: Columns, form: str = ".txt") -> str:
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
     lines = [_table(common), "\n", *map(_difference_line, found), *_kinds(common), *left_out]
     return some * (scored < every) + "".join(lines)
-
-
-def _json(content: object) -> str:
-    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
 
 
 def figures(columns: Columns) -> dict[str, list[float]]:

@@ -1,50 +1,52 @@
 """Predictions of test suites in SyntaxGym's notation: comparisons of the sums of regions.
 
-    formula    := comparison (("&" | "|") comparison)*
-    comparison := "!" comparison | sum [("<" | ">" | "<=" | ">=" | "=") sum]
-    sum        := product (("+" | "-") product)*
-    product    := factor (("*" | "/") factor)*
-    factor     := "-" factor | region | number | "(" formula ")" | "[" formula "]"
-    region     := "(" (digits | "*") ";" "%" condition "%" ")"
-
-As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. "*", "/", "<=",
-">=" and "!" are additions of this project. The text is only parsed below, never run as a program.
+`(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all regions of one. As
+in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. "*", "/", "<=", ">=" and
+"!" are additions of this project. Regions and numbers get names, and Python's parser makes a tree of the rest, of which
+only the nodes below are evaluated.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 from oracle.errors import RnngError
 
 Values = Mapping[tuple[str, int], float]
 """The value of each region of an item, by condition and region number."""
-Evaluate = Callable[[Values], "float | bool | None"]
-
 RELATIVE, ABSOLUTE = 1e-5, 1e-3
 """The most by which numbers that are "=" may differ (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
-MAX_DEPTH = 50
-"""The deepest nesting of brackets and signs."""
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<region>\(\s*(?P<number>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\))"
-    r"|(?P<float>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
-    r"|(?P<sign><=|>=|[-+*/<>=&|!()\[\]])|(?P<end>$))"
+    r"\(\s*(?P<region>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<sign><=|>=|[-+*/<>=&|!()\[\]])|\S"
 )
-_HALF_A_REGION = re.compile(r"\(\s*(?:[0-9]+|\*)\s*;")
-_CLOSING = {"(": ")", "[": "]"}
+_OR = "OR"
+_IN_PYTHON = {"&": "and", "|": f"and {_OR} and", "!": "not", "=": "=="}
+"""Signs that Python writes differently; `and` for both, since its `or` would bind less than `and`."""
+_COMPARISONS: Mapping[type, Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.Gt: operator.gt,
+    ast.LtE: operator.le,
+    ast.GtE: operator.ge,
+    ast.Eq: lambda a, b: a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf,
+}
+_ARITHMETIC: Mapping[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: lambda a, b: a / b if b else math.nan,
+}
 
 
 class FormulaError(RnngError):
-    """A formula that does not parse, with the column, from 1."""
-
-    def __init__(self, message: str, column: int):
-        super().__init__(f"column {column}: {message}")
+    """A formula that cannot be read."""
 
 
 class Reference(NamedTuple):
@@ -53,19 +55,16 @@ class Reference(NamedTuple):
     condition: str
     region: int | None
     """None for all regions."""
-    column: int
 
-
-class _Node(NamedTuple):
-    """A part of a formula: its column, whether it is a truth value or else a number, and its evaluation."""
-
-    column: int
-    is_truth: bool
-    evaluate: Evaluate
+    def value(self, values: Values) -> float:
+        """Return its value, or the sum over all regions of the condition."""
+        if self.region is not None:
+            return values[self.condition, self.region]
+        return sum(value for (name, _), value in values.items() if name == self.condition)
 
 
 class Formula:
-    """A parsed prediction. Raises FormulaError for a text that does not parse.
+    """A parsed prediction. Raises FormulaError for a text that is no comparison of regions and numbers.
 
     >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
     >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
@@ -74,9 +73,19 @@ class Formula:
 
     def __init__(self, text: str):
         self.text = text
-        parser = _Parser(text)
-        self._evaluate = parser.whole().evaluate
-        self.references = tuple(parser.references)
+        self._operands: list[Reference | float] = []
+        try:
+            signs = " ".join(map(self._in_python, _TOKEN.finditer(text)))
+            self._tree = ast.parse(signs, mode="eval").body
+            # raises for a comparison in place of a number, and the reverse
+            self._truth(self._tree, None)
+        except (FormulaError, SyntaxError, RecursionError, MemoryError) as error:
+            raise FormulaError(f"{text!r:.80}: {getattr(error, 'msg', error)}") from None
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The regions that the formula names."""
+        return tuple(operand for operand in self._operands if isinstance(operand, Reference))
 
     def decide(self, values: Values) -> bool | None:
         """Return whether the prediction holds; None if that depends on an undecided comparison.
@@ -84,170 +93,72 @@ class Formula:
         A comparison is undecided if both sides are infinite, or one is NaN. So is its negation.
         "false & undecided" is false, "true | undecided" true.
         """
-        return self._evaluate(values)
+        return self._truth(self._tree, values)
 
-
-def _number_of(reference: Reference) -> Evaluate:
-    condition, region, _ = reference
-    if region is not None:
-        return lambda values: values[condition, region]
-    return lambda values: sum(value for (name, _), value in values.items() if name == condition)
-
-
-def _joined(decisive: bool, a: bool | None, b: bool | None) -> bool | None:
-    """Return Kleene's "or" if True is decisive, "and" if False is.
-
-    >>> _joined(False, None, False), _joined(False, None, True), _joined(True, None, True)
-    (False, None, True)
-    """
-    if decisive in (a, b):
-        return decisive
-    return None if None in (a, b) else not decisive
-
-
-def _negated(a: bool | None) -> bool | None:
-    return None if a is None else not a
-
-
-def _compared(compare: Callable[[float, float], bool], a: float, b: float) -> bool | None:
-    if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
-        return None
-    return compare(a, b)
-
-
-def _truth(node: _Node) -> _Node:
-    if not node.is_truth:
-        raise FormulaError("a number stands where a comparison is needed", node.column)
-    return node
-
-
-def _number(node: _Node) -> _Node:
-    if node.is_truth:
-        raise FormulaError("a comparison stands where a number is needed", node.column)
-    return node
-
-
-_COMPARISONS = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "=": lambda a, b: a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf,
-}
-_RULES = (
-    (_truth, {"&": partial(_joined, False), "|": partial(_joined, True)}),
-    (_number, {sign: partial(_compared, compare) for sign, compare in _COMPARISONS.items()}),
-    (_number, {"+": operator.add, "-": operator.sub}),
-    (_number, {"*": operator.mul, "/": lambda a, b: a / b if b else math.nan}),
-)
-"""The check of operands and the operators of formula, comparison, sum and product."""
-_COMPARISON = 1
-
-
-class _Parser:
-    """A recursive-descent parser."""
-
-    def __init__(self, text: str):
-        self._text, self._depth = text, 0
-        self.references: list[Reference] = []
-        self._end = 0
-        self._advance()
-
-    def _advance(self) -> None:
-        """Move to the next token."""
-        found = _TOKEN.match(self._text, self._end)
-        if found is None:
-            rest = self._text[self._end :]
-            column = self._end + 1 + len(rest) - len(rest.lstrip())
-            raise FormulaError(f"{rest.lstrip()[:1]!r} is no part of a formula", column)
-        self._token, self._end = found, found.end()
-        self._kind = next(k for k in ("region", "float", "sign", "end") if found[k] is not None)
-        self._column = found.start(self._kind) + 1
-
-    @property
-    def _sign(self) -> str | None:
-        return self._token["sign"]
-
-    def _take(self) -> str:
-        sign = self._sign
-        self._advance()
-        return sign
-
-    def whole(self) -> _Node:
-        """Parse the whole text. Raises FormulaError if text is left over, or if it is not a comparison."""
-        node = self._operands()
-        if self._kind != "end":
-            raise self._unexpected("an operator")
-        return _truth(node)
-
-    def _unexpected(self, wanted: str) -> FormulaError:
-        if self._kind == "end":
-            return FormulaError(f"the formula ends where {wanted} is needed", self._column)
-        begin = self._column - 1
-        if self._kind != "region" and _HALF_A_REGION.match(self._text, begin):
-            return FormulaError("a region is written (NUMBER;%CONDITION%)", self._column)
-        shown = self._text[begin : self._end].strip()
-        return FormulaError(f"{shown!r} stands where {wanted} is needed", self._column)
-
-    def _operands(self, rule: int = 0) -> _Node:
-        """Parse by one of the rules: operands of the next rule, joined by operators from left to right."""
-        if rule == len(_RULES):
-            return self._factor()
-        if rule == _COMPARISON and self._sign == "!":
-            column = self._column
-            inner = _truth(self._nested(partial(self._operands, rule))).evaluate
-            return _Node(column, True, lambda values: _negated(inner(values)))
-        checked, operators = _RULES[rule]
-        first, more = self._operands(rule + 1), []
-        while self._sign in operators:
-            if more and rule == _COMPARISON:
-                raise FormulaError("a second comparison: join them with & or |", self._column)
-            checked(first)
-            apply = operators[self._take()]
-            more.append((apply, checked(self._operands(rule + 1)).evaluate))
-        if not more:
-            return first
-
-        def evaluate(values: Values):
-            result = first.evaluate(values)
-            for apply, other in more:
-                result = apply(result, other(values))
-            return result
-
-        return _Node(first.column, rule <= _COMPARISON, evaluate)
-
-    def _factor(self) -> _Node:
-        column, token = self._column, self._token
-        if self._kind == "region":
-            number = token["number"]
-            region = None if number == "*" else int(number)
-            self.references.append(Reference(token["condition"], region, column))
-            self._advance()
-            return _Node(column, False, _number_of(self.references[-1]))
-        if self._kind == "float":
-            value = float(token["float"])
-            self._advance()
-            return _Node(column, False, lambda values: value)
-        if self._sign == "-":
-            inner = _number(self._nested(self._factor)).evaluate
-            return _Node(column, False, lambda values: -inner(values))
-        if self._sign not in _CLOSING or _HALF_A_REGION.match(self._text, column - 1):
-            raise self._unexpected("a region, a number or a bracket")
-        closing = _CLOSING[self._sign]
-        node = self._nested(self._operands)
-        if self._sign != closing:
-            raise self._unexpected(f"{closing!r}")
-        self._advance()
-        return node._replace(column=column)
-
-    def _nested(self, part: Callable[[], _Node]) -> _Node:
-        """Parse the part after a sign or an opening bracket."""
-        if self._depth == MAX_DEPTH:
+    def _in_python(self, token: re.Match[str]) -> str:
+        if token["sign"]:
+            return _IN_PYTHON.get(token["sign"], token["sign"])
+        if token["number"]:
+            self._operands.append(float(token["number"]))
+        elif token["region"]:
+            region = None if token["region"] == "*" else int(token["region"])
+            self._operands.append(Reference(token["condition"], region))
+        else:
             raise FormulaError(
-                f"more than {MAX_DEPTH} brackets and signs in one another", self._column
+                f"{token[0]!r} at column {token.start() + 1} is no part of a formula, and a region is written "
+                "(NUMBER;%CONDITION%)"
             )
-        self._depth += 1
-        self._advance()
-        node = part()
-        self._depth -= 1
-        return node
+        return f"_{len(self._operands) - 1}"
+
+    def _truth(self, node: ast.expr, values: Values | None) -> bool | None:
+        found = self._value(node, values)
+        if isinstance(found, float):
+            raise FormulaError("a number stands where a comparison is needed")
+        return found
+
+    def _number(self, node: ast.expr, values: Values | None) -> float:
+        found = self._value(node, values)
+        if not isinstance(found, float):
+            raise FormulaError("a comparison stands where a number is needed")
+        return found
+
+    def _value(self, node: ast.expr, values: Values | None) -> float | bool | None:
+        """Return the value of a part of the formula; without values, regions are NaN."""
+        match node:
+            case ast.Name(id=name):
+                operand = self._operands[int(name[1:])]
+                if isinstance(operand, Reference):
+                    operand = math.nan if values is None else float(operand.value(values))
+                return operand
+            case ast.List(elts=[inner]):
+                return self._value(inner, values)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -self._number(inner, values)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                found = self._truth(inner, values)
+                return None if found is None else not found
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                return _ARITHMETIC[type(op)](
+                    self._number(left, values), self._number(right, values)
+                )
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                a, b = self._number(left, values), self._number(right, values)
+                undecided = math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b))
+                return None if undecided else _COMPARISONS[type(op)](a, b)
+            case ast.BoolOp(values=[first, *others]):
+                return self._joined(first, others, values)
+        raise FormulaError("regions and numbers are joined by signs")
+
+    def _joined(
+        self, first: ast.expr, others: list[ast.expr], values: Values | None
+    ) -> bool | None:
+        """Return Kleene's "and" and "or" from left to right; the name OR says that the next one is "or"."""
+        result, decisive = self._truth(first, values), False
+        for other in others:
+            if isinstance(other, ast.Name) and other.id == _OR:
+                decisive = True
+                continue
+            pair = result, self._truth(other, values)
+            result = decisive if decisive in pair else None if None in pair else not decisive
+            decisive = False
+        return result

@@ -60,7 +60,7 @@ class Item:
     def lacks(self, reference: Reference) -> str | None:
         """Return which condition or region of the reference the item lacks, in words; None if it has both."""
         regions = {c.name: {r.number for r in c.regions} for c in self.conditions}
-        condition, region, _ = reference
+        condition, region = reference
         if condition not in regions:
             return f"no condition {condition!r}: {', '.join(map(repr, regions))}"
         if region is not None and region not in regions[condition]:
@@ -91,7 +91,7 @@ class Suite:
         for item, prediction in product(self.items, self.predictions):
             for reference in prediction.formula.references:
                 if missing := item.lacks(reference):
-                    where = f"prediction {prediction.name}, column {reference.column}"
+                    where = f"prediction {prediction.name}"
                     raise InputError(f"{where}: item {item.number} has {missing}", self.path)
 
     def sentences(self) -> Iterator[tuple[Item, Condition]]:
@@ -149,7 +149,7 @@ def suite_of_sentences(
     )
 
 
-def suite_of_pairs(name: str, path: str, pairs: Sequence[Item]) -> Suite:
+def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:
     """Return a suite of minimal pairs: the good sentence should be more probable, so a tie is wrong."""
     predictions = (Prediction("good is more probable", Formula(PAIR)),)
     return Suite(name, path, "sum", {1: "sentence"}, predictions, tuple(pairs))

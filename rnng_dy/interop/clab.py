@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusters.files import ClusteredWord
+from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import read_regular
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention

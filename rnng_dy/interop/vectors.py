@@ -10,8 +10,8 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import InputError
+from oracle.files import open_text, replacing
 from oracle.numerals import is_whole_number
-from oracle.streams import open_input, open_output
 from rnng_dy.vocabulary import ParserVocabulary
 
 
@@ -24,7 +24,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     words: dict[str, int] = {}
     rows: list[np.ndarray] = []
     announced = dimension = None
-    with open_input(path) as stream:
+    with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             fields = line.rstrip(" \r\n").split(" ")
             if number == 1 and len(fields) == 2 and all(map(is_whole_number, fields)):
@@ -56,7 +56,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
 
 def write_vectors(path: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
     """Write words and their vectors, shape (words, dimension), so that `read_vectors` returns the same numbers."""
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         stream.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors.astype(np.float32), strict=True):
             stream.write(f"{word} {' '.join(map(str, vector))}\n")

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from oracle.errors import PluginError
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
@@ -107,14 +106,14 @@ class Computation:
 
 
 def _require_shape(part: Callable, vectors: object, size: int, count: int) -> None:
-    """Raise PluginError if a part of the network does not return `count` vectors of `size` values."""
+    """Raise ValueError if a part of the network does not return `count` vectors of `size` values."""
     needed = f"shape {(size,)} in a batch of {count}"
     gives = repr(vectors)[:60]
     if isinstance(vectors, dy.Expression):
         shape, batch = vectors.dim()
         gives = f"shape {shape} in a batch of {batch}"
     if gives != needed:
-        raise PluginError.of(type(part).__call__, f"gives {gives}, and {needed} is needed")
+        raise ValueError(f"{type(part).__name__} gives {gives}, and {needed} is needed")
 
 
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:

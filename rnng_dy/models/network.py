@@ -13,6 +13,7 @@ import nltk
 import numpy as np
 
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
+from rnng_dy import plugins
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import dy
 from rnng_dy.model import Model
@@ -81,7 +82,7 @@ class Rnng(Model):
         """
         self.store = store = ParameterStore(seed)
         self.vocabulary, self.sizes = vocabulary, sizes
-        self.transitions = SYSTEMS.make(transitions, vocabulary.nonterminals)
+        self.transitions = SYSTEMS[transitions](vocabulary.nonterminals)
         actions, labels = len(self.transitions), len(vocabulary.nonterminals)
         inputs, hidden = sizes.lstm_input, sizes.hidden
         # one LSTM reads words and actions, so both have as many values
@@ -91,12 +92,10 @@ class Rnng(Model):
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
             HISTORY: Lstm(store, "action", sizes.layers, action, hidden),
         }
-        self.compose = COMPOSITIONS.make(
-            composition, store, composition_layers, inputs, hidden, labels
-        )
+        self.compose = COMPOSITIONS[composition](store, composition_layers, inputs, hidden, labels)
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
         self._action_start = Embedding.of_parameter(store.vector("action_start", action))
-        self.state = self.states.make(state, store, hidden)
+        self.state = self.states[state](store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
@@ -108,9 +107,8 @@ class Rnng(Model):
         """See `Model`."""
         parts = {"composition": self.compose, "transitions": self.transitions, "state": self.state}
         config = super().config() | {key: part.name for key, part in parts.items()}
-        registries = zip((COMPOSITIONS, SYSTEMS, self.states), parts.values(), strict=True)
-        origins = [of.origins[part.name] for of, part in registries if part.name in of.origins]
-        return config | ({PLUGINS: dict(sorted(origins))} if origins else {})
+        needed = plugins.files_of(parts.values())
+        return config | ({PLUGINS: needed} if needed else {})
 
     @property
     def has_attention(self) -> bool:

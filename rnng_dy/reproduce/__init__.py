@@ -1,4 +1,1 @@
-"""From a treebank to the paper's tables: the stages, their runner, and the report.
-
-`plan` lists the stages, `runner` runs those that are missing, `results` reads the numbers, `report` writes them.
-"""
+"""From a treebank to the paper's tables: `stages` names the commands, `runner` runs them, `report` has the numbers."""

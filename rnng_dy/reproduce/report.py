@@ -1,203 +1,231 @@
-"""report.json, report.md and report.html from the numbers of a reproduction."""
+"""report.json and report.md: the paper's numbers beside ours, and the differences between systems."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.brackets import parse_line
+import rnng_dy
 from oracle.errors import RnngError
-from oracle.streams import open_output
-from rnng_dy.drawing import pages
-from rnng_dy.drawing.charts import Chart, Point, histogram, line_chart
-from rnng_dy.drawing.trees import draw_tree
-from rnng_dy.engine import CPU
-from rnng_dy.evaluation.marking import mark
-from rnng_dy.execution.outputs import write_json
-from rnng_dy.reproduce.plan import OPTIONAL, Experiment, Stage
-from rnng_dy.reproduce.results import collect
-from rnng_dy.reproduce.runner import Runner
-from rnng_dy.reproduce.tables import Table, compared_trees, long_tables, short_tables
-from rnng_dy.training.provenance import versions
+from rnng_dy.reproduce import paper
+from rnng_dy.reproduce.numbers import collect
+from rnng_dy.reproduce.runner import is_done, keys, record_of
+from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
+
+KINDS = {
+    "discriminative": "q(y given x), greedy",
+    "generative": "p(x, y), reranked",
+    "alone": "p(x, y) alone, beam",
+}
+WAYS = {"samples": "importance sampling", "beam": "beam", "particles": "particle filter"}
+CORPORA = {
+    "ptb": "the Penn Treebank",
+    "ctb": "the Chinese Treebank",
+    "nltk": "NLTK's sample of the Penn Treebank",
+    "trees": "a treebank",
+}
 
 
-class Section(NamedTuple):
-    """A part of the report: a table, a chart, trees of sentences, or lines of text under names."""
+class Table(NamedTuple):
+    """Rows of cells under a header."""
 
     title: str
-    table: Table | None = None
-    chart: Chart | None = None
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
     note: str = ""
-    names: Sequence[str] = ()
-    """Names of each sentence's trees, gold first."""
-    sentences: Sequence[Mapping] = ()
-    """Sentences: their numbers, and their trees by name."""
-    texts: Mapping[str, Sequence[str]] = {}
-    is_drawn: bool = False
-    """Whether the section appears only in report.html."""
 
 
-def make_report(
-    folder: Path, experiment: Experiment, runner: Runner, planned: Sequence[Stage]
-) -> list[Path]:
-    """Write the report of the finished stages and return its files. Raises RnngError if a required stage is missing."""
-    not_run = {stage.name: stage for stage in planned if not runner.is_done(stage)}
-    missing = next((stage for stage in not_run.values() if stage.group not in OPTIONAL), None)
-    if missing:
+def write_report(folder: Path, e: Experiment) -> list[Path]:
+    """Write the report of the finished stages; return its files. Raises RnngError if a required stage is missing."""
+    planned = stages(e)
+    key_of = keys(folder, planned)
+    done = [stage for stage in planned if is_done(folder, stage, key_of[stage.name])]
+    not_run = [stage for stage in planned if stage not in done]
+    if missing := next((s.name for s in not_run if s.group not in OPTIONAL), None):
         raise RnngError(
-            f"no report without the stage `{missing.name}`: run with --stages data,train,infer,report"
+            f"no report without the stage `{missing}`: run with --stages data,train,infer,report"
         )
-    found = collect(folder, experiment, not_run)
+    found = collect(folder, e, [stage.name for stage in not_run])
+    made = {stage.name: record_of(folder, stage) for stage in done}
     found["made"] = {
-        "versions": versions(),
+        "version": rnng_dy.__version__,
         "stages": [
-            {
-                "name": stage.name,
-                "command": " ".join(stage.command),
-                **runner.last_run(stage),
-            }
-            for stage in planned
-            if stage.name not in not_run
+            {"name": n, "command": r["command"], "seconds": r["seconds"]} for n, r in made.items()
         ],
     }
-    return write(folder, found)
-
-
-def write(folder: Path, results: dict) -> list[Path]:
-    """Write the three files, each replaced only when complete; return their paths."""
-    paths = [folder / f"report.{ending}" for ending in ("json", "md", "html")]
-    write_json(paths[0], results)
-    with open_output(paths[1]) as stream:
-        stream.write(markdown(results))
-    with open_output(paths[2]) as stream:
-        stream.writelines(html(results))
+    paths = [folder / "report.json", folder / "report.md"]
+    paths[0].write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    paths[1].write_text(markdown(found), encoding="utf-8")
     return paths
 
 
-def sections(results: dict) -> Iterator[Section]:
-    """Yield the sections: the results, curves, then the long tables."""
-    for table in short_tables(results):
-        yield Section(table.title, table=table)
-    for title, chart in charts(results):
-        if chart:
-            yield Section(title, chart=chart, is_drawn=True)
-    for table in long_tables(results):
-        yield Section(table.title, table=table)
-    note = f"{results['systems'][-1]}; wrong constituents are red and underlined."
-    names = ("gold", "discriminative", "reranked")
-    yield Section("Trees", note=note, names=names, sentences=results["trees"], is_drawn=True)
-    yield from _most_different(results)
-    yield Section("Sentences drawn from the models", texts=results["generated"])
-    yield Section("How it was made", texts={"": _made(results)})
+def markdown(results: Mapping) -> str:
+    """Return the report as Markdown."""
+    lines = [f"# Recurrent Neural Network Grammars on {CORPORA[results['corpus']]}", ""]
+    for table in tables(results):
+        lines += [f"## {table.title}", "", f"| {' | '.join(table.header)} |"]
+        lines += ["|" + "---|" * len(table.header)]
+        lines += [f"| {' | '.join(row)} |" for row in table.rows]
+        lines += ["", table.note, ""] if table.note else [""]
+    lines += ["## How it was made", "", "```", f"rnng_dy {results['made']['version']}"]
+    lines += [f"rnng-dy {stage['command']}" for stage in results["made"]["stages"]]
+    return "\n".join([*lines, "```", ""])
 
 
-def _most_different(results: dict) -> Iterator[Section]:
-    """Yield the sentences in which two systems differ most, of the first seed."""
-    for names, kind, compared in compared_trees(results):
-        title = f"Where {names[0]} and {names[1]} differ most, {kind}, seed {results['seeds'][0]}"
-        yield Section(title, names=("gold", *names), sentences=compared["most_different"])
+def tables(results: Mapping) -> Iterator[Table]:
+    """Yield the tables that have rows."""
+    for make in (_f1, _perplexity, _ablations, _several_ways, _differences, _statistics, _growth):
+        table = make(results)
+        if table.rows:
+            yield table
 
 
-def charts(results: dict) -> list[tuple[str, Chart | None]]:
-    """Return titles and charts; a chart without data is None."""
-    by_samples = {run["run"]: run["points"] for run in results["samples"]}
-    lengths = {
-        run["run"]: [{"interval": i, **row} for i, row in enumerate(run["rows"], 1)]
-        for run in results["f1_by_length"]
-    }
-    parsers, generators = (
-        {run["run"]: run[kind] for run in results["learning"] if kind in run}
-        for kind in ("discriminative", "generative")
+def _f1(results: Mapping) -> Table:
+    known = paper.F1.get(results["corpus"])
+    rows = []
+    for key, found in results["f1"].items():
+        kind, system = key.split()
+        cells = _beside(known, (kind, system), found["mean"], "{:.2f}")
+        rows.append((f"{KINDS[kind]}, {system}", *cells, _text(found["deviation"], "{:.2f}")))
+    tags = results["tags"]["test"]
+    said = {"gold": "Gold POS tags.", "none": "No POS tags."}.get(tags)
+    said = said or f"POS tags of a tagger, {tags:.2f} % as in the treebank."
+    if lacking := _counts(results["without_tree"]):
+        said += f" No tree by p(x, y) alone, which counts as no constituents: {lacking}."
+    return Table(
+        "Labelled F1 on the test part", ("", *_columns(known), "sd over seeds"), rows, said
     )
-    rows = enumerate(results["f1_by_length"][0]["rows"], 1)
-    words = "words: " + "; ".join(f"{i}: {row['words']}" for i, row in rows)
-    curves = (
-        ("Parsers: F1 on the development part", parsers, "epoch", "f1", "epochs", "F1"),
-        (
-            "Generative models: perplexity of words and trees on the development part",
-            *(generators, "epoch", "perplexity", "epochs", "perplexity"),
-        ),
-        ("F1 by number of samples", by_samples, "samples", "f1", "samples", "F1"),
-        (
-            "Perplexity by number of samples",
-            *(by_samples, "samples", "perplexity", "samples", "perplexity"),
-        ),
-        ("F1 by sentence length, greedy", lengths, "interval", "discriminative", words, "F1"),
-        ("F1 by sentence length, reranked", lengths, "interval", "generative", words, "F1"),
+
+
+def _perplexity(results: Mapping) -> Table:
+    known, found = paper.PERPLEXITY.get(results["corpus"]), results["perplexity"]
+    names = {"kneser-ney": f"Kneser-Ney {paper.ORDER}-gram", "lstm": "LSTM"}
+    names |= {system: f"RNNG, {system}" for system in results["systems"]}
+    rows = []
+    for key in (key for key in names if key in found):
+        cells = _beside(known, key, found[key]["mean"], "{:.1f}")
+        ends = _text(found[f"{key} with ends"]["mean"], "{:.1f}")
+        rows.append((names[key], *cells, _text(found[key]["deviation"], "{:.2f}"), ends))
+    note = "The end of a sentence is in its likelihood and, but for the last column, not one of its words."
+    if lacking := _counts(found["sentences with p = 0"]):
+        note += f" Left out, p = 0: {lacking}."
+    header = ("", *_columns(known), "sd over seeds", "ends counted")
+    return Table("Perplexity on the test part", header, rows, note)
+
+
+def _ablations(results: Mapping) -> Table:
+    """Return the table of Kuncoro et al. (2017) with the systems that were run; without rows if none is an ablation."""
+    full, *ablations = paper.KUNCORO
+    is_any = set(ablations) & set(results["systems"])
+    names = [name for name in paper.KUNCORO if is_any and name in results["systems"]]
+    f1 = {name: results["f1"][f"generative {name}"]["mean"] for name in names}
+    perplexity = {name: results["perplexity"][name]["mean"] for name in names}
+    is_papers = results["corpus"] == "ptb"
+    header, rows = [""], [[name] for name in names]
+    for i, (measure, found) in enumerate((("F1", f1), ("perplexity", perplexity))):
+        header += [f"{measure}, paper"] * is_papers + [measure, f"{measure} less {full}"]
+        for name, row in zip(names, rows, strict=True):
+            row += [_text(paper.KUNCORO[name][i], "{:.1f}")] * is_papers
+            row += [_text(found[name], "{:.2f}")]
+            row += [_less(found[name], None if name == full else found.get(full))]
+    note = (
+        "F1 of reranked trees. To expect from the paper: leaving out the stack hurts, leaving out the history or the "
+        "buffer does not; the stack alone and gated attention are as good as the full model or better."
     )
-    ess = [value for run in results["estimates"] for value in run["effective_sample_size"]]
-    return [
-        *(
-            (title, line_chart(_xy(runs, x, y), x_title, y_title, logarithmic_x=x == "samples"))
-            for title, runs, x, y, x_title, y_title in curves
-        ),
-        ("Effective sample sizes of all log marginals", histogram(ess, "effective sample size")),
+    return Table("Ablations (Kuncoro et al. 2017)", header, rows, note)
+
+
+def _several_ways(results: Mapping) -> Table:
+    rows = []
+    for run in results["several_ways"]:
+        for way, name in WAYS.items():
+            styles = {"perplexity": "{:.1f}", "a_sentence": "{:.2f}", "a_word": "{:.3f}"}
+            cells = (_text(run[way].get(measure), style) for measure, style in styles.items())
+            above = f"{run[way]['above']} of {run['sentences']}" if "above" in run[way] else "–"
+            rows.append((f"{name}, {run['run']}", *cells, above))
+    note = (
+        "Sentences with p > 0 by all ways. Gap: nats below importance sampling. A beam's probabilities are lower "
+        "bounds: where one is above the samples' estimate, they missed mass."
+    )
+    header = ("", "perplexity", "gap per sentence", "gap per word", "above samples")
+    return Table("Perplexity several ways", header, rows, note)
+
+
+def _differences(results: Mapping) -> Table:
+    names = {"discriminative f1": "F1, greedy", "generative f1": "F1, reranked"}
+    rows = []
+    for compared in results["comparisons"]:
+        first, second = compared["names"]
+        for key in (key for key in (*names, "perplexity") if key in compared):
+            d = compared[key]
+            interval = f"{_text(d['low'], '{:+.2f}')} to {_text(d['high'], '{:+.2f}')}"
+            cells = (_text(d["value"], "{:+.2f}"), interval)
+            ps = (_text(d[p], "{:.4f}") for p in ("p", "p_holm"))
+            row = (f"{second} less {first}", str(compared["seed"]), names.get(key, key))
+            rows.append((*row, *cells, *ps))
+    header = ("", "seed", "", "difference", "95 % interval", "p", "p, Holm")
+    note = (
+        "Models of the same seed; paired bootstrap over sentences. With seed `all`, the counts of each sentence are "
+        "summed over the seeds before sentences are resampled. p is of each row for itself; the last column is "
+        "corrected by Holm's method for the pairs of the same seed and measure."
+    )
+    return Table("Differences", header, rows, note)
+
+
+def _statistics(results: Mapping) -> Table:
+    known = paper.TABLE_1.get(results["corpus"])
+    rows = [
+        (
+            part,
+            name.replace("_", " "),
+            *_beside(known and known.get(part, {}), name, value, "{:,.0f}"),
+        )
+        for part, found in results["statistics"].items()
+        for name, value in found.items()
     ]
+    return Table("Corpus statistics (table 1)", ("", "", *_columns(known)), rows)
 
 
-def _xy(series: dict[str, list[dict]], x: str, y: str) -> dict[str, list[Point]]:
-    return {
-        name: [(p[x], p[y]) for p in points if p.get(y) is not None]
-        for name, points in series.items()
-    }
+def _growth(results: Mapping) -> Table:
+    styles = {"f1": "{:.2f}", "perplexity": "{:.1f}", "effective_sample_size": "{:.1f}"}
+    rows = []
+    for run in results["samples"]:
+        for point in run["points"]:
+            error = point["standard_error"] if point["samples"] > 1 else None
+            cells = (_text(point[name], style) for name, style in styles.items())
+            rows.append((run["run"], str(point["samples"]), *cells, _text(error, "{:.3f}")))
+    header = ("run", "samples", "F1", "perplexity", "mean ESS", "mean se of log p(x)")
+    note = "ESS: effective sample size; se: Monte-Carlo standard error, nats."
+    return Table("By number of samples", header, rows, note)
 
 
-def title(results: dict) -> str:
-    """Return the title of the report."""
-    names = {
-        "ptb": "the Penn Treebank",
-        "ctb": "the Chinese Treebank",
-        "nltk": "NLTK's sample of the Penn Treebank",
-    }
-    return f"Recurrent Neural Network Grammars on {names.get(results['corpus'], 'a treebank')}"
+def _columns(known: Mapping | None) -> tuple[str, ...]:
+    """Return the column names; without numbers of the paper there is only our column."""
+    return ("here",) if known is None else ("paper", "here", "difference")
 
 
-def markdown(results: dict) -> str:
-    """Return the report as Markdown: tables, differing sentences, sentences of the models, and how it was made."""
-    lines = [f"# {title(results)}", ""]
-    for section in sections(results):
-        if not section.is_drawn:
-            lines += [f"## {section.title}", "", *_markdown(section)]
-    return "\n".join(lines)
+def _beside(known: Mapping | None, key: object, value: float | None, style: str) -> tuple[str, ...]:
+    """Return cells of `_columns`: the paper's number, ours, and the difference."""
+    if known is None:
+        return (_text(value, style),)
+    expected = known.get(key)
+    difference = _less(value, expected).removesuffix(".00")
+    return _text(expected, style), _text(value, style), difference
 
 
-def _markdown(section: Section) -> Iterator[str]:
-    if table := section.table:
-        yield "| " + " | ".join(table.header) + " |"
-        yield "|" + "---|" * len(table.header)
-        for row in table.rows:
-            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-        yield from ("", table.note, "") if table.note else ("",)
-    width = max(map(len, section.names), default=0)
-    for sentence in section.sentences:
-        trees = (f"{name:>{width}}  {sentence[name]}" for name in section.names)
-        yield from (f"Sentence {sentence['sentence']}:", "", "```", *trees, "```", "")
-    for name, texts in section.texts.items():
-        yield from (f"{name}:", "") if name else ()
-        yield from ("```", *texts, "```", "")
-
-
-def _made(results: dict) -> list[str]:
-    made = results["made"]
-    lines = [f"{name} {version}" for name, version in made["versions"].items()]
-    lines.append(f"seeds {', '.join(map(str, results['seeds']))}")
-    for stage in made["stages"]:
-        device = stage.get("device") or CPU
-        on = "" if device == CPU else f" --device {device}"
-        lines.append(f"rnng-dy {stage['command']}{on}")
-        lines += [f"    {digest[:16]}  {name}" for name, digest in stage["outputs"].items()]
-    return lines
-
-
-def html(results: dict) -> Iterator[str]:
-    """Return the parts of one self-contained page, whose table of contents is always in view."""
-    return pages.parts(
-        "report.html", title=title(results), sections=list(sections(results)), svg_of=_svg
+def _counts(found: Mapping[str, int]) -> str:
+    return (
+        ", ".join(f"{run}: {n} sentences" for run, n in found.items())
+        if any(found.values())
+        else ""
     )
 
 
-def _svg(sentence: Mapping, name: str) -> str:
-    """Return the SVG of a sentence's tree, compared with gold."""
-    gold, tree = parse_line(sentence["gold"]), parse_line(sentence[name])
-    return draw_tree(tree, mark(gold, tree).wrong)
+def _less(value: float | None, other: float | None) -> str:
+    return "–" if None in (value, other) else f"{value - other:+,.2f}"
+
+
+def _text(value: float | None, style: str) -> str:
+    return "–" if value is None else style.format(value)

@@ -1,4 +1,4 @@
-"""The runner of stages: reruns those with missing or outdated outputs, several at a time."""
+"""The runner of stages: runs those whose outputs are missing or were made with other settings, several at a time."""
 
 from __future__ import annotations
 
@@ -6,243 +6,189 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 import rnng_dy
 from oracle.errors import RnngError
-from oracle.locks import locked
-from oracle.regular_files import read_regular
-from oracle.streams import from_json, replacing
 from rnng_dy import plugins
 from rnng_dy.engine import CPU
-from rnng_dy.execution.executor import Command, Executor, Running
-from rnng_dy.reproduce.plan import Stage
+from rnng_dy.reproduce.stages import Stage
 
-RECORD, HASHES, LOGS = "stages.json", "hashes.json", "logs"
-LONGEST = 1e9
-"""Upper limit of plausible seconds, and numbers of processes, of a stage."""
+LOGS, RUNNING, LOCK = "logs", "logs/running", ".lock"
+OF_0_3 = "stages.json"
 
 
-class Runner:
-    """The stages of one folder, and the record of earlier runs."""
+def run(
+    folder: Path,
+    planned: Sequence[Stage],
+    executor: Executor,
+    jobs: int = 1,
+    device: str = CPU,
+    report: Callable[[str], None] = print,
+    groups: Iterable[str] | None = None,
+) -> None:
+    """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
 
-    def __init__(
-        self,
-        folder: str | Path,
-        stages: Sequence[Stage],
-        executor: Executor,
-        report: Callable[[str], None],
-        device: str = CPU,
-    ):
-        """Read the record of earlier runs; `report` receives a line per stage that begins, ends or is up to date.
-
-        Models are trained and used on `device`.
-        """
-        self.folder, self.stages = Path(folder), list(stages)
-        self._executor, self._report, self._device = executor, report, device
-        self._record: dict[str, dict] = _read(self.folder / RECORD, _is_entry)
-        self._hashes: dict[str, list] = _read(
-            self.folder / HASHES, lambda value: isinstance(value, list)
-        )
-        self._makers = {output: stage for stage in stages for output in stage.outputs}
-        self._running: dict[Running, tuple[Stage, str, float]] = {}
-
-    def is_done(self, stage: Stage) -> bool:
-        """Return whether the outputs exist, unchanged, and were made from the present inputs."""
-        known = self._record.get(stage.name, {})
-        return known.get("done") == self.key(stage) is not None and known.get("outputs") == {
-            output: self._hash(output) for output in stage.outputs
-        }
-
-    def key(self, stage: Stage) -> str | None:
-        """Return a hash of the command and its inputs; None if an input is missing."""
-        hashes = [self._hash(path) for path in stage.inputs]
-        if None in hashes:
-            return None
-        parts = [rnng_dy.__version__, stage.also, stage.command, list(stage.inputs), hashes]
-        # without plugins, keys equal those of earlier versions
-        parts += [used] if (used := plugins.hashes(stage.command)) else []
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-    def run(self) -> None:
-        """Run the missing stages. Raises RnngError, with a failed stage and its log, after the running stages end.
-
-        KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
-        """
-        (self.folder / LOGS).mkdir(parents=True, exist_ok=True)
-        with locked(self.folder / RECORD), locked(self.folder / HASHES):
-            self._run()
-
-    def _run(self) -> None:
-        waiting = list(self.stages)
-        failed = None
-        try:
-            while waiting or self._running:
-                while (
-                    not failed
-                    and len(self._running) < self._executor.jobs
-                    and (stage := self._next(waiting))
-                ):
-                    waiting.remove(stage)
-                    if self.is_done(stage):
-                        self._report(f"{stage.name}: up to date")
-                    else:
-                        self._start(stage)
-                if not self._running:
-                    break
-                failed = self._wait() or failed
-        except BaseException:
-            for process in self._running:
-                process.interrupt()
-            for process in self._running:
-                process.wait()
-            raise
-        if failed:
-            raise RnngError(failed)
-
-    def _next(self, waiting: Sequence[Stage]) -> Stage | None:
-        """Return the first stage that waits for no other."""
-        unfinished = {stage.name for stage in waiting} | {
-            s.name for s, _, _ in self._running.values()
-        }
-        for stage in waiting:
-            makers = (self._makers.get(path) for path in stage.inputs)
-            if not any(maker and maker.name in unfinished for maker in makers):
-                return stage
-        return None
-
-    def _start(self, stage: Stage) -> None:
-        key = self.key(stage)
-        if key is None:
-            missing = next(path for path in stage.inputs if self._hash(path) is None)
-            raise RnngError(f"{stage.name}: {missing} is missing")
-        known = self._record.get(stage.name, {})
-        if known.get("begun") != key or "done" in known:
-            # outputs of another run, or changed ones, cannot be resumed
-            self._remove(stage)
-        jobs = self._executor.processes(len(self._running))
-        processes = jobs if "{jobs}" in stage.free else 1
-        device = self._device if "{device}" in stage.free else CPU
-        self._record[stage.name] = {"begun": key, "processes": processes, "device": device}
-        self._save()
-        # a training has nothing to resume before its folder exists
-        resumes = (self.folder / stage.outputs[0]).parent.exists()
-        given = {"jobs": jobs, "device": device}
-        free = [x.format(**given) for x in stage.free if resumes or x != "--resume"]
-        printed = self.folder / f"{stage.printed}.new" if stage.printed else None
-        arguments = (*stage.command, *free)
-        command = Command(arguments, self.folder, self._log(stage), printed, plugins.loaded())
-        process = self._executor.start(command)
-        on = f"on {process.place}: " if process.place else ""
-        self._report(f"{stage.name}: {on}rnng-dy {' '.join(stage.command)}")
-        self._running[process] = (stage, key, time.monotonic())
-
-    def _log(self, stage: Stage) -> Path:
-        return self.folder / LOGS / f"{stage.name.replace(' ', '-')}.log"
-
-    def _remove(self, stage: Stage) -> None:
-        for output in stage.outputs:
-            path = self.folder / output
-            if path.parent != self.folder:
-                with locked(path.parent):
-                    shutil.rmtree(path.parent, ignore_errors=True)
-                continue
-            with locked(path):
-                for old in (path, Path(f"{path}.part"), Path(f"{path}.part.key")):
-                    old.unlink(missing_ok=True)
-
-    def _wait(self) -> str | None:
-        """Wait until a stage ends; return the error message if it failed."""
-        while True:
-            for process, (stage, key, start) in self._running.items():
-                if process.poll() is not None:
-                    del self._running[process]
-                    return self._finish(stage, key, process, time.monotonic() - start)
-            time.sleep(0.05)
-
-    def _finish(self, stage: Stage, key: str, process: Running, seconds: float) -> str | None:
-        code, on = process.poll(), f" on {process.place}" if process.place else ""
-        if code != 0:
-            log = self._log(stage)
-            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return f"{stage.name} ended with code {code}{on}: {lines[-1] if lines else 'no message'} (log: {log})"
-        if stage.printed:
-            os.replace(self.folder / f"{stage.printed}.new", self.folder / stage.printed)
-        outputs = {output: self._hash(output) for output in stage.outputs}
-        if None in outputs.values():
-            return f"{stage.name} did not write {', '.join(o for o, h in outputs.items() if h is None)}"
-        self._record[stage.name] |= {
-            "done": key,
-            "outputs": outputs,
-            "seconds": round(seconds, 1),
-            "place": process.place,
-        }
-        self._save()
-        self._report(f"{stage.name}: done in {seconds:.1f} s{on}")
-        return None
-
-    def last_run(self, stage: Stage) -> dict[str, object]:
-        """Return seconds, number of processes, device and the outputs' SHA-256 of the last run; None if not known."""
-        known = self._record.get(stage.name, {})
-        return {
-            "seconds": known.get("seconds"),
-            # earlier versions did not record it
-            "processes": known.get("processes"),
-            "device": known.get("device"),
-            "outputs": known.get("outputs", {}),
-        }
-
-    def _hash(self, name: str) -> str | None:
-        """Return the SHA-256 of a file, or of the names and sizes in a folder (a treebank); None if it is missing."""
-        path = self.folder / name
-        if path.is_dir():
-            listing = sorted(
-                (str(p.relative_to(path)), p.stat().st_size) for p in path.rglob("*") if p.is_file()
-            )
-            return hashlib.sha256(json.dumps(listing).encode()).hexdigest()
-        try:
-            state = path.stat()
-        except OSError:
-            return None
-        *seen, known = self._hashes.get(name) or [None]
-        if seen != [state.st_size, state.st_mtime_ns]:
-            try:
-                known = hashlib.sha256(read_regular(path)).hexdigest()
-            except OSError:
-                return None
-            self._hashes[name] = [state.st_size, state.st_mtime_ns, known]
-        return known
-
-    def _save(self) -> None:
-        for name, content in ((RECORD, self._record), (HASHES, self._hashes)):
-            with replacing(self.folder / name) as stream:
-                stream.write(json.dumps(content, indent=1) + "\n")
-
-
-def _read(path: Path, is_sound: Callable[[object], bool]) -> dict:
-    """Return the sound values of a JSON object; damaged ones are dropped."""
+    Each is a process with a log in `logs/`. Raises RnngError if another reproduction runs in the folder, or with
+    the last line of a failed stage's log when the others that run have ended.
+    KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
+    """
+    if (folder / OF_0_3).exists():
+        raise RnngError(f"{folder} has results of rnng_dy 0.3 ({OF_0_3}): name another folder")
+    (folder / LOGS).mkdir(parents=True, exist_ok=True)
     try:
-        content = from_json(read_regular(path))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(content, dict):
-        return {}
-    return {name: value for name, value in content.items() if is_sound(value)}
+        with FileLock(folder / LOCK, timeout=0):
+            (folder / RUNNING).touch()
+            chosen = [s for s in planned if groups is None or s.group in groups]
+            _run(folder, chosen, keys(folder, planned), executor, jobs, device, report)
+    except Timeout:
+        raise RnngError(f"{folder}: another reproduction is running there") from None
+    finally:
+        (folder / RUNNING).unlink(missing_ok=True)
 
 
-def _is_entry(value: object) -> bool:
-    """Return whether a value is a valid record of a stage; earlier versions recorded less."""
-    if not isinstance(value, dict):
-        return False
-    outputs, seconds = value.get("outputs", {}), value.get("seconds", 0)
-    return (
-        isinstance(outputs, dict)
-        and all(isinstance(hash, str) for hash in outputs.values())
-        and isinstance(value.get("device", CPU), str)
-        and type(seconds) in (int, float)
-        and 0 <= seconds < LONGEST
-        and type(value.get("processes", 1)) is int
-        and 0 < value.get("processes", 1) < LONGEST
-    )
+def _run(
+    folder: Path,
+    chosen: Sequence[Stage],
+    key_of: dict[str, str],
+    executor: Executor,
+    jobs: int,
+    device: str,
+    report: Callable[[str], None],
+) -> None:
+    waiting = [stage for stage in chosen if not is_done(folder, stage, key_of[stage.name])]
+    for stage in chosen:
+        if stage not in waiting:
+            report(f"{stage.name}: up to date")
+    running: dict[Future, Stage] = {}
+    failed: BaseException | None = None
+    try:
+        while running or (waiting and not failed):
+            unmade = {path for stage in (*waiting, *running.values()) for path in stage.outputs}
+            ready = [stage for stage in waiting if not unmade.intersection(stage.inputs)]
+            share = max(1, jobs // max(1, len(running) + len(ready)))
+            for stage in [] if failed else ready[: jobs - len(running)]:
+                waiting.remove(stage)
+                values = {"--jobs": [str(share)], "--device": [device], "--resume": []}
+                free = [word for flag in stage.free for word in (flag, *values[flag])]
+                report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
+                given = (folder.resolve(), stage, key_of[stage.name], free, _plugins())
+                running[executor.submit(run_stage, *given)] = stage
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                stage = running.pop(future)
+                failed = failed or future.exception()
+                if not future.exception():
+                    report(f"{stage.name}: done in {future.result():.1f} s")
+    except BaseException:
+        (folder / RUNNING).unlink()
+        wait(running)
+        raise
+    if failed:
+        raise failed
+
+
+def run_stage(
+    folder: Path, stage: Stage, key: str, free: Sequence[str], plugins: Sequence[str]
+) -> float:
+    """Run a stage and return its seconds. Raises RnngError if it fails; ends it if the file RUNNING is removed."""
+    record, log = (folder / LOGS / f"{_file(stage)}.{ending}" for ending in ("json", "log"))
+    if not record.exists() or _read(record).get("settings") != key:
+        # outputs of other settings cannot be resumed
+        _remove(folder, stage)
+    record.write_text(json.dumps({"settings": key}) + "\n")
+    # a training has nothing to resume before its folder exists
+    resumes = (folder / stage.outputs[0]).parent.exists()
+    words = [*stage.command, *(word for word in free if resumes or word != "--resume")]
+    command = [sys.executable, "-m", "rnng_dy", *plugins, *words]
+    begun = time.monotonic()
+    with log.open("wb") as messages, (folder / (stage.printed or os.devnull)).open("wb") as output:
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": messages}
+        process = subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes)
+        while process.poll() is None:
+            if not (folder / RUNNING).exists():
+                process.send_signal(signal.SIGINT)
+                process.wait()
+            time.sleep(0.05)
+    missing = [name for name in stage.outputs if not (folder / name).exists()]
+    if process.returncode or missing:
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        why = lines[-1] if lines else f"did not write {', '.join(missing)}"
+        raise RnngError(f"{stage.name} ended with code {process.returncode}: {why} (log: {log})")
+    seconds = round(time.monotonic() - begun, 1)
+    made = {"settings": key, "command": " ".join(words), "seconds": seconds, "done": True}
+    record.write_text(json.dumps(made) + "\n")
+    return seconds
+
+
+def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
+    """Return a hash of each stage's settings: version, plugins, command, preset, and the same of all that it reads."""
+    own = [Path(path).read_text(encoding="utf-8") for path in _plugins()[1::2]]
+    found: dict[str, str] = {}
+    makers = {path: stage.name for stage in planned for path in stage.outputs}
+    for stage in planned:
+        read = [
+            found[makers[path]] if path in makers else _state(folder / path)
+            for path in stage.inputs
+        ]
+        parts = [rnng_dy.__version__, own, stage.command, stage.preset, read]
+        found[stage.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return found
+
+
+def is_done(folder: Path, stage: Stage, key: str) -> bool:
+    """Return whether the outputs are there and were made with the settings of the key."""
+    known = record_of(folder, stage)
+    is_made = known.get("done") and known["settings"] == key
+    return bool(is_made) and all((folder / output).exists() for output in stage.outputs)
+
+
+def record_of(folder: Path, stage: Stage) -> dict:
+    """Return settings, command and seconds of the stage's last run; empty if there was none."""
+    path = folder / LOGS / f"{_file(stage)}.json"
+    return _read(path) if path.exists() else {}
+
+
+def _read(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        # a kill cut it short
+        return {}
+
+
+def _file(stage: Stage) -> str:
+    return stage.name.replace(" ", "-")
+
+
+def _plugins() -> list[str]:
+    """Return the options that load this process's plugins."""
+    return [word for path in plugins.loaded() for word in ("--plugin", str(Path(path).resolve()))]
+
+
+def _state(path: Path) -> object:
+    """Return what identifies a source: size and time of a file, names and sizes in a folder."""
+    if path.is_dir():
+        files = (p for p in path.rglob("*") if p.is_file())
+        return sorted((str(p.relative_to(path)), p.stat().st_size) for p in files)
+    if not path.exists():
+        raise RnngError(f"{path}: no such file")
+    return path.stat().st_size, path.stat().st_mtime_ns
+
+
+def _remove(folder: Path, stage: Stage) -> None:
+    for output in stage.outputs:
+        path = folder / output
+        if path.parent != folder:
+            shutil.rmtree(path.parent, ignore_errors=True)
+        else:
+            for old in path.parent.glob(f"{path.name}*"):
+                if old.name in (path.name, f"{path.name}.part", f"{path.name}.part.key"):
+                    old.unlink()

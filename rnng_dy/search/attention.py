@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from oracle.brackets import LocatedTree
-from oracle.errors import ImpossibleError, InputError, RnngError
+from oracle.errors import RnngError
 from oracle.transitions import REDUCE
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.evaluation.attention import AttendedTree
-from rnng_dy.execution.batches import batches, split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.scoring import MAX_STATES
 
 Attended = tuple[str, np.ndarray]
@@ -34,32 +32,6 @@ def attention_weights(model: Any, examples: Sequence[Any]) -> list[list[Attended
     found: list[list[Attended] | None] = []
     for batch in batches(examples, lambda e: len(e.actions), MAX_STATES):
         found += split_on_memory_error(lambda part: _in_one_graph(model, part), batch)
-    return found
-
-
-def attended_trees(
-    model: Any, trees: Sequence[LocatedTree], is_tagged: bool, warn: Callable[[str], None]
-) -> list[AttendedTree]:
-    """Return the trees that the model can derive, with their weights; report the others to `warn`.
-
-    `is_tagged` says whether words have POS tags above them. Raises InputError, with file and line, for a tree that
-    has no actions.
-    """
-    examples = {}
-    for i, tree in enumerate(trees):
-        try:
-            examples[i] = model.example_of(tree.tree, is_tagged)
-        except ImpossibleError as error:
-            warn(f"{tree.path}:{tree.line}: left out: {error}")
-        except RnngError as error:
-            raise InputError(str(error), tree.path, tree.line) from None
-    found = []
-    weights = attention_weights(model, list(examples.values()))
-    for i, constituents in zip(examples, weights, strict=True):
-        if constituents is None:
-            warn(f"{trees[i].path}:{trees[i].line}: left out: it does not fit into memory")
-        else:
-            found.append(AttendedTree(i, trees[i], *zip(*constituents, strict=True)))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import split_on_memory_error
+from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.model import Model
 
 BATCH_SIZE = 32

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from oracle.errors import PluginError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.search.model import Configuration, unlinked
 from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, setting
@@ -224,11 +223,11 @@ def search_sentence(
     a long sentence needs no more memory than a short one. A word that the model cannot generate is None in `words`; the
     state after it is None and the search skips it. The search stops after a word that no partial tree reaches.
     """
-    before, measured = _checked(search.start, search.start(root)), []
+    before, measured = search.start(root), []
     if foresee is not None:
         before = yield from foresee(before)
     for number, word in enumerate(words):
-        after = None if word is None else (yield from _state_after(search.read, before, word))
+        after = None if word is None else (yield from search.read(before, word))
         if foresee is not None and after is not None:
             after = yield from foresee(after)
         measured.append(measure(number, before, after))
@@ -237,28 +236,7 @@ def search_sentence(
         if not before.hypotheses:
             return measured, before
     if end:
-        after = yield from _state_after(search.finish, before)
+        after = yield from search.finish(before)
         measured.append(measure(len(words), before, after))
         before = after
     return measured, before
-
-
-def _state_after(step: Callable[..., Search[Any]], *arguments: object) -> Search[SearchState]:
-    """Return the result of a search's step. Raises PluginError unless the step is a generator of a SearchState."""
-    steps = step(*arguments)
-    if not isinstance(steps, Generator):
-        raise PluginError.of(step, "is no generator: it yields ExpansionRequests")
-    return _checked(step, (yield from steps))
-
-
-def _checked(step: Callable[..., Any], found: SearchState) -> SearchState:
-    """Return a state unchanged. Raises PluginError if it is no SearchState or its shapes do not agree."""
-    if not isinstance(found, SearchState):
-        raise PluginError.of(step, f"gives {found!r:.60}, and no SearchState")
-    shapes = np.shape(found.log_mass), np.shape(found.shares)
-    if len(shapes[0]) != 1 or shapes[1] != (len(found.hypotheses),):
-        raise PluginError.of(
-            step,
-            f"gives log_mass and shares of shapes {shapes}: (runs,) and {(len(found.hypotheses),)} are needed",
-        )
-    return found

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.blocks import OracleSentence
@@ -50,11 +49,10 @@ def no_memory_line(item: NumberedSentence) -> list[str]:
     return [json.dumps(Marginal(-math.inf, "does not fit into memory"))]
 
 
-def read_marginals(path: Path) -> Iterator[Marginal]:
-    """Yield the marginals of a file that `marginal_lines` wrote."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield Marginal(*json.loads(line))
+def read_marginals(lines: Iterable[str]) -> Iterator[Marginal]:
+    """Yield the marginals of lines that `marginal_lines` made."""
+    for line in lines:
+        yield Marginal(*json.loads(line))
 
 
 def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Marginal]:

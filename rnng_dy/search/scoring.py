@@ -10,13 +10,12 @@ import numpy as np
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError, InputError, placed
-from oracle.samples import is_samples_file, read_samples
-from oracle.streams import open_lines, read_lines
+from oracle.files import numbered_lines, open_text, peeked, reading
+from oracle.samples import begins_samples, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.execution.batches import batches
 from rnng_dy.open_vocabulary import read_words
-from rnng_dy.search.ensemble import Ensemble, log_mean
+from rnng_dy.parallel import batches
 from rnng_dy.search.model import Derived, Model
 
 MAX_STATES = 4000
@@ -45,25 +44,11 @@ def example_log_probs(model: Model, examples: Sequence) -> list[float]:
 def log_probs(model: Model, trees: Iterable[Derived]) -> np.ndarray:
     """Return the log probability in nats of each action sequence and the words that it generates, float64.
 
-    All are in the current graph, which runs once per model of an ensemble.
+    All are in the current graph, which runs once.
     """
-    if not isinstance(model, Ensemble):
-        return _sums(*_of_choices(model, trees))
-    parts = [_of_choices(*part) for part in model.trees_of_models(list(trees))]
-    paths, equal = parts[0][1], np.zeros((len(parts), 1))
-    if model.of_trees:
-        return log_mean(np.array([_sums(*part) for part in parts]), equal)
-    return _sums(log_mean(np.array([of_choice for of_choice, _ in parts]), equal), paths)
-
-
-def _of_choices(model: Model, trees: Iterable[Derived]) -> tuple[np.ndarray, list[list[int]]]:
-    """Return the log probability of each choice, and the indices of the choices of each action sequence."""
     losses, owners, paths = model.losses(trees)
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
-    return -np.bincount(owners, values.astype(np.float64)), paths
-
-
-def _sums(of_choice: np.ndarray, paths: Sequence[list[int]]) -> np.ndarray:
+    of_choice = -np.bincount(owners, values.astype(np.float64))
     return np.array([of_choice[path].sum() for path in paths])
 
 
@@ -110,17 +95,18 @@ def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[
     """
     actions_of = model.transitions.actions_of
     # opened once, because a pipe cannot be read again
-    with open_lines(path) as stream:
-        if is_samples := is_samples_file(stream):
+    with reading(path), open_text(path) as stream:
+        first, lines = peeked(stream)
+        if is_samples := begins_samples(first):
             if open_vocabulary:
                 raise InputError(
                     "samples have classes of unknown words in place of words: score them without --open, and "
                     "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
                     path,
                 )
-            trees = ((s.index, s) for s in read_samples(path, stream))
+            trees = ((s.index, s) for s in read_samples(path, lines))
         else:
-            trees = enumerate(read_tree_lines(read_lines(path, stream=stream), path))
+            trees = enumerate(read_tree_lines(numbered_lines(lines, path), path))
         for index, found in trees:
             with placed(path, found.line):
                 actions = tuple(actions_of(found.tree, False if is_samples else None))

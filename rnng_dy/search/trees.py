@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from oracle.blocks import OracleSentence
@@ -13,12 +14,12 @@ from oracle.parsed import ScoredTree
 from oracle.sentences import SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import Analysis
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
-from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
 
 T = TypeVar("T")
@@ -36,6 +37,23 @@ def in_places(
     sentences = [item for item in batch if item.sentence.tokens]
     results = iter(results_of(sentences) if sentences else ())
     return [next(results) if item.sentence.tokens else empty for item in batch]
+
+
+def as_read(model, batch: Sequence[NumberedSentence]) -> list[NumberedSentence]:
+    """Return a batch with the tags that the model reads, by its own tagger where sentences have none."""
+    if not hasattr(model, "tags_for") or model.vocabulary.tags is None:
+        return list(batch)
+
+    def tagged(sentence: SourceSentence) -> SourceSentence:
+        if sentence.tags is not None or not sentence.tokens:
+            return sentence
+        return replace(sentence, tags=tuple(model.tags_for(sentence.tokens)))
+
+    return [item._replace(sentence=tagged(item.sentence)) for item in batch]
+
+
+def _ids(parser, batch: Sequence[NumberedSentence]) -> list:
+    return [parser.encode(s.tokens, s.tags, s.unkified) for _, s in batch]
 
 
 def tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
@@ -63,23 +81,19 @@ def parser_trees(
         written = {key: format_tree(tree_of(parser, sentence, key)) for key in different}
         return [ScoredTree(written[tuple(actions)], float(log_q)) for actions, log_q in found]
 
-    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    found = find(parser, _ids(parser, batch), [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 
-def rated_trees(
-    find: Find,
-    decode: bool,
-    parser,
-    batch: Sequence[NumberedSentence],
-    generator: Model | None = None,
-    weight: float = 1.0,
-) -> list[list[ScoredTree]]:
-    """Return the trees that `find` draws, with the posteriors of their constituents.
+def mbr_trees(draw: Find, weight: float, parser, *generator_and_batch) -> list[list[ScoredTree]]:
+    """Return the tree with the highest expected F1 per sentence, with the posteriors of its constituents.
 
-    With `decode` it is the tree with the highest expected F1 instead, which has no log probability. A generative model
-    changes the posteriors, as `posterior` explains; if it gives all trees p = 0, the parser alone decides.
+    The posteriors are estimated from the trees that `draw` returns. The tree has no log probability. The last
+    argument is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives
+    all trees p = 0, the parser alone decides.
     """
+    *generators, batch = generator_and_batch
+    generator = generators[0] if generators else None
 
     def of_sentence(
         sentence: SourceSentence, drawn: Sequence[tuple[Actions, float]]
@@ -87,10 +101,10 @@ def rated_trees(
         samples = [(tagged_tree(parser, sentence, actions), log_q) for actions, log_q in drawn]
         log_joint = generator and joint_of_trees(generator, sentence, [tree for tree, _ in samples])
         found = posterior(samples, log_joint, preterminals=True, weight=weight)
-        chosen = [(found.decode(), None)] if decode else samples
-        return [ScoredTree(format_tree(t), q, found.of_constituents(t)) for t, q in chosen]
+        tree = found.decode()
+        return [ScoredTree(format_tree(tree), None, found.of_constituents(tree))]
 
-    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    found = draw(parser, _ids(parser, batch), [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 

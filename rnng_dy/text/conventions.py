@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from oracle.streams import split_words
+from oracle.files import split_words
 
 SPELLINGS = {
     "“": "``",
@@ -27,6 +27,8 @@ SPELLINGS = {
 """Characters that the Penn Treebank writes differently."""
 TITLES = "Capt Col Dr Gen Gov Lt Messrs Mr Mrs Ms Mt Pres Prof Rep Rev Sen Sgt".split()  # noqa: SIM905
 """Abbreviated titles: a name follows, also one that is a word, such as Mr. Long."""
+NUMBERED = frozenset({"No", "Nos"})
+"""Words that are abbreviations before numbers."""
 ABBREVIATIONS = frozenset(
     """
     adm al apr approx assn aug ave blvd bros cf cie co corp cos dec dept e.g eq esq est etc ext feb fig figs fri ft hon
@@ -53,8 +55,6 @@ class Conventions:
     quotes: tuple[str, str] = ("``", "''")
     """The tokens for opening and closing straight double quotes."""
     single_quotes: tuple[str, str] = ("`", "'")
-    clitics: bool = True
-    """Whether do n't, 's and can not are tokens."""
     marks: str = ""
     """Which of - – / between letters are tokens."""
     prefixes: frozenset[str] = frozenset()
@@ -68,8 +68,6 @@ class Conventions:
     "kept" (etc.).
     """
     at_end_else: str = "split"
-    numbered: frozenset[str] = frozenset({"No", "Nos"})
-    """Words that are abbreviations before numbers."""
     items: bool = False
     """Whether the number of a list item is one token: 1., (a)."""
     starters: frozenset[str] = frozenset()
@@ -85,40 +83,28 @@ class Conventions:
 
     def to_json(self) -> dict[str, object]:
         """Return the conventions as a JSON object."""
-        return {f.name: _of_json(getattr(self, f.name)) for f in fields(self)}
+        found = vars(self).items()
+        return {k: sorted(v) if isinstance(v, frozenset) else v for k, v in found}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Conventions:
-        """Return the conventions that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        default, given = cls(), {}
-        if unknown := data.keys() - {f.name for f in fields(cls)}:
-            raise ValueError(f"unknown key {min(unknown)!r}")
-        for f in fields(cls):
-            given[f.name] = _checked(f.name, data[f.name], getattr(default, f.name))
-        if given["han"] not in ("none", "words", "characters", "every character"):
-            raise ValueError(f"han is {given['han']!r:.40}")
-        if not {given["at_end_else"], *given["at_end"].values()} <= {"split", "shared", "kept"}:
+        """Return the conventions that `to_json` wrote, or an earlier version, which has more keys.
+
+        Raises KeyError, TypeError or ValueError for anything else.
+        """
+        given = {}
+        for name, default in vars(cls()).items():
+            value, kind = data[name], type(default)
+            stored = list if kind in (frozenset, tuple) else kind
+            if type(value) is not stored:
+                raise ValueError(f"{name} cannot be {value!r:.40}")
+            words = [*value, *value.values()] if stored is dict else value if stored is list else []
+            if not all(split_words(text) == [text] for text in words):
+                raise ValueError(f"{name} cannot be {value!r:.40}")
+            given[name] = kind(value)
+        found = cls(**given)
+        if found.han not in ("none", "words", "characters", "every character"):
+            raise ValueError(f"han is {found.han!r:.40}")
+        if not {found.at_end_else, *found.at_end.values()} <= {"split", "shared", "kept"}:
             raise ValueError("a period at the end is split, shared or kept")
-        return cls(**given)
-
-
-def _of_json(value: object) -> object:
-    if isinstance(value, frozenset):
-        return sorted(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _checked(name: str, value: object, like: object) -> object:
-    """Return a key's value in the type of its field. Raises ValueError for another type, or a text that is no word."""
-    texts: Iterable[object] = ()
-    if isinstance(like, (frozenset, tuple)):
-        right = isinstance(value, list) and (isinstance(like, frozenset) or len(value) == len(like))
-        texts = value if right else ()
-    elif isinstance(like, Mapping):
-        right = isinstance(value, dict)
-        texts = [*value, *value.values()] if right else ()
-    else:
-        right = type(value) is type(like)
-    if not right or any(not isinstance(text, str) or split_words(text) != [text] for text in texts):
-        raise ValueError(f"{name} cannot be {value!r:.40}")
-    return type(like)(value) if isinstance(like, (frozenset, tuple)) else value
+        return found

@@ -19,8 +19,6 @@ from rnng_dy.text.conventions import (
 
 _OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 """Brackets as written by treebanks younger than the Penn Treebank."""
-
-CLITICS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
 _SPELLED = re.compile(r"\\[/*]")
 _HAN_WORD = re.compile(f"[{HAN}]+")
@@ -41,9 +39,10 @@ _CAPITALISED = 0.05
 def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     """Learn conventions from the tokens of training sentences, with the Penn Treebank's as defaults."""
     words = Counter(word for sentence in sentences for word in sentence)
+    lower = _counts((word.lower(), n) for word, n in words.items())
     marks = "".join(mark for mark in _MARKS if _is_token(mark, words))
     quotes, single_quotes, spellings = _quotes(words)
-    abbreviations = _abbreviations(sentences, words)
+    abbreviations = _abbreviations(sentences, lower)
     at_end = _at_end(sentences, abbreviations)
     # the period after a word that also stands alone, as ms, is hardly ever that of an abbreviation
     counts = Counter(way for stem, way in at_end.items() if not words[stem])
@@ -52,11 +51,9 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
         spellings=spellings,
         quotes=quotes,
         single_quotes=single_quotes,
-        clitics=_has_clitics(words),
         marks=marks,
-        prefixes=_prefixes(sentences, words) if "-" in marks else frozenset(),
+        prefixes=_prefixes(sentences, words, lower) if "-" in marks else frozenset(),
         abbreviations=abbreviations,
-        numbered=_numbered(sentences),
         at_end=at_end,
         at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
         items=_has_items(sentences),
@@ -67,6 +64,13 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     )
 
 
+def _counts(pairs: Iterable[tuple]) -> Counter:
+    found: Counter = Counter()
+    for key, n in pairs:
+        found[key] += n
+    return found
+
+
 def _is_token(mark: str, words: Counter[str]) -> bool:
     """Return whether the mark between letters is more often a token than part of a word."""
     inside = re.compile(rf"[^\W\d_]\\?{re.escape(mark)}[^\W\d_]")
@@ -75,10 +79,7 @@ def _is_token(mark: str, words: Counter[str]) -> bool:
 
 def _han(words: Counter[str]) -> tuple[str, int, float]:
     """Return the kind of Chinese tokens, and the longest and the mean length of Chinese words."""
-    lengths: Counter[int] = Counter()
-    for word, n in words.items():
-        if _HAN_WORD.fullmatch(word):
-            lengths[len(word)] += n
+    lengths = _counts((len(word), n) for word, n in words.items() if _HAN_WORD.fullmatch(word))
     if 2 * lengths.total() <= words.total():
         return "none", 0, 0.0
     mean = sum(length * n for length, n in lengths.items()) / lengths.total()
@@ -94,10 +95,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
     Characters that occur in training stay as they are in a text, but curly quotes only if they are not seldom. Any
     other character gets the form that training uses instead.
     """
-    characters: Counter[str] = Counter()
-    for word, n in words.items():
-        for character in set(_SPELLED.sub("", word)):
-            characters[character] += n
+    characters = _counts((c, n) for word, n in words.items() for c in set(_SPELLED.sub("", word)))
 
     def has(way: str, other: str) -> bool:
         rival = max(words[other], characters[other] if len(other) == 1 else 0)
@@ -119,53 +117,27 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
     return double, single, spellings
 
 
-def _has_clitics(words: Counter[str]) -> bool:
-    """Return whether clitics are more often tokens than ends of words."""
-    plain: Counter[str] = Counter()
-    for word, n in words.items():
-        plain[word.replace("’", "'").lower()] += n
-    own = sum(plain[clitic] for clitic in CLITICS)
-    return own >= sum(n for w, n in plain.items() if w not in CLITICS and w.endswith(CLITICS))
-
-
-def _abbreviations(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
+def _abbreviations(sentences: Iterable[Sequence[str]], lower: Counter[str]) -> frozenset[str]:
     """Return the words that more often end in a period than not, and usual ones, unless training splits their periods.
 
     A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and neither is MR against Mr.
     """
-    lower = _lower(words)
     short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
     stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))
     learnt = {stem for stem in stems if lower[stem + "."] > lower[stem]}
-    split: Counter[str] = Counter()
-    for sentence in sentences:
-        inside = (word for word, mark in pairwise(sentence[:-1]) if mark == ".")
-        split.update(map(str.lower, inside))
-    usual = {stem for stem in ABBREVIATIONS if split[stem] <= lower[stem + "."]}
-    return frozenset(learnt | usual)
-
-
-def _lower(words: Counter[str]) -> Counter[str]:
-    """Return the counts of the lower-cased words."""
-    lower: Counter[str] = Counter()
-    for word, n in words.items():
-        lower[word.lower()] += n
-    return lower
-
-
-def _numbered(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
-    """Return the words whose period stays before a number: No. 1."""
-    pairs = (pair for sentence in sentences for pair in pairwise(sentence))
-    return frozenset(
-        word[:-1] for word, number in pairs if _ABBREVIATION.fullmatch(word) and number[0].isdigit()
+    split = Counter(
+        word.lower() for s in sentences for word, mark in pairwise(s[:-1]) if mark == "."
     )
+    return frozenset(learnt | {stem for stem in ABBREVIATIONS if split[stem] <= lower[stem + "."]})
 
 
 def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -> dict[str, str]:
     """Return the most frequent treatment of each abbreviation's period at the end of sentences."""
     ways: dict[str, Counter[str]] = defaultdict(Counter)
     for sentence in sentences:
-        word, is_followed = _end(sentence)
+        core = ["", "", *(word.lower() for word in sentence if word not in _AFTER_THE_END)]
+        is_followed = core[-1] == "." and core[-2] != ""
+        word = core[-2] if is_followed else core[-1]
         if is_followed and word in abbreviations:
             ways[word]["split"] += 1
         elif word.endswith(".") and word[:-1] in abbreviations:
@@ -173,32 +145,23 @@ def _at_end(sentences: Iterable[Sequence[str]], abbreviations: frozenset[str]) -
     return {stem: counts.most_common(1)[0][0] for stem, counts in sorted(ways.items())}
 
 
-def _end(sentence: Sequence[str]) -> tuple[str, bool]:
-    """Return the last word, lower-cased, and whether a period follows it; quotes and brackets are skipped."""
-    core = [word.lower() for word in sentence if word not in _AFTER_THE_END]
-    if len(core) > 1 and core[-1] == ".":
-        return core[-2], True
-    return (core[-1] if core else ""), False
-
-
-def _prefixes(sentences: Iterable[Sequence[str]], words: Counter[str]) -> frozenset[str]:
+def _prefixes(
+    sentences: Iterable[Sequence[str]], words: Counter[str], lower: Counter[str]
+) -> frozenset[str]:
     """Return the prefixes whose hyphen is more often part of a word than a token.
 
     A word that mostly stands alone is no prefix, even if training has ten-year-old as one token.
     """
-    alone = _lower(words)
-    balance: Counter[str] = Counter()
-    for word, n in words.items():
-        prefix, hyphen, rest = word.partition("-")
-        if prefix.isalpha() and hyphen and rest[:1].isalpha():
-            balance[prefix.lower()] += n
-    for sentence in sentences:
-        for prefix, hyphen in pairwise(sentence):
-            if hyphen == "-":
-                balance[prefix.lower()] -= 1
-    return frozenset(
-        prefix for prefix, n in balance.items() if n > 0 and n > _ALONE * alone[prefix]
+    parts = ((*word.partition("-"), n) for word, n in words.items())
+    balance = _counts(
+        (prefix.lower(), n)
+        for prefix, hyphen, rest, n in parts
+        if prefix.isalpha() and hyphen and rest[:1].isalpha()
     )
+    balance.subtract(
+        prefix.lower() for s in sentences for prefix, hyphen in pairwise(s) if hyphen == "-"
+    )
+    return frozenset(p for p, n in balance.items() if n > 0 and n > _ALONE * lower[p])
 
 
 def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
@@ -215,11 +178,11 @@ def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
 
 def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:
     """Return the lower-case words that are hardly ever capitalised inside sentences."""
-    lower, inside = Counter(), Counter()
-    for sentence in sentences:
-        for i, word in enumerate(sentence):
-            if word[0].islower():
-                lower[word] += 1
-            elif i and word[0].isupper() and sentence[i - 1][-1].isalnum():
-                inside[word.lower()] += 1
+    lower = Counter(word for s in sentences for word in s if word[0].islower())
+    inside = Counter(
+        word.lower()
+        for s in sentences
+        for before, word in pairwise(s)
+        if word[0].isupper() and before[-1].isalnum()
+    )
     return frozenset(w for w, n in lower.items() if w.isalpha() and inside[w] <= _CAPITALISED * n)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from oracle.archives import Member, read_regular
 from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.regular_files import Member, read_regular
-from oracle.streams import from_json, replacing
+from oracle.files import from_json, replacing
 from rnng_dy.text.characters import HAN, CleanText, clean
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn
@@ -28,6 +28,9 @@ LONGEST_WHOLE = 30
 """The most characters of an exception; anything longer is an address, or noise."""
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _TIMES_THE_MEAN = 2
+
+PART = 1 << 16
+"""Characters of a text that are segmented at a time."""
 
 
 class TextSentence(NamedTuple):
@@ -115,6 +118,31 @@ class Segmenter:
             found.append(self._sentence(text, cleaned, begin, end, line))
         return found
 
+    def stream(self, lines: Iterable[str], one_per_line: bool = False) -> Iterator[TextSentence]:
+        """Yield what `sentences` returns for the text of all lines, while they are read.
+
+        Raises as `sentences` does. Whether Chinese has blanks is decided for each part of the text.
+        """
+        # the text that is read and not yet segmented, with its place and line in the whole text
+        rest, begin, line = "", 0, 1
+        lines = iter(lines)
+        while text := rest + "".join(_taken(lines, max(PART, 2 * len(rest)))):
+            is_end = text == rest
+            try:
+                found = self.sentences(text, one_per_line)
+            except InputError as error:
+                raise InputError(error.message, line=(error.line or 1) + line - 1) from None
+            # the last sentence may continue
+            last = None if is_end or not found else found.pop()
+            for sentence in found:
+                spans = tuple((left + begin, right + begin) for left, right in sentence.spans)
+                yield sentence._replace(spans=spans, line=sentence.line + line - 1)
+            if is_end:
+                return
+            rest = "" if last is None else text[last.spans[0][0] :]
+            line += text.count("\n", 0, len(text) - len(rest))
+            begin += len(text) - len(rest)
+
     def _sentence(
         self, text: str, cleaned: CleanText, begin: int, end: int, line: int
     ) -> TextSentence:
@@ -124,44 +152,46 @@ class Segmenter:
         return TextSentence(tokens, spans, text[spans[0][0] : spans[-1][1]], line)
 
 
+def _taken(lines: Iterator[str], size: int) -> Iterator[str]:
+    """Yield lines of at least `size` characters together, if there are as many."""
+    taken = 0
+    for line in lines:
+        yield line
+        taken += len(line)
+        if taken >= size:
+            return
+
+
 def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> frozenset[str]:
     """Return training words that the tokenizer splits, but that are more frequent than their parts in sequence."""
-    spelled_words = Counter(word for sentence in sentences for word in sentence)
-    as_text = {word: unspelled(word) for word in spelled_words}
-    words: Counter[str] = Counter()
-    for word, n in spelled_words.items():
-        words[as_text[word]] += n
+    rows = [[unspelled(word) for word in sentence] for sentence in sentences]
+    words = Counter(word for row in rows for word in row)
     parts = {word: tuple(tokenizer.words(word)) for word in words if 1 < len(word) <= LONGEST_WHOLE}
     parts = {word: found for word, found in parts.items() if len(found) > 1}
-    wanted, seen = set(parts.values()), Counter()
-    firsts = {found[:2] for found in wanted}
-    lengths = sorted({len(found) for found in wanted})
-    for sentence in sentences:
-        row = [as_text[word] for word in sentence]
-        for i, pair in enumerate(pairwise(row)):
-            if pair in firsts:
-                there = (tuple(row[i : i + length]) for length in lengths)
-                seen.update(found for found in there if found in wanted)
+    wanted = set(parts.values())
+    firsts, lengths = {found[:2] for found in wanted}, {len(found) for found in wanted}
+    seen = Counter(
+        found
+        for row in rows
+        for i, pair in enumerate(pairwise(row))
+        if pair in firsts
+        for length in lengths
+        if i + length <= len(row) and (found := tuple(row[i : i + length])) in wanted
+    )
     return frozenset(word for word, found in parts.items() if words[word] > seen[found])
 
 
 def _require_words(text: str, conventions: Conventions) -> None:
     """Raise InputError, with the line, if a clean Chinese text has no blanks between its words.
 
-    It has none if no Chinese character is beside a blank, or if runs of characters are on average over twice as long
-    as training words. It also has none if one run is longer than every training word.
+    It has none if one run of characters is longer than every training word, or if runs are on average over twice as
+    long as training words.
     """
-    if conventions.han != "words":
+    runs = list(_HAN_RUN.finditer(text)) if conventions.han == "words" else []
+    if not runs:
         return
-    runs = list(_HAN_RUN.finditer(text))
-    if all(len(run[0]) == 1 for run in runs):
-        return
-    longest = conventions.longest_han
     mean = sum(len(run[0]) for run in runs) / len(runs)
-    if mean > _TIMES_THE_MEAN * conventions.mean_han or not any(
-        _is_beside_blank(text, r) for r in runs
-    ):
-        longest = 1
+    longest = conventions.longest_han if mean <= _TIMES_THE_MEAN * conventions.mean_han else 1
     found = next((run for run in runs if len(run[0]) > longest), None)
     if found is not None:
         raise InputError(
@@ -169,8 +199,3 @@ def _require_words(text: str, conventions: Conventions) -> None:
             "put blanks between words, or train a model on single characters",
             line=text.count("\n", 0, found.start()) + 1,
         )
-
-
-def _is_beside_blank(text: str, run: re.Match[str]) -> bool:
-    beside = text[max(0, run.start() - 1) : run.start()] + text[run.end() : run.end() + 1]
-    return " " in beside

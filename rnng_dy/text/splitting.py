@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from oracle.lazy import nltk
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
-from rnng_dy.text.conventions import CLITIC, TITLES, Conventions
+from rnng_dy.text.conventions import CLITIC, NUMBERED, TITLES, Conventions
 
 _LOWER_CASE = 1 << 5
 """Punkt's flag of a word that was seen in lower case inside a sentence."""
@@ -77,7 +77,7 @@ class SentenceSplitter:
         found = _WORD_BEFORE.search(text, before, start)
         word = found[1] if found else ""
         if text[start].isdigit():
-            return word not in self._conventions.numbered
+            return word not in NUMBERED
         return word.lower() in self._conventions.starters or CLITIC.search(word) is not None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import CLITIC, ITEM, LONGEST_ABBREVIATION, Conventions
+from rnng_dy.text.conventions import CLITIC, ITEM, LONGEST_ABBREVIATION, NUMBERED, Conventions
 
 
 class Piece(NamedTuple):
@@ -130,10 +130,9 @@ class Tokenizer:
         text = sentence.text
         if text[end - 1] == ".":
             return self._period(sentence, begin, end)
-        if self._c.clitics:
-            window = max(begin, end - _LONGEST_CLITIC)
-            if clitic := CLITIC.search(text[window:end]):
-                return [Piece(window + clitic.start(), end, clitic[0])]
+        window = max(begin, end - _LONGEST_CLITIC)
+        if clitic := CLITIC.search(text[window:end]):
+            return [Piece(window + clitic.start(), end, clitic[0])]
         if text[end - 1] in _LAST and end - begin > 1:
             return [Piece(end - 1, end, text[end - 1])]
         return []
@@ -154,7 +153,7 @@ class Tokenizer:
             return []
         following = sentence.after(end)
         if following.isdigit():
-            goes_on = text[begin : end - 1] in self._c.numbered
+            goes_on = text[begin : end - 1] in NUMBERED
         else:
             # texts may lack capitals: an ordinary word before the period ends the sentence all the same
             is_word = stem in self._c.starters or CLITIC.search(stem)
@@ -167,7 +166,7 @@ class Tokenizer:
             yield Piece(begin, end, text[begin:end])
             return
         cut = _TWO_WORDS.get(text[begin:end].lower().replace("’", "'")) if end - begin < 7 else None
-        if cut and self._c.clitics:
+        if cut:
             yield Piece(begin, begin + cut, text[begin : begin + cut])
             begin += cut
         start = begin

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from oracle.files import replacing
 from oracle.parsed import ScoredTree, read_parsed
-from oracle.streams import open_output
 
 
 def confidence(tree: ScoredTree) -> float:
@@ -21,7 +21,7 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
     """Write the gold trees, then the trees in JSON whose confidence is at least `keep_above`; return their number."""
     trees = (tree for sentence in read_parsed(parsed) for tree in sentence.trees)
     silver = [f"{tree.tree}\n" for tree in trees if confidence(tree) >= keep_above]
-    with open_output(output) as stream:
+    with replacing(output) as stream:
         stream.write(gold.read_text(encoding="utf-8"))
         stream.writelines(silver)
     return len(silver)

@@ -9,8 +9,8 @@ from pathlib import Path
 import nltk
 
 from oracle.brackets import format_tree, read_trees
+from oracle.files import replacing
 from oracle.preparation import Preparation, is_no_text
-from oracle.streams import replacing
 from oracle.training_data import evenly_spaced
 from oracle.treebank import clean, is_preterminal, subtrees
 

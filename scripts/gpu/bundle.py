@@ -12,12 +12,10 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from oracle.errors import RnngError
 from scripts.checkout import CHECKOUT, copy_tracked
-from scripts.dynet.installer.build import build_wheel
-from scripts.dynet.installer.builds import modules_of
-from scripts.dynet.installer.cache import cache_folder, inputs, key, locked, wheel_in
-from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
+from scripts.dynet.installer.build import build_wheel, cache_folder, inputs, key, locked
+from scripts.dynet.installer.command import modules_of
+from scripts.dynet.installer.target import BuildError, Compiler, Cuda, Toolchain
 from scripts.gpu.relinking import write_relinking
 
 LARGEST = 60_000_000
@@ -48,7 +46,7 @@ def main(options: argparse.Namespace) -> None:
     """Build and pack the bundle and print its path; an error is one line and exit code 2."""
     try:
         size = bundle(options)
-    except (RnngError, OSError) as error:
+    except (BuildError, OSError) as error:
         print(f"gpu bundle: error: {error}", file=sys.stderr)
         sys.exit(2)
     except subprocess.CalledProcessError as error:
@@ -59,10 +57,9 @@ def main(options: argparse.Namespace) -> None:
 
 
 def bundle(options: argparse.Namespace) -> int:
-    """Write the bundle and return its bytes. Raises RnngError, OSError, CalledProcessError."""
-    python = Python.ask(options.python)
+    """Write the bundle and return its bytes. Raises BuildError, OSError, CalledProcessError."""
     compiler = replace(Compiler.find(), march=options.march)
-    chain = Toolchain(python, compiler, Cuda.find(options.cuda_arch))
+    chain = Toolchain(compiler, Cuda.find(options.cuda_arch))
     cache = options.cache.absolute()
     cache.mkdir(parents=True, exist_ok=True)
     tree, wheel = built(chain, options.jobs, cache)
@@ -70,7 +67,7 @@ def bundle(options: argparse.Namespace) -> int:
         top = Path(folder) / NAME
         write_relinking(tree, chain, top / "build")
         (top / "wheels").mkdir()
-        download(python, top / "wheels")
+        download(options.python, top / "wheels")
         copy_tracked(CHECKOUT, top / "project")
         for name, data in modules_of(wheel, options.march).items():
             (top / "project" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -92,17 +89,17 @@ def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
     folder = cache / f"gpu-{key(inputs(chain))}"
     with locked(folder.with_suffix(".lock")):
         out = folder / "out"
-        if not (folder.is_dir() and wheel_in(out)):
+        if not [*out.glob("*.whl")]:
             shutil.rmtree(folder, ignore_errors=True)
             out.mkdir(parents=True)
             build_wheel(chain, jobs, cache, folder, out)
         tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
-        return tree, wheel_in(out)
+        return tree, next(out.glob("*.whl"))
 
 
-def download(python: Python, folder: Path) -> None:
+def download(python: str, folder: Path) -> None:
     """Download wheels of the Python packages for that Python."""
-    command = [python.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
+    command = [python, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
     subprocess.run([*command, "-d", str(folder), *PACKAGES], check=True)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.dynet.installer.target import Toolchain
+from scripts.dynet.installer.target import HEADERS, Toolchain
 
 SOURCES = ("dynet", "python", "gen", "third_party")
 HEAD = """\
@@ -67,7 +67,7 @@ def replacements(tree: Path, chain: Toolchain, eigen: Path) -> list[tuple[str, s
         (f"{chain.cuda.home}/include", "$cuda/include"),
         (chain.cuda.nvcc, "$nvcc"),
         (chain.compiler.program, "$cxx"),
-        (chain.python.headers, "$python_headers"),
+        (str(HEADERS), "$python_headers"),
     ]
     return sorted(found, key=lambda pair: -len(pair[0]))
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusters import bigrams as counting
-from clusters.bigrams import BigramCounter, Bigrams, count_bigrams
+from clusters.bigrams import Bigrams, count_bigrams
 from clusters.information import average_mutual_information
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=6), max_size=20)
@@ -41,7 +41,7 @@ def expected_pairs(sentences: list[list[str]]) -> Counter:
 @given(SENTENCES, st.integers(1, 12))
 def test_counts_do_not_depend_on_chunks(sentences, chunk):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_CHUNK", chunk)
+        patch.setattr(counting, "_PART", chunk)
         bigrams = count_bigrams(sentences)
     words = [word for sentence in sentences for word in sentence]
     by_rank = sorted(Counter(words).items(), key=lambda item: -item[1])
@@ -50,24 +50,9 @@ def test_counts_do_not_depend_on_chunks(sentences, chunk):
     assert (bigrams.sentences, bigrams.tokens) == (len(sentences), len(words))
 
 
-@settings(deadline=None)
-@given(SENTENCES, SENTENCES)
-def test_a_saved_counter_goes_on(begin, rest):
-    counter = BigramCounter()
-    for sentence in begin:
-        counter.add(word.encode() for word in sentence)
-    again = BigramCounter.from_arrays(counter.arrays())
-    for sentence in rest:
-        again.add(word.encode() for word in sentence)
-    assert pairs_of(again.finish()) == expected_pairs(begin + rest)
-    assert again.finish().words == count_bigrams(begin + rest).words
-
-
 def test_words_keep_bytes_that_are_not_utf8_and_unicodes_spaces():
     words = ["caf\udce9", "a\u3000b", "\u00a0"]
-    counter = BigramCounter.from_arrays(BigramCounter().arrays())
-    counter.add(word.encode("utf-8", "surrogateescape") for word in words)
-    assert BigramCounter.from_arrays(counter.arrays()).finish().words == words
+    assert count_bigrams([words]).words == words
 
 
 def test_information_of_classes_that_tell_each_other_apart_is_log_2():

@@ -1,20 +1,15 @@
-"""`rnng-dy clusters`: what it writes and says, and how it goes on after an interruption."""
+"""`rnng-dy clusters`: what it writes and says."""
 
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from clusters.bigrams import BigramCounter
-from clusters.brown import SWEEPS, BrownClustering
-from clusters.exchanges import Exchanges
 from clusters.files import read_clusters
-from rnng_dy.cli import clusters as command
 from rnng_dy.cli import main
 from tests import commands
 
@@ -37,20 +32,6 @@ def corpus(tmp_path) -> Path:
     return path
 
 
-def interrupt_at(monkeypatch, owner, method: str, calls: int, number: int = signal.SIGINT) -> None:
-    """The signal comes while the method runs for that time."""
-    original, count = getattr(owner, method), 0
-
-    def counting(*arguments):
-        nonlocal count
-        count += 1
-        if count == calls:
-            signal.raise_signal(number)
-        return original(*arguments)
-
-    monkeypatch.setattr(owner, method, counting)
-
-
 def test_output_report_and_what_is_said(corpus, tmp_path):
     output = tmp_path / "out.paths"
     result = run(corpus, "-c", 12, "-o", output)
@@ -60,7 +41,7 @@ def test_output_report_and_what_is_said(corpus, tmp_path):
     assert len({entry.path for entry in entries}) == 12
     assert sum(entry.count for entry in entries) == 1600
     report = json.loads((tmp_path / "out.paths.json").read_text())
-    information = report.pop("average_mutual_information")
+    information = report.pop("mutual_information_within_sentences")
     assert information > 0
     assert f"{information:.5f} nats" in result.stderr
     assert report.pop("unseen") == [entry.word for entry in entries if entry.count == 0]
@@ -112,140 +93,6 @@ def test_options_reach_the_algorithm(corpus):
 
 
 @pytest.mark.parametrize(
-    ("owner", "method", "calls"),
-    [(BigramCounter, "add", 150), (BrownClustering, "step", 1), (BrownClustering, "step", 65)],
-)
-def test_ctrl_c_leaves_what_resume_goes_on_from(
-    corpus, tmp_path, monkeypatch, owner, method, calls
-):
-    whole, output = tmp_path / "whole", tmp_path / "out"
-    assert run(corpus, "-c", 12, "-o", whole).exit_code == 0
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, owner, method, calls)
-        result = run(corpus, "-c", 12, "-o", output)
-    assert result.exit_code == 130
-    assert "stopped; the same command with --resume continues" in result.stderr
-    assert not output.exists()
-
-    done = []
-    original = getattr(owner, method)
-    monkeypatch.setattr(owner, method, lambda *a: done.append(1) or original(*a))
-    assert run(corpus, "-c", 12, "-o", output, "--resume").exit_code == 0
-    assert output.read_bytes() == whole.read_bytes()
-    total = 200 if owner is BigramCounter else 60 + 11
-    assert len(done) == total - calls
-    assert not (tmp_path / "out.resume").exists()
-
-
-@pytest.mark.parametrize("sweeps_before", [0, 1, 4])
-def test_ctrl_c_in_an_exchange_leaves_what_resume_goes_on_from(
-    corpus, tmp_path, monkeypatch, sweeps_before
-):
-    whole, output = tmp_path / "whole", tmp_path / "out"
-    options = ("-c", 12, "--refine", "-o")
-    assert run(corpus, *options, whole).exit_code == 0
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, Exchanges, "sweep", sweeps_before + 1)
-        assert run(corpus, *options, output).exit_code == 130
-    sweeps = []
-    original = Exchanges.sweep
-    monkeypatch.setattr(Exchanges, "sweep", lambda e: sweeps.append(1) or original(e))
-    assert run(corpus, *options, output, "--resume").exit_code == 0
-    assert len(sweeps) == SWEEPS - sweeps_before - 1
-    assert output.read_bytes() == whole.read_bytes()
-    assert json.loads((tmp_path / "out.json").read_text())["refine"] is True
-
-
-def test_a_state_is_kept_while_it_runs_and_survives_a_kill(corpus, tmp_path, monkeypatch):
-    whole, output = tmp_path / "whole", tmp_path / "out"
-    run(corpus, "-c", 12, "-o", whole)
-    monkeypatch.setattr(command, "SAVE_EVERY", 0.0)
-    step = BrownClustering.step
-
-    def killed(clustering):
-        if clustering.done == 40:
-            raise SystemError("killed")
-        step(clustering)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(BrownClustering, "step", killed)
-        assert isinstance(run(corpus, "-c", 12, "-o", output).exception, SystemError)
-    # as a kill in the middle of saving leaves it
-    (tmp_path / "out.resume" / ".merges.npz.123").write_bytes(b"half")
-    done = []
-    monkeypatch.setattr(BrownClustering, "step", lambda c: done.append(c.done) or step(c))
-    assert run(corpus, "-c", 12, "-o", output, "--resume").exit_code == 0
-    assert done[0] == 40
-    assert output.read_bytes() == whole.read_bytes()
-    assert not (tmp_path / "out.resume").exists()
-
-
-def test_resume_where_nothing_is_kept_begins(corpus, tmp_path):
-    assert run(corpus, "-o", tmp_path / "out", "--resume").exit_code == 0
-
-
-def test_without_an_output_file_nothing_is_kept(corpus, monkeypatch):
-    interrupt_at(monkeypatch, BrownClustering, "step", 30, signal.SIGTERM)
-    result = run(corpus)
-    assert result.exit_code == 128 + signal.SIGTERM
-    assert "stopped; nothing is kept" in result.stderr
-
-
-def stop_after_30_steps(corpus: Path, output: Path, monkeypatch) -> None:
-    with monkeypatch.context() as patch:
-        interrupt_at(patch, BrownClustering, "step", 30)
-        assert run(corpus, "-c", 12, "-o", output).exit_code == 130
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (["-c", 13], "belongs to another corpus or other options"),
-        (["-c", 12, "--within-sentences"], "belongs to another corpus or other options"),
-        (["-c", 12, "--refine"], "belongs to another corpus or other options"),
-    ],
-)
-def test_the_state_of_other_options_is_refused(corpus, tmp_path, monkeypatch, change, message):
-    stop_after_30_steps(corpus, tmp_path / "out", monkeypatch)
-    result = run(corpus, *change, "-o", tmp_path / "out", "--resume")
-    assert (result.exit_code, message in result.stderr) == (2, True)
-
-
-def test_the_state_of_another_corpus_is_refused(corpus, tmp_path, monkeypatch):
-    stop_after_30_steps(corpus, tmp_path / "out", monkeypatch)
-    corpus.write_text(corpus.read_text() + "more\n")
-    result = run(corpus, "-c", 12, "-o", tmp_path / "out", "--resume")
-    assert (result.exit_code, "another corpus" in result.stderr) == (2, True)
-
-
-def cut_short(path):
-    path.write_bytes(path.read_bytes()[:100])
-
-
-def another_file(path):
-    with path.open("wb") as stream:
-        np.save(stream, np.zeros(3))
-
-
-@pytest.mark.parametrize("name", ["counts.npz", "merges.npz"])
-@pytest.mark.parametrize("damage", [cut_short, another_file])
-def test_a_broken_state_is_an_error_that_says_what_to_do(
-    corpus, tmp_path, monkeypatch, name, damage
-):
-    stop_after_30_steps(corpus, tmp_path / "out", monkeypatch)
-    damage(tmp_path / "out.resume" / name)
-    result = run(corpus, "-c", 12, "-o", tmp_path / "out", "--resume")
-    assert result.exit_code == 2
-    assert f"{name} is broken: remove" in result.stderr
-
-
-def test_without_resume_an_old_state_is_forgotten(corpus, tmp_path, monkeypatch):
-    stop_after_30_steps(corpus, tmp_path / "out", monkeypatch)
-    assert run(corpus, "-c", 13, "-o", tmp_path / "out").exit_code == 0
-    assert not (tmp_path / "out.resume").exists()
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["missing"], "missing: No such file"),
@@ -255,15 +102,8 @@ def test_without_resume_an_old_state_is_forgotten(corpus, tmp_path, monkeypatch)
         (["corpus.txt", "--format", "oracle"], "corpus.txt:1: "),
         (["corpus.txt", "--format", "trees"], "corpus.txt:1: "),
         (["corpus.txt", "--unk", "stanford"], "'stanford' is not one of"),
-        (["corpus.txt", "--resume"], "--resume needs a CORPUS file and an output file"),
-        (["-", "-o", "out", "--resume"], "--resume needs a CORPUS file and an output file"),
         (["corpus.txt", "-o", "no/folder/out"], "no/folder/out: there is no folder"),
-        (["show", "missing"], "missing: No such file"),
-        (["show", "empty"], "empty: an empty clusters file"),
-        (["show", "corpus.txt"], "corpus.txt:1: not `bits<TAB>word<TAB>count`"),
-        (["show", "corpus.txt", "-n", "0"], "0 is not in the range"),
         ([], "Missing argument 'CORPUS'"),
-        (["show"], "Missing argument 'CLUSTERS'"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_2(corpus, monkeypatch, arguments, message):
@@ -273,27 +113,6 @@ def test_bad_input_is_one_message_and_exit_2(corpus, monkeypatch, arguments, mes
     assert result.exit_code == 2
     assert message in result.stderr
     assert sorted(path.name for path in corpus.parent.iterdir()) == ["corpus.txt", "empty"]
-
-
-PATHS = "01\tdog\t2\n00\tthe\t9\n01\tcat\t5\n01\tcow\t1\n"
-
-
-def test_show_prints_each_cluster_with_its_most_frequent_words(tmp_path):
-    path = tmp_path / "x.paths"
-    path.write_text(PATHS)
-    rows = [line.split() for line in run("show", path, "--words", 2).stdout.splitlines()]
-    assert rows == [
-        ["00", "1", "types", "9", "tokens", "the"],
-        ["01", "3", "types", "8", "tokens", "cat", "dog"],
-    ]
-
-
-def test_show_writes_a_page(tmp_path):
-    path, page = tmp_path / "x.paths", tmp_path / "x.html"
-    path.write_text(PATHS)
-    result = run("show", path, "--html", page)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "<title>Clusters of x.paths</title>" in page.read_text()
 
 
 def test_a_report_does_not_replace_the_corpus(tmp_path):
@@ -315,11 +134,6 @@ def test_clusters_may_go_to_a_pipe(corpus, tmp_path):
     done = commands.run(tmp_path, "clusters", corpus, "-c", 4, "-o", "/dev/fd/1")
     assert done.stdout == run(corpus, "-c", 4).stdout
     assert [path.name for path in tmp_path.iterdir()] == [corpus.name]
-
-
-def test_help_of_both_spellings():
-    assert "Usage: main clusters [OPTIONS] CORPUS" in run("--help").stdout
-    assert "Usage: main clusters show [OPTIONS] CLUSTERS" in run("show", "--help").stdout
 
 
 def test_clusters_need_no_dynet(corpus):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -168,8 +168,8 @@ def test_frequent_words_are_exchanged_and_then_rare_ones_join():
     bigrams = count_bigrams(sentences)
     frequent = int((bigrams.counts >= 8).sum())
     before = BrownClustering(bigrams, 8)
-    for _ in range(frequent):
-        before.step()
+    for _ in islice(before.steps(), frequent):
+        pass
     class_of = before.class_of[:frequent].copy()
     exchanges = Exchanges(bigrams.pairs(False), class_of, 9)
     assert sum(exchanges.sweep() for _ in range(SWEEPS)) > 0
@@ -182,21 +182,3 @@ def test_frequent_words_are_exchanged_and_then_rare_ones_join():
         # of ties the cluster with the earliest word
         clusters = max(joined, key=lambda clusters: round(expected.information(clusters), 10))
     assert clusters_of(refined(bigrams, 8, min_count=8)) == sorted(clusters)
-
-
-@pytest.mark.parametrize("steps_after_frequent_words", [-1, 0, 1, 3, 5, 6, 20])
-@pytest.mark.parametrize("min_count", [1, 3])
-def test_a_saved_state_goes_on_through_exchanges(steps_after_frequent_words, min_count):
-    bigrams = count_bigrams(random_corpus(5, types=110, tokens=700))
-    whole, first, second = (
-        BrownClustering(bigrams, 20, min_count=min_count, refine=True) for _ in range(3)
-    )
-    whole.run()
-    steps = int((bigrams.counts >= min_count).sum()) + steps_after_frequent_words
-    for _ in range(steps):
-        first.step()
-    second.restore({name: array.copy() for name, array in first.arrays().items()})
-    second.run()
-    assert second.done == whole.done == len(bigrams.words) + SWEEPS + 19
-    assert second.entries() == whole.entries()
-    assert np.array_equal(second._tables.losses(), whole._tables.losses())

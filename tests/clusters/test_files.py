@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 
 import pytest
 
-from clusters.corpus import open_corpus
-from clusters.files import ClusteredWord, by_cluster, read_clusters, write_clusters
+from clusters.corpus import read_corpus
+from clusters.files import ClusteredWord, read_clusters, write_clusters
 from oracle.errors import InputError
-from rnng_dy.drawing import pages
 
 TREES = """(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
 (S (NP (DT The)
@@ -35,8 +33,7 @@ REDUCE
 
 
 def read(path, *arguments, **options) -> list[list[str]]:
-    with open_corpus(path, *arguments, **options) as sentences:
-        return [[word.decode("utf-8", "surrogateescape") for word in s] for s in sentences]
+    return [[*sentence] for sentence in read_corpus(path, *arguments, **options)]
 
 
 def file(tmp_path, content: str | bytes):
@@ -52,12 +49,6 @@ def test_text_is_one_sentence_a_line_split_at_ascii_white_space(tmp_path):
 
 def test_text_that_is_not_utf8_keeps_its_bytes(tmp_path):
     assert read(file(tmp_path, b"caf\xe9 noir\n")) == [["caf\udce9", "noir"]]
-
-
-def test_text_tells_how_far_it_is(tmp_path):
-    path, heard = file(tmp_path, "the cat\n\nsat\n"), []
-    read(path, on_bytes=heard.append)
-    assert sum(heard) == path.stat().st_size
 
 
 def test_of_an_oracle_the_unkified_words_count(tmp_path):
@@ -100,28 +91,9 @@ def test_clusters_are_read_as_they_were_written(tmp_path):
         ("0\t\t1\n", "corpus:1: not `bits"),
         ("0\ta\t-1\n", "corpus:1: not `bits"),
         ("0\ta\t²\n", "corpus:1: not `bits"),
-        ("0\ta\t1\n1\ta\t1\n", "corpus:2: the word 'a' already stands on line 1"),
+        ("0\ta\t1\n1\ta\t1\n", "corpus:2: the word 'a' stands on an earlier line"),
     ],
 )
 def test_bad_lines_of_a_clusters_file_are_named(tmp_path, text, message):
     with pytest.raises(InputError, match=re.escape(message)):
         read_clusters(file(tmp_path, text))
-
-
-def test_the_page_holds_all_words_and_loads_nothing():
-    entries = [
-        ClusteredWord("0", "</script><script>alert(1)", 2),
-        ClusteredWord("1", "caf\udce9", 3),
-        ClusteredWord("0", "日本", 5),
-    ]
-    values = {"title": "<clusters> é", "clusters": by_cluster(entries)}
-    page = "".join(pages.parts("clusters.html", **values))
-    page.encode("utf-8")
-    assert "<title>&lt;clusters&gt; é</title>" in page
-    assert page.count("<script") == page.count("</script") == 2
-    assert not re.search(r"https?:(?!//www.w3.org/2000/svg)|\bsrc=|\bhref=|@import|url\(", page)
-    data = re.search(r'id="data">(.*?)</script', page, re.DOTALL)
-    assert json.loads(data[1]) == [
-        ["0", [["日本", 5], ["</script><script>alert(1)", 2]]],
-        ["1", [["caf\udce9", 3]]],
-    ]

@@ -12,10 +12,8 @@ from hashlib import sha256
 import pytest
 
 from oracle import archives
-from oracle.archives import MANIFEST, Archive, packed
+from oracle.archives import MANIFEST, UNCHECKED, Archive, Member, is_there, packed, read_regular
 from oracle.errors import InputError
-from oracle.packing import UNCHECKED
-from oracle.regular_files import Member, is_there, read_regular
 
 CONTENTS = {"config.json": b"{}", "tagger/tags.json": b'["NN"]', "empty": b""}
 LINK, PIPE = stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644

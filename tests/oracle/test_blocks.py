@@ -9,7 +9,7 @@ import pytest
 from oracle.blocks import make_oracle, read_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 
@@ -85,7 +85,7 @@ def test_the_tree_stays_as_its_line_has_it(tmp_path):
 def test_odd_words_and_labels_survive(tmp_path, tree, generative):
     made = make(tmp_path, f"{tree}\n(S (NN x))\n", generative)
     path = tmp_path / "out.oracle"
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         write_oracle(made, stream)
     assert read_oracle(path) == made
     assert made[0].tree == tree
@@ -95,7 +95,7 @@ def test_bytes_that_are_not_utf8_survive(tmp_path):
     content = GENERATIVE.replace("cat", "caf\xe9").encode("latin-1")
     sentences = read(tmp_path, content)
     path = tmp_path / "out.oracle"
-    with open_output(path) as stream:
+    with replacing(path) as stream:
         write_oracle(sentences, stream)
     assert path.read_bytes() == content
 

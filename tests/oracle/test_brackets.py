@@ -146,7 +146,7 @@ def test_an_error_quotes_the_text_near_it(tmp_path):
 def test_bytes_in_another_encoding_are_refused_with_their_line(tmp_path):
     error = refusal(tmp_path, "(S (A a))\n(S (A café))\n".encode("latin-1"))
     assert error.line == 2
-    assert "not utf-8 at bytes e9 29" in str(error)
+    assert "not utf-8 after '(S (A caf'" in str(error)
     assert "--encoding gb18030" in str(error)
 
 
@@ -155,7 +155,7 @@ def test_an_encoding_can_be_named(tmp_path):
     assert located.tree.leaves() == ["上海"]
 
 
-@pytest.mark.parametrize("encoding", ["klingon", "utf-16", "base64"])
+@pytest.mark.parametrize("encoding", ["klingon", "base64"])
 def test_an_encoding_that_gives_no_lines_of_text_is_refused(tmp_path, encoding):
     with pytest.raises(RnngError, match=encoding):
         read(tmp_path, "(S (A a))", encoding=encoding)

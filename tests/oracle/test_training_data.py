@@ -11,7 +11,7 @@ from nltk import Tree
 
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.streams import file_hash
+from oracle.files import file_hash
 from oracle.training_data import Recipe, TreesFile, held_out, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
@@ -110,13 +110,6 @@ def test_the_hash_is_of_the_bytes_that_were_read(folder):
     file = TreesFile(write("t.trees", CLEAN, "", f" {CLEAN}"))
     list(file)
     assert file.hash == file_hash("t.trees") == sha256(Path("t.trees").read_bytes()).hexdigest()
-
-
-def test_the_size_of_each_line_is_told(folder):
-    sizes = []
-    path = write("t.trees", CLEAN, "", f" {CLEAN}")
-    list(TreesFile(path, on_bytes=sizes.append))
-    assert sizes == [len(line) for line in Path(path).read_bytes().splitlines(keepends=True)]
 
 
 def test_preterminals_are_refused_with_their_place_or_skipped(folder):

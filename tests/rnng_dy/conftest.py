@@ -11,7 +11,7 @@ import oracle
 from clusters.files import ClusteredWord
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words
@@ -88,7 +88,7 @@ def write_untrained(folder, trees):
     """Untrained models of the trees, and of the first 12 `some.trees` and oracles."""
     few = trees[:12]
     for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
-        with open_output(folder / name) as stream:
+        with replacing(folder / name) as stream:
             write_oracle(sentences_of(few, generative), stream)
     (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
     make_parser(sentences_of(trees, False)).save(folder / "parser")

@@ -14,15 +14,13 @@ import numpy as np
 import pytest
 
 import rnng_dy
-from oracle.archives import Archive, packed
+from oracle.archives import Archive, Member, packed
 from oracle.errors import InputError, RnngError
-from oracle.regular_files import Member
 from oracle.tagging import tags_by
-from rnng_dy import DiscriminativeParser, checkpoint, known_models, model_card, registry
+from rnng_dy import DiscriminativeParser, checkpoint, known_models, model_card, parallel, registry
 from rnng_dy.checkpoint import read_arrays
-from rnng_dy.execution.outputs import content_hash
-from rnng_dy.execution.sent import pack, unpack
-from rnng_dy.execution.work import ModelFolder, opened
+from rnng_dy.cli.job import ModelFolder
+from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 
 from .conftest import make_generator, make_parser
@@ -168,30 +166,10 @@ def test_a_model_without_a_card_gets_one_that_says_its_kind(sentences, tmp_path)
     assert rnng_dy.load(tmp_path / "m.zip").about == {"model": {"kind": "discriminative"}}
 
 
-def test_workers_on_other_machines_get_the_members_as_a_folder(parser, archive, tmp_path):
-    parser.save(tmp_path / "m")
-    work = opened, ModelFolder("discriminative", str(archive)), log_prob
-    pickled, contents = pack(Partial(*work))
-    [(key, files)] = contents.items()
-    for name, content in files.items():
-        (tmp_path / "there" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "there" / name).write_bytes(content)
-    function = unpack(pickled, {key: str(tmp_path / "there")})()
-    assert function(TREE) == parser.log_prob(TREE)
-
-
-class Partial:
-    """`opened` with its arguments, as work is sent."""
-
-    def __init__(self, function, place, of_model):
-        self.function, self.place, self.of_model = function, place, of_model
-
-    def __call__(self):
-        return self.function(self.place, self.of_model)
-
-
-def log_prob(model, tree):
-    return model.log_prob(tree)
+def test_workers_on_other_machines_get_the_members_as_a_folder(parser, archive):
+    place = ModelFolder("discriminative", str(archive))
+    [opened] = parallel._open_sent((), [place], [parallel._contents(place)], 1)
+    assert opened.log_prob(TREE) == parser.log_prob(TREE)
 
 
 def test_a_part_of_an_output_is_of_the_same_job_from_folder_and_archive(parser, archive, tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from oracle.errors import RnngError
-from oracle.locks import locked
+from oracle.files import locked
 from rnng_dy import DiscriminativeParser, checkpoint, folders
 from rnng_dy.checkpoint import TRAINING, read_arrays
 from rnng_dy.training.presets import PRESETS

@@ -1,86 +1,118 @@
-"""Builds the DyNet wheel: source from the package index, patches, an isolated build."""
+"""Builds the wheel of DyNet: source from the package index, patches, an isolated build, kept in a cache."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from oracle.errors import RnngError
-from rnng_dy.execution.memory import GIGABYTE, available_memory
+from .target import HEADERS, SYSTEM, BuildError, Compiler, Toolchain, report
 
-from . import environment
-from .cache import BUILD_FILES, RECIPE, locked, patches, sources
-from .patching import apply_patch
-from .target import Compiler, Toolchain, report
-
+RECIPE = Path(__file__).resolve().parent.parent
+NAMES = ["setup.py", "pyproject.toml", "sdist.txt", "versions.txt"]
+BUILD_FILES = (*NAMES, *(f"{name}-requirements.txt" for name in ("build", "cuda", "zig")))
 # at the peak of the largest source file
-MEMORY_PER_COMPILE = 1.2 * GIGABYTE
-MEMORY_PER_CUDA_COMPILE = 2 * GIGABYTE
+MEMORY_PER_COMPILE, MEMORY_PER_CUDA_COMPILE = 1.2e9, 2e9
 ARM = "armv8-a"
+# variables that would lead pip elsewhere, or flags of compilers that are not in the key of the cache
+DROPPED = re.compile(
+    "PYTHON(PATH|HOME)|VIRTUAL_ENV|PIP_(TARGET|PREFIX|ROOT)|_?(PEP517|PYPROJECT_HOOKS)_.*|CC|CXX|LDSHARED|.*FLAGS"
+)
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
-def checksum() -> str:
-    """The sdist's sha256 in sdist.txt."""
-    return re.search(r"sha256:([0-9a-f]{64})", (RECIPE / "sdist.txt").read_text())[1]
+def cache_folder() -> Path:
+    """Return $RNNG_DY_CACHE, or `rnng_dy` in the user's cache folder."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rnng_dy")
+    return Path(os.environ.get("RNNG_DY_CACHE") or home).absolute()
 
 
-def fetch_sdist(cache: Path, tools: Path, log: Path) -> Path:
-    """The sdist, from the cache or through pip, its checksum verified.
+def patches(recipe: Path = RECIPE) -> list[Path]:
+    """Return the patches in the order in which they apply."""
+    return sorted((recipe / "patches").glob("*.diff"))
 
-    Raises RnngError where pip does not bring it. pip checks the sum before it runs anything of it.
+
+def sources(recipe: Path = RECIPE) -> list[Path]:
+    """Return our own sources: Cython's go into the folder `python` of the tree, all others into `dynet`."""
+    return sorted((recipe / "sources").iterdir())
+
+
+def inputs(chain: Toolchain, recipe: Path = RECIPE) -> dict[str, object]:
+    """Return everything that goes into a wheel; the sdist stands in by its checksum in sdist.txt."""
+    files = [*(recipe / name for name in BUILD_FILES), *patches(recipe), *sources(recipe)]
+    compiler, cuda = chain.compiler, chain.cuda
+    return {
+        "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+        "system": compiler.target or list(SYSTEM),
+        "compiler": [compiler.version, compiler.march],
+        "cuda": [cuda.version, cuda.architectures] if cuda else None,
+    }
+
+
+def key(values: dict[str, object]) -> str:
+    """Return a name for a set of inputs: equal for equal ones.
+
+    >>> key({"march": "x86-64"}) == key({"march": "x86-64-v3"})
+    False
     """
-    folder = cache / "sdist"
-    with locked(cache / "sdist.lock"):
-        for sdist in folder.glob("*.tar.gz"):
-            if hashlib.sha256(sdist.read_bytes()).hexdigest() == checksum():
-                return sdist
-            sdist.unlink()
-        with tempfile.TemporaryDirectory(dir=cache) as new:
-            command = ("download", "--no-deps", "--no-build-isolation", "--no-binary", "dyNET")
-            source = ("--require-hashes", "-r", str(RECIPE / "sdist.txt"), "-d", new)
-            pip(tools, log, *command, *source)
-            folder.mkdir(exist_ok=True)
-            sdist = next(Path(new).glob("*.tar.gz"))
-            return sdist.replace(folder / sdist.name)
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def unpack(sdist: Path, folder: Path) -> Path:
-    """The source tree, patched, with our build files in it."""
-    with tarfile.open(sdist) as archive:
-        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-        archive.extractall(folder, **safely)
-    tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
-    for patch in patches():
-        apply_patch(patch, tree)
-    # its only line is one that today's setuptools refuses
-    (tree / "setup.cfg").unlink()
-    for name in BUILD_FILES:
-        shutil.copy(RECIPE / name, tree)
-    for source in sources():
-        shutil.copy(source, tree / ("python" if source.suffix == ".pxi" else "dynet"))
-    return tree
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; the system releases it when the process ends, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def cached_wheel(
+    cache: Path, values: dict[str, object], build: Callable[[Path, Path], None]
+) -> Path:
+    """Return the wheel made from `values`, from the cache or by `build(work, out)`, which leaves it in `out`."""
+    folder = cache / f"dynet-{key(values)}"
+    with locked(folder.with_suffix(".lock")):
+        if wheels := list(folder.glob("*.whl")):
+            report(f"wheel from the cache: {wheels[0]}")
+            return wheels[0]
+        work = folder.with_suffix(".build")
+        # left by a build that was killed
+        shutil.rmtree(work, ignore_errors=True)
+        (work / "out").mkdir(parents=True)
+        try:
+            build(work, work / "out")
+            (work / "out").rename(folder)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        return next(folder.glob("*.whl"))
 
 
 def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out: Path) -> None:
-    """Build the wheel into `out`. Raises RnngError that names the log where the build fails."""
-    chain.python.require_headers()
-    each = MEMORY_PER_CUDA_COMPILE if chain.cuda else MEMORY_PER_COMPILE
-    jobs = jobs or parallel_jobs(each)
-    log = work.with_suffix(".log")
+    """Build the wheel into `out`. Raises BuildError, which names the log, if the build fails."""
+    if not (HEADERS / "Python.h").is_file():
+        raise BuildError(
+            f"no Python headers (Python.h) in {HEADERS}: install the Debian package python3-dev"
+        )
+    jobs = jobs or parallel_jobs(MEMORY_PER_CUDA_COMPILE if chain.cuda else MEMORY_PER_COMPILE)
+    log, started = work.with_suffix(".log"), time.monotonic()
     log.unlink(missing_ok=True)
-    started = time.monotonic()
     minutes = "8" if chain.cuda else "4"
     report(f"building DyNet: {minutes} minutes of processor time, compiles at a time: {jobs}")
     report(f"log: {log}")
-    tools = environment.create(chain.python.executable, work / "environment")
+    tools = new_environment(work / "environment")
     pip(tools, log, "install", "-r", str(RECIPE / "build-requirements.txt"))
     if chain.compiler.target:
         pip(tools, log, "install", "-r", str(RECIPE / "zig-requirements.txt"))
@@ -97,8 +129,83 @@ def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out
     log.unlink()
 
 
+def new_environment(folder: Path) -> Path:
+    """Make a virtual environment of this Python; return its Python. Raises BuildError with the package to install."""
+    command = [sys.executable, "-m", "venv", "--clear", str(folder)]
+    if subprocess.run(command, env=environ(), capture_output=True).returncode:
+        shutil.rmtree(folder, ignore_errors=True)
+        problem = f"{sys.executable} makes no virtual environment"
+        raise BuildError(f"{problem}: install the Debian package python3-venv")
+    return folder / "bin" / "python"
+
+
+def fetch_sdist(cache: Path, tools: Path, log: Path) -> Path:
+    """Return DyNet's sdist, from the cache or through pip, which checks its sum before it runs anything of it."""
+    folder = cache / "sdist"
+    with locked(cache / "sdist.lock"), tempfile.TemporaryDirectory(dir=cache) as new:
+        if not (found := list(folder.glob("*.tar.gz"))):
+            command = ("download", "--no-deps", "--no-build-isolation", "--no-binary", "dyNET")
+            hashes = ("--require-hashes", "-r", str(RECIPE / "sdist.txt"))
+            pip(tools, log, *command, *hashes, "-d", new)
+            folder.mkdir(exist_ok=True)
+            found = [path.replace(folder / path.name) for path in Path(new).glob("*.tar.gz")]
+        return found[0]
+
+
+def unpack(sdist: Path, folder: Path) -> Path:
+    """Return the source tree, patched, with our build files in it."""
+    with tarfile.open(sdist) as archive:
+        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(folder, **safely)
+    tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
+    for patch in patches():
+        apply_patch(patch, tree)
+    # its only line is one that today's setuptools refuses
+    (tree / "setup.cfg").unlink()
+    for name in BUILD_FILES:
+        shutil.copy(RECIPE / name, tree)
+    for source in sources():
+        shutil.copy(source, tree / ("python" if source.suffix == ".pxi" else "dynet"))
+    return tree
+
+
+def apply_patch(patch: Path, tree: Path) -> None:
+    """Apply a unified diff (paths `a/…`, `b/…`) to the files below `tree`.
+
+    Unlike patch(1) it allows neither fuzz nor offset. Raises BuildError naming the line that does not fit.
+    """
+    name, old, new = "", [], []
+    position = awaited = 0
+    for number, line in enumerate(_lines(patch), 1):
+        if awaited == 0 and line.startswith("+++ b/"):
+            if name:
+                (tree / name).write_bytes("".join(new + old[position:]).encode())
+            name, new, position = line[len("+++ b/") :].strip(), [], 0
+            old = _lines(tree / name)
+        elif awaited == 0 and (hunk := HUNK.match(line)):
+            start = int(hunk[1]) - 1
+            new += old[position:start]
+            position = start
+            awaited = int(hunk[2] or 1) + int(hunk[3] or 1)
+        elif awaited:
+            kind, text = line[0], line[1:]
+            if kind not in " +-" or (kind != "+" and old[position : position + 1] != [text]):
+                raise BuildError(f"{patch}:{number}: does not fit {name} at line {position + 1}")
+            position += kind != "+"
+            new += [text] if kind != "-" else []
+            awaited -= 2 if kind == " " else 1
+    if awaited or not name:
+        raise BuildError(f"{patch}: cut short, or no unified diff")
+    (tree / name).write_bytes("".join(new + old[position:]).encode())
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file with their ends, which are line feeds alone."""
+    return re.findall(r"[^\n]*\n|[^\n]+", path.read_bytes().decode())
+
+
 def _zig(tools: Path, compiler: Compiler) -> Compiler:
-    """The compiler with its program: setuptools wants one word, and zig is a package of Python."""
+    """Return the compiler with its program: setuptools wants one word, and zig is a package of Python."""
     program = tools.with_name("zig-c++")
     program.write_text(f'#!/bin/sh\nexec {tools} -m ziglang c++ {compiler.version} "$@"\n')
     program.chmod(0o755)
@@ -106,52 +213,48 @@ def _zig(tools: Path, compiler: Compiler) -> Compiler:
 
 
 def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
-    """The environment variables that the recipe's setup.py reads."""
+    """Return the environment variables that the recipe's setup.py reads."""
     compiler, cuda = chain.compiler, chain.cuda
-    settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": compiler.march}
-    settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target}
-    if compiler.target and compiler.march == ARM:
-        # zig's name of it
-        settings["DYNET_MARCH"] = "generic"
+    # zig's name of ARM's first level
+    march = "generic" if compiler.target and compiler.march == ARM else compiler.march
+    settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": march}
+    settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target, "DYNET_CUDA_ARCH": ""}
     if cuda:
-        settings["DYNET_CUDA_ARCH"] = cuda.architectures
-        settings |= {"NVCC": cuda.nvcc, "CUDA_HOME": cuda.home}
+        settings |= {
+            "DYNET_CUDA_ARCH": cuda.architectures,
+            "NVCC": cuda.nvcc,
+            "CUDA_HOME": cuda.home,
+        }
     return settings
 
 
+def environ(**settings: str) -> dict[str, str]:
+    """Return the environment for pip: the user's own, without what would lead it elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if not DROPPED.fullmatch(name)}
+    fixed = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
+    return {**kept, **fixed, **settings}
+
+
 def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
-    """Run pip with its output in the log; compiles are counted on standard error."""
+    """Run pip with its output in the log; report every tenth compile. Raises BuildError if pip fails."""
     command = [str(python), "-m", "pip", *arguments]
-    started, shown = time.monotonic(), 0.0
-    with log.open("a", encoding="utf-8") as record:
-        record.write(f"$ {' '.join(command)}\n")
-        record.flush()
-        process = subprocess.Popen(
-            command,
-            env=environment.clean_environ(**settings),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    errors: list[str] = []
+    with (
+        log.open("ab") as record,
+        subprocess.Popen(command, env=environ(**settings), **pipes) as process,
+    ):
         for line in process.stdout:
             record.write(line)
-            progress = re.search(r"compiled \d+ of \d+", line)
-            elapsed = time.monotonic() - started
-            if progress and elapsed - shown >= 15:
-                report(f"{progress[0]}, {elapsed:.0f} s")
-                shown = elapsed
-    if process.wait() != 0:
-        raise RnngError(f"pip {arguments[0]} failed: {_reason(log)} (log: {log})")
+            text = line.decode(errors="replace").strip()
+            if progress := re.search(r"compiled \d+0 of \d+", text):
+                report(progress[0])
+            errors += [text] if re.search(r"\berror\b|ERROR", text) else []
+    if process.returncode:
+        raise BuildError(f"pip {arguments[0]} failed: {[*errors, ''][0]} (log: {log})")
 
 
 def parallel_jobs(memory_each: float) -> int:
-    """How many compiles the processors and the memory here carry at a time, at least one."""
-    return max(1, min(len(os.sched_getaffinity(0)), int(available_memory() // memory_each)))
-
-
-def _reason(log: Path) -> str:
-    """The line of the log that most likely says what went wrong."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    errors = [line for line in lines if re.search(r"\berror\b|ERROR", line)]
-    return (errors or lines)[0] if lines else "no output"
+    """Return the number of compiles that the processors and the memory here carry at a time, at least one."""
+    found = re.search(r"^MemAvailable: +(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return max(1, min(len(os.sched_getaffinity(0)), int(int(found[1]) * 1024 // memory_each)))

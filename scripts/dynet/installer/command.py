@@ -1,31 +1,46 @@
-"""The command line of scripts/install_dynet, whose options the build backend takes, too."""
+"""The command line of scripts/install_dynet, whose options the build backend takes, too; which builds they ask for."""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
+import re
 import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
-from oracle.errors import RnngError
+from .build import build_wheel, cache_folder, cached_wheel, inputs, new_environment
+from .target import (
+    CHECKOUT,
+    SYSTEM,
+    BuildError,
+    Compiler,
+    Cuda,
+    Toolchain,
+    cpu_level,
+    lower_levels,
+    report,
+)
 
-from .builds import CHECKOUT, LEVELS, builds_for
-from .target import Python, report
-
+READY = "RNNG_DY_WHEELS"
+"""The environment variable that names a folder of ready wheels; `dist` of the checkout otherwise."""
+FOLDER = "rnng_dy.dynet"
+"""The folder of builds in site-packages; one folder in it for each level of processors."""
+LEVELS = {"x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v4"), "aarch64": ("armv8-a",)}
+"""The processors that a portable wheel has builds for, by machine."""
 DESCRIPTION = """\
-Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, which it is a part of, into a
-Python 3.10 to 3.14. `pip install` of the checkout does the same without showing progress. Needs that Python's
-headers, pip and a C++ compiler. The build is kept in $RNNG_DY_CACHE (default ~/.cache/rnng_dy), so a second set-up
-takes seconds."""
+Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, which it is a part of, into the
+Python that runs this. `pip install` of the checkout does the same without showing progress. Needs this Python's
+headers, pip and a C++ compiler. The build is kept in $RNNG_DY_CACHE (default ~/.cache/rnng_dy)."""
 
 
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line, parsed."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(prog="install_dynet", description=DESCRIPTION)
     add = parser.add_argument
-    add("--python", default=sys.executable, help="install into this Python (default: the one here)")
     add("--cuda", action="store_true", help="with the CUDA backend (needs the CUDA 13 toolkit)")
     add("--cuda-arch", metavar="80,90", help="GPU architectures (default: those of the cards here)")
     add(
@@ -49,42 +64,124 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     return chosen
 
 
+def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
+    """Return the wheels that hold the builds asked for, by level, and their platform; build them if need be.
+
+    Raises BuildError, which says what to install, if a compiler or headers are missing.
+    """
+    platform = re.sub(r"[-.]", "_", SYSTEM[0])
+    if not (chosen.cuda or chosen.portable) and (ready := _ready()):
+        return ready, platform
+    if chosen.portable:
+        levels = LEVELS[chosen.portable]
+        chains = [Toolchain(Compiler.zig(level, chosen.portable)) for level in levels]
+        glibc = chains[0].compiler.target.rpartition("gnu.")[2].replace(".", "_")
+        platform = f"manylinux_{glibc}_{chosen.portable}"
+    else:
+        cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
+        chains = [Toolchain(Compiler.find(), cuda)]
+    cache = (chosen.cache or cache_folder()).absolute()
+    cache.mkdir(parents=True, exist_ok=True)
+    wheels = {}
+    for chain in chains:
+        build = functools.partial(build_wheel, chain, chosen.jobs, cache)
+        wheels[chain.compiler.march] = cached_wheel(cache, inputs(chain), build)
+    return wheels, platform
+
+
+def modules_of(wheel: Path, level: str) -> dict[str, bytes]:
+    """Return the modules in a wheel of DyNet or of rnng_dy by their paths in site-packages."""
+    folder = f"{FOLDER}/{level or 'any'}/"
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        inside = [name for name in names if name.startswith(folder)]
+        modules = inside or [name for name in names if "/" not in name]
+        return {folder + Path(name).name: archive.read(name) for name in modules}
+
+
+def _ready() -> dict[str, Path]:
+    """Return the builds of a ready wheel of rnng_dy that run here; empty without such a wheel."""
+    folder = Path(os.environ.get(READY) or CHECKOUT / "dist")
+    if os.environ.get(READY) and not any(folder.glob("rnng_dy-*.whl")):
+        raise BuildError(
+            f"{READY} names {folder}, which has no wheel of rnng_dy: name another, or unset it"
+        )
+    needed = (CHECKOUT / "scripts" / "dynet" / "versions.txt").read_text().split()[-2]
+    for wheel in sorted(folder.glob("rnng_dy-*.whl"), reverse=True):
+        if not fits(wheel.name):
+            continue
+        with zipfile.ZipFile(wheel) as archive:
+            found = [Path(name) for name in archive.namelist() if name.endswith("dynet_build.py")]
+            is_current = all(repr(needed) in archive.read(str(name)).decode() for name in found)
+        levels = [name.parent.name for name in found]
+        if is_current and {*levels} & {*lower_levels(cpu_level())}:
+            report(f"DyNet is taken from {wheel}")
+            return dict.fromkeys(levels, wheel)
+    return {}
+
+
+def fits(wheel: str, system: tuple[str, str] = SYSTEM) -> bool:
+    """Return whether a wheel of this name has modules for this machine and C library.
+
+    >>> fits("rnng_dy-1-cp310-abi3-manylinux_2_17_x86_64.whl", ("linux-x86_64", "glibc 2.36"))
+    True
+    """
+    tag = re.search(r"-abi3-manylinux_(\d+)_(\d+)_(\w+)\.whl$", wheel)
+    libc = re.fullmatch(r"glibc (\d+)\.(\d+)", system[1])
+    if tag is None or libc is None or system[0] != f"linux-{tag[3]}":
+        return False
+    return (int(tag[1]), int(tag[2])) <= (int(libc[1]), int(libc[2]))
+
+
 def install(chosen: argparse.Namespace, flags: list[str]) -> None:
     """Install the checkout with pip, whose build backend finds DyNet in the cache."""
-    python = Python.ask(chosen.python)
-    if not python.has_pip:
-        raise RnngError(f"no pip for {python.executable}: install the Debian package python3-pip")
-    # the backend runs in another folder
-    flags = [*flags, "--python", python.executable]
     if chosen.cache:
-        flags += ["--cache", str(chosen.cache.absolute())]
+        # the backend runs in another folder
+        flags = [*flags, "--cache", str(chosen.cache.absolute())]
     extras = ["cuda"] * chosen.cuda + ["test"] * chosen.editable
     project = f"{CHECKOUT}[{','.join(extras)}]" if extras else str(CHECKOUT)
-    pip = [python.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     what = ["--editable", project] if chosen.editable else [project]
     environ = {**os.environ, "DYNET_FLAGS": shlex.join(flags)}
-    if subprocess.run([*pip, *what], env=environ).returncode != 0:
-        raise RnngError(f"pip could not install {project} into {python.executable}")
-    report(f"rnng_dy is installed into {python.executable}")
+    if subprocess.run([*pip, *what], env=environ).returncode:
+        raise BuildError(f"pip could not install {project} into {sys.executable}")
+    report(f"rnng_dy is installed into {sys.executable}")
+
+
+def ensure_environment(folder: Path) -> None:
+    """Make a virtual environment of this Python, unless the folder is one that works. Raises BuildError."""
+    identity = "import pip, sys; print(sys.base_prefix, sys.version)"
+    try:
+        known = subprocess.run([folder / "bin" / "python", "-c", identity], capture_output=True)
+        if known.stdout.decode() == f"{sys.base_prefix} {sys.version}\n":
+            return
+    except OSError:
+        pass
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
+        raise BuildError(f"{folder} is no virtual environment and not empty: move it away")
+    new_environment(folder)
+    report(f"made the virtual environment {folder}")
 
 
 def main() -> None:
     """Run the command; an error is one line and exit code 2."""
+    if sys.argv[1:2] == ["--environment"]:
+        _end_with(ensure_environment, Path(sys.argv[2]))
+        return
     chosen = options()
+    if not chosen.wheel_only:
+        _end_with(builds_for, chosen)
+        _end_with(install, chosen, sys.argv[1:])
+        return
+    wheels, _ = _end_with(builds_for, chosen)
+    print(*dict.fromkeys(wheels.values()), sep="\n")
+
+
+def _end_with(work, *arguments):
     try:
-        builds = builds_for(chosen)
-        if chosen.wheel_only:
-            print(*dict.fromkeys(builds.wheels.values()), sep="\n")
-        else:
-            install(chosen, sys.argv[1:])
-    except RnngError as error:
-        sys.exit(_failed(str(error)))
-    except OSError as error:
-        sys.exit(_failed(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
+        return work(*arguments)
+    except (BuildError, OSError) as error:
+        report(f"error: {error}")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-def _failed(message: str) -> int:
-    report(f"error: {message}")
-    return 2

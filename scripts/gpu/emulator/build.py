@@ -12,12 +12,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from oracle.errors import RnngError
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.dynet_builds import FOLDER, name_of
-from scripts.dynet.installer.build import build_wheel
-from scripts.dynet.installer.cache import cache_folder, cached_wheel, inputs, key, locked
-from scripts.dynet.installer.target import Compiler, Cuda, Python, Toolchain
+from scripts.dynet.installer.build import (
+    build_wheel,
+    cache_folder,
+    cached_wheel,
+    inputs,
+    key,
+    locked,
+)
+from scripts.dynet.installer.target import BuildError, Compiler, Cuda, Toolchain
 
 HERE = Path(__file__).resolve().parent
 RUNTIME = "libcudart.so.13"
@@ -38,8 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace) -> None:
     """Build the emulator if it is not there, and become the command; print the folder if there is none."""
     try:
-        folder = emulated(sys.executable, options.jobs)
-    except RnngError as error:
+        folder = emulated(options.jobs)
+    except BuildError as error:
         sys.exit(f"gpu emulate: error: {error}")
     if not options.command:
         print(folder)
@@ -79,8 +84,8 @@ def compile_runtime(folder: Path, compiler: str) -> None:
         (folder / name).symlink_to(RUNTIME)
 
 
-def emulated(python: str, jobs: int | None = None, cache: Path | None = None) -> Path:
-    """Return a folder with the emulated DyNet for a Python, built if the cache has none. Raises RnngError."""
+def emulated(jobs: int | None = None, cache: Path | None = None) -> Path:
+    """Return a folder with the emulated DyNet, built if the cache has none. Raises BuildError."""
     cache = cache or cache_folder()
     compiler = Compiler.find()
     runtime = (
@@ -97,7 +102,7 @@ def emulated(python: str, jobs: int | None = None, cache: Path | None = None) ->
     )
     os.environ["EMULATED_CXX"] = compiler.program
     compiler = replace(compiler, program=str(HERE / "cxx"))
-    chain = Toolchain(Python.ask(python), compiler, cuda)
+    chain = Toolchain(compiler, cuda)
     os.environ["EMULATED_OBJECTS"] = str(cache / "emulated-objects")
     (cache / "emulated-objects").mkdir(exist_ok=True)
     wheel = cached_wheel(cache, inputs(chain), functools.partial(build_wheel, chain, jobs, cache))

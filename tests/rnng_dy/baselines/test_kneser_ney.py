@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from oracle.errors import RnngError
+from rnng_dy import memory
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
-from rnng_dy.execution import memory
 from rnng_dy.vocabulary import UnseenSymbolError
 
 SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]

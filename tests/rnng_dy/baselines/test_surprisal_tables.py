@@ -10,7 +10,6 @@ import pytest
 from oracle.errors import InputError
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.execution.work import InputFile
 
 TABLE = """\
 sentence_id\ttoken_id\ttoken\tsurprisal
@@ -116,9 +115,9 @@ def test_unknown_words_are_those_of_the_column(table):
 
 def test_it_is_a_scorer_by_name(tmp_path):
     (tmp_path / "t.csv").write_text("sentence_id,token,surprisal\n1,a,1\n", encoding="utf-8")
-    scorer = OpenableScorer("surprisals", InputFile(str(tmp_path / "t.csv"))).open()
+    scorer = OpenableScorer("surprisals", str(tmp_path / "t.csv"))
     assert scorer.title == "t.csv"
-    assert scorer.surprisals_of([["a"]])[0][0].surprisal == 1
+    assert scorer.open().surprisals_of([["a"]])[0][0].surprisal == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import format_tree
-from oracle.streams import open_output
+from oracle.files import replacing
 from rnng_dy import checkpoint, load, model_card
 from tests.commands import invoke
 
@@ -37,9 +37,9 @@ def data(trees, sentences, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1466000000")
     for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
-        with open_output(f"{name}.oracle") as stream:
+        with replacing(f"{name}.oracle") as stream:
             write_oracle(sentences[part], stream)
-        with open_output(f"{name}.trees") as stream:
+        with replacing(f"{name}.trees") as stream:
             stream.writelines(f"{format_tree(located.tree)}\n" for located in trees[part])
     return tmp_path
 

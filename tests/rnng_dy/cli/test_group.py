@@ -19,7 +19,6 @@ from tests.commands import invoke
         ("train discriminate", "discriminative"),
         ("train lstm", "lstm-lm"),
         ("train gen", "generative"),
-        ("reproduce ptbb", "ptb"),
     ],
 )
 def test_a_mistyped_command_suggests_the_right_one(typed, meant):

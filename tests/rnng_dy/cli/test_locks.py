@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.locks import locked
+from oracle.files import locked
 from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
@@ -53,7 +53,7 @@ def refused(path, *command):
         result = invoke(*command, code=2)
         assert sorted(Path().rglob("*")) == before
     assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith(f"Error: {path} is being written by process {os.getpid()} on ")
+    assert result.stderr.startswith(f"Error: {path} is being written by another")
     return result
 
 
@@ -62,10 +62,10 @@ def refused(path, *command):
     [
         ("out", "sample --model parser s.txt --untagged -o out"),
         ("out", "parse --model parser s.txt -o out"),
-        ("out", "surprisal --model generator s.txt -o table --trees out"),
+        ("out.trees", "surprisal --model generator s.txt -o table -o out.trees"),
         ("out", "score --model generator t.trees -o out"),
         ("out", "perplexity --model generator t.oracle -o out"),
-        ("out", "suite agreement-pp --model generator --json out"),
+        ("out", "suite agreement-pp --model generator -o out"),
         ("out", "generate --model generator -o out"),
         ("out", "rerank a.props a.likelihoods -o out"),
         ("out", "tag t.trees --jackknife 2 --json out"),
@@ -73,7 +73,6 @@ def refused(path, *command):
         ("out", "oracle --train t.trees t.trees -o out"),
         ("out", "prepare --from trees t.trees -o out"),
         ("out", "show t.trees -o out"),
-        ("out", "attention --model parser t.trees -o out"),
         ("m", f"{' '.join(TRAIN)} --resume"),
         ("m", "import-clab discriminative a.params --train-oracle t.oracle --model m"),
     ],
@@ -94,8 +93,7 @@ def test_two_trainings_of_one_folder(tmp_path):
         until(lambda: Path(".m.data").exists() or Path("m").exists())
         for more in ([], ["--resume"]):
             second = run(None, *TRAIN, *more, code=2)
-            assert f"m is being written by process {first.pid} on" in second.stderr
-            assert "train discriminative" in second.stderr
+            assert "m is being written by another" in second.stderr
         until(Path("m").exists)
         run(None, *TRAIN, "--resume", code=2)
         assert first.poll() is None
@@ -130,5 +128,4 @@ def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(mo
         return real(path, *arguments, **options)
 
     monkeypatch.setattr(os, "open", read_only)
-    result = invoke(*TRAIN, "--resume", "--epochs", "2")
-    assert "m cannot be locked (Permission denied)" in result.stderr
+    invoke(*TRAIN, "--resume", "--epochs", "2")

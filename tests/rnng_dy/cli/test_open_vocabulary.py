@@ -18,8 +18,8 @@ import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
 from oracle.errors import RnngError
+from oracle.files import replacing
 from oracle.samples import read_likelihoods
-from oracle.streams import open_output
 from oracle.unknown import CLASSES
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
@@ -69,7 +69,7 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
         ("some.oracle", SOME, False),
     ]:
         of_all = sentences_of(trees, generative)
-        with open_output(folder / name) as stream:
+        with replacing(folder / name) as stream:
             write_oracle([of_all[i] for i in some], stream)
     for model in ("generator", "lm"):
         spell(folder / model, trees)
@@ -135,20 +135,21 @@ def test_shares_still_add_up(folder):
 
 
 def test_written_words_have_the_sums(folder):
-    (folder / "tokens").write_text("the blorked .\n")
-    (folder / "raw").write_text("the blorked.\n")
-    of_tokens = rows(surprisal("lm", "--open", source="tokens"))
-    merged = rows(surprisal("lm", "--open", "--merge", "raw", source="tokens"))
+    (folder / "words").write_text("the blorked.\n")
+    of_tokens = rows(surprisal("lm", "--open", "--text", source="words"))
+    merged = rows(surprisal("lm", "--open", "--text", "--merge", source="words"))
     for name in ("surprisal", "class_surprisal", "spelling_surprisal"):
         total = sum(float(row[name]) for row in of_tokens[1:])
         assert float(merged[1][name]) == pytest.approx(total, abs=3e-6)
 
 
 def test_json_and_page_have_the_open_figures(folder):
-    table = rows(surprisal("generator", "--open", "-o", "t", "--json", "j", "--html", "h.html"))
+    table = rows(surprisal("generator", "--open", "-o", "t", "-o", "j.jsonl", "-o", "h.html"))
     table = rows((folder / "t").read_text())
     words = [
-        w for line in (folder / "j").read_text().splitlines() for w in json.loads(line)["words"]
+        w
+        for line in (folder / "j.jsonl").read_text().splitlines()
+        for w in json.loads(line)["words"]
     ]
     assert [w["spelling_surprisal"] for w in words] == pytest.approx(
         [float(row["spelling_surprisal"]) for row in table], abs=1e-6
@@ -218,13 +219,13 @@ def test_suites_compare_words_as_they_are(folder):
     (folder / "other").write_text("the cat slept .\nthe blorked slept .\n")
     invoke("surprisal", *SYSTEMS["lm"], "other", "-o", "other.tsv")
     systems = ["--model", "generator", "--model", "lm", "--scorer", "kneser-ney=train.gen.oracle"]
-    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "--table"]
+    suite = ["suite", "pairs", *systems, "--scorer", "surprisals=other.tsv", *SMALL, "-o"]
     found = []
     for more in ["closed"], ["opened", "--open"]:
-        said = invoke(*suite, *more)
+        said = invoke(*suite, f"{more[0]}.tsv", *more[1:], "-o", "-")
         assert said.stderr.count("words outside the model's vocabulary: 1 of 8, blorked (1)") == 4
         assert [line.split()[-2:] for line in said.stdout.splitlines()[1:]] == [["1", "-"]] * 4
-        found.append(rows((folder / more[0]).read_text()))
+        found.append(rows((folder / f"{more[0]}.tsv").read_text()))
     closed, opened = found
     for i, system in enumerate(SYSTEMS):
         table = rows(surprisal(system, "--open", source="other"))

@@ -12,8 +12,8 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
+from oracle.files import replacing
 from oracle.samples import read_likelihoods
-from oracle.streams import open_output
 from oracle.treebank import words
 from rnng_dy.cli import perplexity as module
 from rnng_dy.evaluation.perplexity import gap
@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch, sentences, generative_sentences):
     make_parser(sentences).save("parser")
     make_generator(generative_sentences).save("generator")
     for name, of_kind in (("test.oracle", sentences), ("test.gen.oracle", generative_sentences)):
-        with open_output(name) as stream:
+        with replacing(name) as stream:
             write_oracle(of_kind[:SENTENCES], stream)
     return tmp_path
 
@@ -173,10 +173,10 @@ def test_samples_belong_to_their_sentences_beside_empty_lines(folder, sentences)
     found = []
     for name, text in (("dense", lines), ("sparse", [lines[0], "\n", lines[1]])):
         (folder / name).write_text("".join(text), encoding="utf-8")
-        invoke("sample", "--model", "parser", "--samples", "5", name, "-o", "props")
+        invoke("sample", "--model", "parser", "--samples", "5", "--tagged", name, "-o", "props")
         invoke("score", "--model", "generator", "props", "-o", "scores")
         given = ("--samples", "props", "--likelihoods", "scores", "--json", "json")
-        perplexity(*given, source=name)
+        perplexity(*given, "--tagged", source=name)
         found.append(json.loads((folder / "json").read_text())["beside_samples"])
     assert found[0]["sampled"]["sentences"] == found[1]["sampled"]["sentences"] == 2
 
@@ -184,7 +184,7 @@ def test_samples_belong_to_their_sentences_beside_empty_lines(folder, sentences)
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
     first, second = generative_sentences[:2]
     unseen = replace(first, unkified=("UNK-NEVER", *first.unkified[1:]))
-    with open_output("odd.gen.oracle") as stream:
+    with replacing("odd.gen.oracle") as stream:
         write_oracle([unseen, second], stream)
     result = perplexity("-o", "one", "--trees", "trees", source="odd.gen.oracle")
     assert re.search(r"odd.gen.oracle:1: p = 0, .*\(UNK-NEVER\)", result.stderr)

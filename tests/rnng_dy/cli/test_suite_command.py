@@ -38,10 +38,10 @@ def folder(model, tmp_path, monkeypatch):
 
 
 def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
-    result = run("pairs.tsv", "--model", "lm", "--regions", "r.tsv", "--json", "r.json")
-    rows = [line.split("\t") for line in (folder / "r.tsv").read_text().splitlines()[1:]]
-    assert [row[2] for row in rows] == ["good", "bad"] * 2
-    bits = [float(row[-1]) for row in rows]
+    result = run("pairs.tsv", "--model", "lm", "-o", "r.tsv", "-o", "r.json")
+    rows = tidy(folder / "r.tsv")
+    assert [row["condition"] for row in rows] == ["good", "bad"] * 2
+    bits = [float(row["surprisal"]) for row in rows]
     sentences = [sentence.split() for line in PAIRS.splitlines() for sentence in line.split("\t")]
     for sentence, found in zip(sentences, bits, strict=True):
         [log_p, _] = model.log_probs([model.encode(sentence)])[0]
@@ -56,29 +56,28 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
 def test_csv_has_the_values_of_the_table_with_tabs(folder):
     quoted = PAIRS.replace("letter", '"')
     (folder / "pairs.tsv").write_text(quoted, encoding="utf-8")
-    run("pairs.tsv", "--model", "lm", "--regions", "r.tsv")
-    printed = run("pairs.tsv", "--model", "lm", "--regions", "r.csv", "--format", "csv").stdout
+    printed = run("pairs.tsv", "--model", "lm", "-o", "r.tsv", "-o", "-", "--format", "csv").stdout
     with_tabs = [line.split("\t") for line in (folder / "r.tsv").read_text().splitlines()]
-    with (folder / "r.csv").open(newline="") as stream:
-        assert list(csv.reader(stream, strict=True)) == with_tabs
-    assert 'she read a " .' in [row[5] for row in with_tabs]
-    names, only = csv.reader(printed.splitlines(), strict=True)
-    assert names == ["suite", "prediction", "right", "of", "accuracy", "left out", "unknown",
-                     "known only"]  # fmt: skip
-    assert only[0] == "pairs" and len(only) == len(names)
+    assert list(csv.reader(printed.splitlines(), strict=True)) == with_tabs
+    assert 'she read a " .' in [row[6] for row in with_tabs]
 
 
 def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
-    both = run("agreement-pp", "./pairs.tsv", "--model", "lm", "--html", "page.html").stdout
+    both = run("agreement-pp", "./pairs.tsv", "--model", "lm", "-o", "page.html").stdout
     assert [line.split()[0] for line in both.splitlines()[1:]] == ["agreement-pp"] * 3 + ["pairs"]
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "prepositional phrase" in page
 
 
+def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
+    monkeypatch.setattr(module, "DEFAULT_MODEL", "lm")
+    assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
+
+
 def test_the_number_of_jobs_changes_nothing(folder):
-    one = run("garden-path-npz", "--model", "lm", "--regions", "1.tsv").stdout
-    two = run("garden-path-npz", "--model", "lm", "--regions", "2.tsv", "--jobs", "2").stdout
+    one = run("garden-path-npz", "--model", "lm", "-o", "1.tsv").stdout
+    two = run("garden-path-npz", "--model", "lm", "-o", "2.tsv", "--jobs", "2").stdout
     assert one == two
     assert (folder / "1.tsv").read_bytes() == (folder / "2.tsv").read_bytes()
 
@@ -108,8 +107,8 @@ def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_s
     (folder / "s.txt").write_text(PAIRS.replace("\t", "\n"), encoding="utf-8")
     invoke("surprisal", "--model", "lm", "s.txt", "-o", "other.tsv")
     invoke("surprisal", "--model", "rnng", *SMALL, "s.txt", "-o", "words.tsv")
-    systems = ["--model", "rnng", "--model", "lm", "--surprisals", "other.tsv"]
-    result = run("pairs.tsv", *systems, *SMALL, "--table", "t.tsv", "--html", "p.html")
+    systems = ["--model", "rnng", "--model", "lm", "--scorer", "surprisals=other.tsv"]
+    result = run("pairs.tsv", *systems, *SMALL, "-o", "t.tsv", "-o", "p.html")
     names = [line.split()[0] for line in result.stdout.splitlines()]
     assert names == ["model", "rnng", "lm", "other.tsv"]
     bits = {name: [] for name in names[1:]}
@@ -128,21 +127,12 @@ def test_particles_draw_by_the_seed_and_the_sentence(folder, generative_sentence
     particles = ["--model", "rnng", "--search", "particles", "--particles", "20"]
     outputs = []
     for seed in (1, 1, 2):
-        run("pairs.tsv", *particles, "--seed", seed, "--table", "t.tsv")
+        run("pairs.tsv", *particles, "--seed", seed, "-o", "t.tsv")
         outputs.append([row["surprisal"] for row in tidy(folder / "t.tsv")])
     assert outputs[0] == outputs[1] != outputs[2]
     invoke("surprisal", *particles, "--seed", 2, "s.txt", "-o", "w.tsv")
     second = sum(float(r["surprisal"]) for r in tidy(folder / "w.tsv") if r["sentence_id"] == "2")
     assert float(outputs[2][1]) == pytest.approx(second, abs=1e-5)
-
-
-def test_results_in_syntaxgyms_json_are_a_suite_again(folder):
-    first = run("pairs.tsv", "--model", "lm", "--syntaxgym", "gym.json", "--regions", "1").stdout
-    second = run("gym.json", "--model", "lm", "--regions", "2").stdout
-    assert first.replace("pairs", "") == second.replace("pairs", "")
-    assert (folder / "1").read_text() == (folder / "2").read_text()
-    both = run("pairs.tsv", "gym.json", "--model", "lm", "--syntaxgym", "x.json", code=2)
-    assert "--syntaxgym is for one suite and one model" in both.stderr
 
 
 STIMULI = """\
@@ -158,7 +148,7 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     (folder / "items.csv").write_text(STIMULI, encoding="utf-8")
     formula = "(2;%long%) < (2;%short%)"
     arguments = ["--model", "lm", "--prediction", formula, "--prediction", "(*;%long%) > 0"]
-    result = run("items.csv", *arguments, "--table", "t.tsv", "--syntaxgym", "gym.json")
+    result = run("items.csv", *arguments, "-o", "t.tsv")
     bits = {
         (r["item"], r["condition"], r["region"]): float(r["surprisal"])
         for r in tidy(folder / "t.tsv")
@@ -166,15 +156,12 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
-    run("items.csv", *arguments, "--effects", "e.csv", "--format", "csv")
+    run("items.csv", *arguments, "--effects", "e.csv")
     with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
         effect = [*csv.DictReader(stream)][1]
     difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in "12"]
     assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
     assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
-    # converted, it is the same suite
-    again = run("gym.json", "--model", "lm").stdout
-    assert again == result.stdout
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
     sums = [float(row["surprisal"]) for row in tidy(folder / "r.tsv")]
     assert list(bits.values()) == pytest.approx(sums, abs=1e-4)
@@ -184,7 +171,7 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     """As Excel writes them: a mark of UTF-8, semicolons, and apostrophes that are curved."""
     text = "Item;Condition;Note;Sentence\r\n1;a;x;She didn’t | read (a letter), | “slept”.\r\n"
     (folder / "items.csv").write_bytes(text.encode("utf-8-sig"))
-    run("items.csv", "--plain", "--model", "lm", "--prediction", "(2;%a%) > 0", "--table", "t.tsv")
+    run("items.csv", "--text", "--model", "lm", "--prediction", "(2;%a%) > 0", "-o", "t.tsv")
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
     found, expected = tidy(folder / "t.tsv"), tidy(folder / "r.tsv")
     assert found[0]["content"] == "She did n't"
@@ -195,8 +182,8 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
 @pytest.mark.parametrize(
     ("content", "formula", "says"),
     [
-        (STIMULI, "(2;%long%) <", "'--prediction': column 13"),
-        (STIMULI, "(3;%long%) < 1", "prediction 1, column 1: item 1 has no region 3"),
+        (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
+        (STIMULI, "(3;%long%) < 1", "prediction 1: item 1 has no region 3"),
         (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "items.csv:3: item one has the condition 'short'"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "items.csv:4: a sentence without words"),
         (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
@@ -229,7 +216,7 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
         ("odd.tsv", "odd.tsv:2: "),
         ("gym.json", "gym.json: item 7, condition 'a': "),
     ):
-        result = run(suite, "--model", "lm", "--unknown", "error", "--table", "t.tsv", code=2)
+        result = run(suite, "--model", "lm", "--unknown", "error", "-o", "t.tsv", code=2)
         assert (
             f"Error: {place}the model does not know 'zorbed', and reads it as UNK" in result.stderr
         )
@@ -243,11 +230,10 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "give --model, --scorer or --surprisals"),
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--model", "lm", "--order", "3"], "--order is for n-gram models"),
-        (["--surprisals", "pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],
 )
@@ -257,10 +243,10 @@ def test_systems_that_do_not_fit_are_refused(folder, arguments, says):
 
 def test_plain_text_is_split(folder):
     (folder / "plain.tsv").write_text("She didn't read.\tShe didn't slept.\n", encoding="utf-8")
-    said = "plain: running text? 'read.' ends in a mark (2 of 2 sentences): add --plain"
+    said = "plain: running text? 'read.' ends in a mark (2 of 2 sentences): add --text"
     assert said in run("plain.tsv", "--model", "lm").stderr
-    assert "running text?" not in run("plain.tsv", "--model", "lm", "--plain").stderr
-    run("plain.tsv", "--model", "lm", "--plain", "--regions", "r.tsv")
+    assert "running text?" not in run("plain.tsv", "--model", "lm", "--text").stderr
+    run("plain.tsv", "--model", "lm", "--text", "-o", "r.tsv")
     assert "She did n't read ." in (folder / "r.tsv").read_text()
 
 
@@ -276,9 +262,9 @@ def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
         return measure(model, sentences, *others, **more)
 
     monkeypatch.setattr(module, "measure", full)
-    found = run("pairs.tsv", "--model", "generator", "--beam", "5", "--regions", "r.tsv")
+    found = run("pairs.tsv", "--model", "generator", "--beam", "5", "-o", "r.tsv")
     assert "1 of 2 items are left out" in found.stderr
-    bits = [line.split("\t")[-1] for line in (folder / "r.tsv").read_text().splitlines()[1:]]
+    bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]
     assert [value == "nan" for value in bits] == [False, False, True, False]
 
 
@@ -291,10 +277,10 @@ def test_a_parser_is_refused(folder, sentences):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--json", "pairs.tsv"), "pairs.tsv is the input as well"),
-        (("--regions", "lm"), "lm is a folder"),
-        (("--html", "nowhere/page.html"), "there is no folder"),
-        (("--html", "x", "--json", "./x"), "two outputs"),
+        (("-o", "pairs.tsv"), "pairs.tsv is the input as well"),
+        (("-o", "lm"), "lm is a folder"),
+        (("-o", "nowhere/page.html"), "there is no folder"),
+        (("-o", "x.json", "--effects", "./x.json"), "two outputs"),
     ],
 )
 def test_outputs_that_cannot_be_written_are_refused_before_the_work(folder, arguments, says):
@@ -309,6 +295,6 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_work(folder, argu
 def test_a_bad_suite_beside_a_good_one_writes_nothing(folder):
     (folder / "bad.tsv").write_text("one\n", encoding="utf-8")
     (folder / "old.json").write_text("kept", encoding="utf-8")
-    result = run("pairs.tsv", "bad.tsv", "--model", "lm", "--json", "old.json", code=2)
+    result = run("pairs.tsv", "bad.tsv", "--model", "lm", "-o", "old.json", code=2)
     assert "Error: bad.tsv:1: 1 columns" in result.stderr
     assert (folder / "old.json").read_text(encoding="utf-8") == "kept"

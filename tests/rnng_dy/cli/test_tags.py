@@ -10,8 +10,8 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.streams import open_output
-from oracle.tagger_files import FILES, load_tagger
+from oracle.files import replacing
+from oracle.tagger import FILES, load_tagger
 from oracle.tagging import tags_by
 from tests.commands import invoke
 
@@ -43,7 +43,7 @@ def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
         parser.save(folder / name)
     make_generator(generative_sentences).save(folder / "generator")
     (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
-    with open_output(folder / "30.oracle") as stream:
+    with replacing(folder / "30.oracle") as stream:
         write_oracle(sentences_of(trees[:30], generative=False), stream)
     return folder
 
@@ -62,10 +62,10 @@ def tagged(tagger, text=WORDS):
 
 def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
     own = run("-q parse --model own -", WORDS)
-    assert own.stdout == run("-q parse --model own -", tagged(tagger)).stdout
+    assert own.stdout == run("-q parse --model own --tagged -", tagged(tagger)).stdout
     assert "tags: by the model's own tagger\n" in run("parse --model own -", WORDS).stderr
     samples = run("-q sample --model own --samples 3 -", WORDS).stdout
-    assert samples == run("-q sample --model own --samples 3 -", tagged(tagger)).stdout
+    assert samples == run("-q sample --model own --tagged --samples 3 -", tagged(tagger)).stdout
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
 def test_given_tags_are_read_unless_its_own_are_asked_for(form):
     own = run("-q parse --model own -", WORDS).stdout
     for options in ("", "--tags given", "--tags auto"):
-        result = run(f"parse --model own {options} -", form)
+        result = run(f"parse --model own --tagged {options} -", form)
         assert result.stdout.count("(NN ") == 4
         assert "tags:" not in result.stderr
-    result = run("parse --model own --tags own -", form)
-    assert result.stdout == own != run("-q parse --model own -", form).stdout
+    result = run("parse --model own --tagged --tags own -", form)
+    assert result.stdout == own != run("-q parse --model own --tagged -", form).stdout
     assert "tags: by the model's own tagger\n" in result.stderr
 
 
@@ -115,7 +115,7 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
         ),
         ("sample --model none -", WORDS, "rnng-dy tag --train TREES --into MODEL"),
         (
-            "parse --model none --tags own -",
+            "parse --model none --tagged --tags own -",
             "the_DT",
             "-:1: this parser was trained with POS tags and has no",
         ),
@@ -124,7 +124,7 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
             f"\n{WORDS}",
             "-:2: no POS tags, which --tags given asks for",
         ),
-        ("parse --model own -", "snake_case", "-:1: every token has an underscore"),
+        ("parse --model own -", "snake_case", "-:1: 'snake_case' looks like word_TAG"),
         ("parse --model plain --tags own -", WORDS, "reads no POS tags"),
         ("parse --model generator --tags own -", WORDS, "reads no POS tags"),
         ("parse --model own --tags mine -", WORDS, "'mine' is not one of 'auto', 'given', 'own'"),
@@ -132,20 +132,6 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
 )
 def test_tags_that_cannot_be_had(command, text, says):
     assert says in run(command, text, code=2).stderr
-
-
-def test_lines_are_answered_whether_they_have_tags_or_not(tagger):
-    alone = [run("-q parse --model own -", line).stdout for line in (WORDS, "the_NN cat_NN", "dog")]
-    result = run(
-        "parse --model own --line-buffered -", f"{WORDS}\nthe_NN cat_NN\nsnake_case\ndog\n"
-    )
-    assert result.stdout == f"{alone[0]}{alone[1]}\n{alone[2]}"
-    assert "-:3: every token has an underscore" in result.stderr
-    assert "tags: by the model's own tagger in 2 of 3 sentences\n" in result.stderr
-    own = run("-q parse --model own --line-buffered --tags own -", "the_NN cat_NN\n").stdout
-    assert own == run("-q parse --model own -", "the cat").stdout
-    words = run("-q parse --model own --line-buffered --untagged -", "the_NN\n").stdout
-    assert " the_NN)" in words
 
 
 # taggers that are made
@@ -157,7 +143,7 @@ def log():
 
 def test_training_with_tags_keeps_a_tagger_that_the_log_tells_of():
     result = run(f"{TRAIN} --pos --seed 5")
-    assert "m: training a POS tagger\n" in result.stderr
+    assert "training a POS tagger\n" in result.stderr
     first = log()[0]
     assert (first["event"], first["sentences"], first["dev_words"]) == ("tagger", 0, 296)
     assert 90 < first["accuracy"] <= 100
@@ -204,9 +190,11 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     shutil.rmtree("m/tagger")
     assert "has no tagger" in run("parse --model m -", WORDS, code=2).stderr
     result = run("tag --train 30.trees --into m")
-    assert result.stdout == f"m: a tagger with {len(load_tagger('m/tagger').classes)} POS tags\n"
+    assert (
+        result.stdout == f"m: a tagger with {len(load_tagger(Path('m/tagger')).classes)} POS tags\n"
+    )
     assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
-    assert of_training.keys() == set(FILES.values())
+    assert of_training.keys() == set(FILES)
     # this process has the parser without a tagger in memory
     run("parse --model m -", WORDS)
 
@@ -238,13 +226,13 @@ def test_a_tagger_that_cannot_be_given(command, says):
     assert not Path("none/tagger").exists()
 
 
-@pytest.mark.parametrize("part", FILES)
-def test_a_damaged_tagger_is_named(part):
-    path = Path("own/tagger", FILES[part])
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_tagger_is_named(name):
+    path = Path("own/tagger", name)
     path.write_text("{")
     for command in (
         "parse --model own -",
         "sample --model own -",
         "tag --train 30.trees --into own",
     ):
-        assert f"Error: {path}: damaged" in run(command, WORDS, code=2).stderr
+        assert f"Error: {path}: " in run(command, WORDS, code=2).stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 
 import numpy as np
@@ -248,11 +247,3 @@ def test_a_parameter_of_other_axes_is_refused_by_name(tiny_reference, tmp_path, 
     result = run("discriminative", params, "--train-oracle", oracle, *options)
     assert result.exit_code == 2, result.output
     assert str(params) in result.stderr and not (tmp_path / "m").exists()
-
-
-@pytest.mark.parametrize("name", ["pipe", "/dev/zero", "/dev/full", "loop"])
-def test_what_is_no_file_is_refused_at_once(tmp_path, name):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(InputError, match=f"{name}: "):
-        clab.read_checkpoint(tmp_path / name)

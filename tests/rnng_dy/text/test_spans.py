@@ -11,17 +11,13 @@ from hypothesis import strategies as st
 
 from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.streams import split_words
+from oracle.files import split_words
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.segmenter import Segmenter
 
 SEGMENTERS = [
     Segmenter(),
-    Segmenter(
-        Conventions(
-            marks="-–/", quotes=('"', '"'), clitics=False, han="characters", at_end_else="kept"
-        )
-    ),
+    Segmenter(Conventions(marks="-–/", quotes=('"', '"'), han="characters", at_end_else="kept")),
     Segmenter(
         Conventions(at_end_else="shared", spellings={}, wholes=frozenset(["a-b", "(s)", "it's"]))
     ),

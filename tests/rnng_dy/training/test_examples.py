@@ -1,9 +1,8 @@
-"""Examples made of arrays are those that the models make of sentences."""
+"""Examples are those that the models make of sentences."""
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
@@ -11,17 +10,16 @@ import pytest
 from oracle import encoding
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, parse_line
-from oracle.encoding import encode, read_encoded
+from oracle.encoding import encoded, read_encoded
 from oracle.errors import ImpossibleError
-from oracle.streams import open_output
+from oracle.files import replacing
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.training.examples import examples_of, sizes_of
-from rnng_dy.training.loop import TrainingLoop
-from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.examples import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from .trainings import Training
 
 
 def make_language_model(sentences):
@@ -51,35 +49,23 @@ def made(request, trees):
     return model, sentences_of(trees[:90], generative)
 
 
-def expected(model, sentences):
-    """The examples one by one, and why the others are none."""
-    examples, impossible = [], {}
-    for sentence in sentences:
-        try:
-            examples.append(model.encode_training(sentence))
-        except ImpossibleError as error:
-            impossible[sentence.line] = str(error)
-    return examples, impossible
-
-
 def test_examples_are_those_of_the_sentences(made):
     model, sentences = made
-    examples, impossible = examples_of(model, encode(sentences))
-    known, left_out = expected(model, sentences)
-    assert list(examples) == known
-    assert impossible == left_out
-    assert left_out or model.kind == "discriminative"
-    assert [s.line for s in sentences if s.line not in left_out] == examples.lines.tolist()
-    assert examples.sizes.tolist() == sizes_of(known).tolist()
-    assert sizes_of(known)[0] == len(
-        known[0].words if model.kind == "lstm-lm" else known[0].actions
-    )
+    examples, impossible = examples_of(model, encoded(sentences))
+    possible = [s for i, s in enumerate(sentences) if i not in impossible]
+    assert list(examples) == [model.encode_training(s) for s in possible]
+    for i in impossible:
+        with pytest.raises(ImpossibleError, match=re.escape(impossible[i])):
+            model.encode_training(sentences[i])
+    assert impossible or model.kind == "discriminative"
+    of = "words" if model.kind == "lstm-lm" else "actions"
+    assert examples.sizes.tolist() == [len(getattr(example, of)) for example in examples]
 
 
 def test_numbers_are_python_s_own(made):
     """The random draws and the graphs of a training are made of them."""
     model, sentences = made
-    example = examples_of(model, encode(sentences))[0][0]
+    example = examples_of(model, encoded(sentences))[0][0]
     flat = [example.tokens.words, *example[1:]] if model.kind == "discriminative" else example
     assert {type(number) for numbers in flat for number in numbers} == {int}
 
@@ -90,32 +76,26 @@ def test_too_many_constituents_open_are_left_out(trees):
     located = [LocatedTree(parse_line(text), "deep.trees", 1) for text in (deep, wide)]
     sentences = list(make_oracle(located, UnknownWords("berkeley", ()), False))
     model = make_parser(sentences)
-    examples, impossible = examples_of(model, encode(sentences))
+    examples, impossible = examples_of(model, encoded(sentences))
     assert list(examples) == [model.encode_training(sentences[1])]
-    assert list(impossible) == [1]
-
-
-def trained(model, examples, folder, **changes):
-    """The parameters after some updates."""
-    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", **changes}
-    settings = replace(PRESETS["paper", model.kind], **changes)
-    run = TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, folder)
-    run.create_folder()
-    run.run()
-    return model.store.arrays()
+    assert list(impossible) == [0]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_training_from_arrays_is_the_same_to_the_last_bit(trees, tmp_path, monkeypatch, jobs):
+def test_training_from_mapped_arrays_is_the_same_to_the_last_bit(
+    trees, tmp_path, monkeypatch, jobs
+):
     monkeypatch.setattr(encoding, "KEPT_FROM", 0)
     sentences = sentences_of(trees[:16], generative=False)
-    with open_output(tmp_path / "train.oracle") as stream:
+    with replacing(tmp_path / "train.oracle") as stream:
         write_oracle(sentences, stream)
-    oracle = read_encoded(tmp_path / "train.oracle")
-    mapped, _ = examples_of(make_parser(oracle), oracle)
-    assert len(pickle.dumps(mapped)) < len(pickle.dumps(oracle._columns)) + 40_000
-    listed = [make_parser(sentences).encode_training(s) for s in sentences]
-    one = trained(make_parser(sentences), listed, tmp_path / "listed", jobs=jobs)
-    other = trained(make_parser(oracle), mapped, tmp_path / "mapped", jobs=jobs)
-    for name, values in one.items():
-        assert np.array_equal(values, other[name]), name
+    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", "jobs": jobs}
+    found = []
+    for name, data in (("listed", sentences), ("mapped", read_encoded(tmp_path / "train.oracle"))):
+        model = make_parser(data)
+        training = Training(model, data, tmp_path / name, **changes)
+        training.create_folder()
+        training.run()
+        found.append(model.store.arrays())
+    for name, values in found[0].items():
+        assert np.array_equal(values, found[1][name]), name

@@ -1,0 +1,387 @@
+r"""Files: text by `open_text`, errors by `reading`, outputs by `replacing`, one writer by `locked`.
+
+Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed. `-` is standard
+input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle is written back byte for byte.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import IO, Any, TextIO
+
+from oracle.errors import InputError, RnngError
+
+WHITE_SPACE = " \t\n\r\v\f"
+"""The characters that separate words. Unicode's other spaces may be part of a word."""
+
+Path = str | os.PathLike[str]
+
+_TEXT = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
+_WORD = re.compile(rf"[^{WHITE_SPACE}]+")
+# lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
+_NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
+# ASCII in UTF-16, which is UTF-8 with a zero at every other place
+_UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
+_TIMEOUT = 0.5
+"""Seconds to wait for a process that is about to release a lock."""
+
+
+def split_words(line: str) -> list[str]:
+    r"""Return the words of a line, split at ASCII white space only.
+
+    >>> split_words(" a\u3000b  c ") == ["a\u3000b", "c"]
+    True
+    """
+    return _WORD.findall(line)
+
+
+# reading
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a binary stream for reading, decompressed by the ending of its name."""
+    if os.fspath(path) == "-":
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as stream, _DECOMPRESSED[_compression(path)](stream) as content:
+        yield content
+
+
+@contextmanager
+def open_text(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
+    """Open a text stream for reading, without its byte order mark. Raises OSError if the file cannot be read."""
+    without_mark = "utf-8-sig" if encoding == "utf-8" else encoding
+    with open_bytes(path) as content:
+        stream = io.TextIOWrapper(content, without_mark, "surrogateescape", "\n")
+        try:
+            yield stream
+        finally:
+            # standard input stays open
+            stream.detach()
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, numbered from 1. Raises InputError as `numbered_lines`."""
+    with reading(path), open_text(path, encoding) as stream:
+        yield from numbered_lines(stream, path)
+
+
+def numbered_lines(lines: Iterable[str], path: object) -> Iterator[tuple[int, str]]:
+    """Yield lines of `open_text`, numbered from 1. Raises InputError at a line with bytes that are no text."""
+    with reading(path) as location:
+        for location.line, line in enumerate(lines, 1):
+            require_text(line)
+            yield location.line, line
+
+
+def peeked(lines: Iterable[str]) -> tuple[str, Iterator[str]]:
+    """Return the first line that is not empty ("" if there is none), and all lines."""
+    lines, begin = iter(lines), []
+    for line in lines:
+        begin.append(line)
+        if line.strip(WHITE_SPACE):
+            return line, chain(begin, lines)
+    return "", iter(begin)
+
+
+def require_text(line: str) -> None:
+    """Raise UnicodeEncodeError for a line of `open_text` that was not in its encoding, or is UTF-16."""
+    if utf16 := _UTF16.match(line):
+        raise UnicodeEncodeError("utf-8", line, *utf16.span(), "UTF-16")
+    line.encode("utf-8")
+
+
+@dataclass
+class Location:
+    """The line of a file that is being read: 1-based, or None."""
+
+    path: object
+    line: int | None = None
+
+
+@contextmanager
+def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Location]:
+    """Turn what a reader raises in the block into an InputError with file, line, reason and `remedy`.
+
+    The reader sets `line` of the Location that it gets. OSError for a file that cannot be read, MemoryError and
+    errors that have a file already pass unchanged.
+    """
+    location = Location(path, line)
+    try:
+        yield location
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        # damaged compressed files raise OSError without a number
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = "; ".join(filter(None, [_reason(error), remedy]))
+        raise InputError(reason, path, location.line) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        before = error.object[max(0, error.start - 20) : error.start]
+        return (
+            f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
+            "`rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
+        )
+    if type(error) is LookupError:
+        return f"{error}: try utf-8, gb18030"
+    is_bare = isinstance(error, (AttributeError, IndexError, KeyError, TypeError))
+    return f"{type(error).__name__}: {error}" if is_bare else str(error)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's decompressed bytes."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as stream:
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+# writing
+
+
+@contextmanager
+def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
+    """Open a file that takes its name when it is completely written; an error or a kill leaves the file as before.
+
+    `-` is standard output; devices and pipes are written in place. Equal content gives equal compressed bytes.
+    Raises OSError naming `path`.
+    """
+    path = os.fspath(path)
+    # a symbolic link stays one
+    target = os.path.realpath(path)
+    temporary = hidden_name(target, "new")
+    try:
+        if not is_replaced(path):
+            with _in_place(path) as content, _as_text(content, binary) as stream:
+                yield stream
+            return
+        with open(temporary, "wb") as file:
+            with (
+                _COMPRESSED[_compression(path)](file) as content,
+                _as_text(content, binary) as stream,
+            ):
+                yield stream
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        # a full disk's error has no name
+        if error.filename in (None, temporary):
+            error.filename = "standard output" if path == "-" else path
+        raise
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def is_replaced(path: Path) -> bool:
+    """Return whether writing to this name replaces a file; `-`, devices and pipes are written to in place.
+
+    >>> is_replaced("out.trees"), is_replaced("-"), is_replaced("/dev/stdout")
+    (True, False, False)
+    """
+    path = os.fspath(path)
+    # /dev/stdout may be a file that the shell has opened
+    if path == "-" or path.startswith(("/dev/", "/proc/")):
+        return False
+    return not os.path.exists(path) or os.path.isfile(path)
+
+
+@contextmanager
+def _in_place(path: str) -> Iterator[IO[bytes]]:
+    if path != "-":
+        # appending, since /dev/stdout may be a file with content
+        with open(path, "ab") as content:
+            yield content
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _as_text(content: IO[bytes], binary: bool) -> Iterator[IO[Any]]:
+    if binary:
+        yield content
+        return
+    stream = io.TextIOWrapper(content, **_TEXT)
+    try:
+        yield stream
+    finally:
+        # flushes, and leaves the content open; a broken pipe would raise again
+        with suppress(OSError) if sys.exc_info()[0] else nullcontext():
+            stream.detach()
+
+
+def hidden_name(target: str, ending: str) -> str:
+    """Return the hidden name of a file that accompanies another file or folder while that is written.
+
+    >>> hidden_name("trees/out", "lock")
+    'trees/.out.lock'
+    """
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f".{name}.{ending}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock, so that no other process or thread that asks for it writes the file or folder; blocks may nest.
+
+    Raises RnngError if another one holds it.
+    """
+    # imported only when a lock is taken, since it takes a while
+    import filelock
+
+    name = hidden_name(os.path.realpath(path), "lock")
+    lock = filelock.FileLock(name, timeout=_TIMEOUT, is_singleton=True)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise RnngError(
+            f"{os.fspath(path)} is being written by another command: wait until it is done, or end it"
+        ) from None
+    except OSError:
+        # the file system has no locks, or nothing can be written there, which the writer will say
+        lock = None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            if lock.lock_counter == 1:
+                # before the release: filelock does not take a file that has been removed
+                with suppress(OSError):
+                    os.unlink(name)
+            lock.release()
+
+
+# compression
+
+
+def is_compressed(path: Path) -> bool:
+    """Return whether a file with this name is compressed.
+
+    >>> is_compressed("dev.trees.gz"), is_compressed("dev.trees"), is_compressed("-")
+    (True, False, False)
+    """
+    return _compression(path) != ""
+
+
+def plain_name(path: Path) -> str:
+    """Return the file's name without the ending for compression.
+
+    >>> plain_name("wsj_0001.mrg.gz")
+    'wsj_0001.mrg'
+    """
+    return os.fspath(path)[: -len(_compression(path)) or None]
+
+
+def _compression(path: Path) -> str:
+    ending = os.path.splitext(path)[1].lower()
+    return ending if ending in _COMPRESSED else ""
+
+
+class _Xz(io.RawIOBase):
+    """The content of an .xz file. Python's own reader stops at the padding that may stand between streams."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream, self._input = stream, b""
+        self._decompressor = lzma.LZMADecompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        content = b""
+        while not content:
+            if self._decompressor.eof:
+                # after padding there may be another stream
+                rest = self._decompressor.unused_data.lstrip(b"\0")
+                while not rest and (part := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
+                    rest = part.lstrip(b"\0")
+                if not rest:
+                    return 0
+                self._input, self._decompressor = rest, lzma.LZMADecompressor()
+            elif self._decompressor.needs_input and not self._input:
+                self._input = self._stream.read(io.DEFAULT_BUFFER_SIZE)
+                if not self._input:
+                    raise EOFError("cut short")
+            content = self._decompressor.decompress(self._input, len(buffer))
+            self._input = b""
+        buffer[: len(content)] = content
+        return len(content)
+
+
+_DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
+    "": nullcontext,
+    ".gz": partial(gzip.GzipFile, "", "rb", 6),
+    ".bz2": bz2.BZ2File,
+    ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
+}
+_COMPRESSED: dict[str, Callable[[Any], Any]] = {
+    "": nullcontext,
+    # without the name and time that gzip would store; level 6 is the gzip program's default
+    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
+    ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
+}
+
+
+# JSON
+
+
+def finite(value: object) -> object:
+    """Return the value with None in place of NaN and infinities, at any depth of lists and dictionaries."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def indented(content: object) -> str:
+    """Return JSON of several lines, with null for NaN and infinities."""
+    return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write JSON to a file, with null for NaN and infinities."""
+    with replacing(path) as stream:
+        stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
+
+
+def one_line(content: object) -> str:
+    r"""Return JSON that is valid UTF-8 and a single line for every reader, with null for NaN and infinities.
+
+    >>> print(one_line({"word": "caf\udce9 中"}))
+    {"word": "caf\udce9 中"}
+    """
+    text = json.dumps(finite(content), ensure_ascii=False)
+    return _NOT_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def from_json(text: str | bytes) -> object:
+    """Return the content of a JSON text. Raises ValueError for invalid JSON, and nesting too deep for Python."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -1,0 +1,250 @@
+"""How much surprisals explain of reading times: regressions with and without them, by cross-validation over items."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy.evaluation.reading_tables import Reading, Times, Word, in_order, is_mark
+from rnng_dy.evaluation.significance import holm, sign_flip_p
+
+SURPRISAL = "surprisal"
+EXCLUSIONS = {
+    "first": "first word of a sentence",
+    "last": "last word of a sentence",
+    "punctuation": "a punctuation mark",
+    "unknown": "unknown to a model",
+}
+"""Words that may be left out: by the table of any system, but for punctuation."""
+Systems = Mapping[str, Sequence[Reading | None]]
+"""Per system, the row of each word in its table of surprisals."""
+
+
+class Regression(NamedTuple):
+    """A regression by least squares; p predictors."""
+
+    intercept: float
+    coefficients: np.ndarray
+    """Shape (p,)."""
+    standard_errors: np.ndarray
+    """Shape (p,); from the residual variance with n - p - 1 degrees of freedom."""
+    variance: float
+    """Residual variance: its maximum likelihood estimate."""
+
+    def log_densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the normal log density of each row in nats, shape (n,)."""
+        squares = (y - self.intercept - x @ self.coefficients) ** 2
+        return -0.5 * (np.log(2 * np.pi * self.variance) + squares / self.variance)
+
+
+def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
+    """Fit y, shape (n,), to an intercept and the predictors x, shape (n, p), which have names.
+
+    Raises RnngError for too few rows, a predictor that is constant or depends on those before it, and no residuals.
+    """
+    n, p = x.shape
+    if n < p + 2:
+        raise RnngError(f"{n} rows are too few for {p} predictors: {', '.join(names)}")
+    means, scales = x.mean(axis=0), x.std(axis=0)
+    for j in np.flatnonzero(scales <= 1e-9 * np.abs(x).max(axis=0)):
+        raise RnngError(f"the predictor {names[j]} is the same in all rows: leave it out")
+    design = np.column_stack([np.ones(n), (x - means) / scales])
+    q, r = np.linalg.qr(design)
+    for j in np.flatnonzero(np.abs(np.diag(r)[1:]) <= 1e-6 * np.sqrt(n)):
+        before = ", ".join(names[:j])
+        raise RnngError(f"the predictor {names[j]} is a sum of multiples of {before}: leave it out")
+    best = np.linalg.solve(r, q.T @ y)
+    variance = float(((y - design @ best) ** 2).mean())
+    if variance <= 1e-9 * y.var():
+        raise RnngError("the predictors explain all times exactly: are the times real?")
+    spread = np.sqrt((np.linalg.inv(r) ** 2).sum(axis=1) * variance * n / (n - p - 1))
+    slopes = best[1:] / scales
+    return Regression(float(best[0] - slopes @ means), slopes, spread[1:] / scales, variance)
+
+
+def predictors(
+    times: Times, readings: Sequence[Reading | None], spillover: int
+) -> dict[str, np.ndarray]:
+    """Return the predictors of a system by name, per word its value or NaN.
+
+    They are the surprisal in bits, log2 of the frequency plus 1 if any word has a frequency, the length in characters,
+    each also of the words before (`surprisal_1`), and the position.
+    """
+    count = np.array([word.count for word in times.words])
+    values = {
+        SURPRISAL: np.array([np.nan if r is None else r.bits for r in readings]),
+        "log_frequency": np.log2(count + 1),
+        "length": np.array([float(len(word.text)) for word in times.words]),
+    }
+    if np.isnan(count).all():
+        del values["log_frequency"]
+    found = {
+        f"{name}_{distance}" if distance else name: np.where(before >= 0, of_words[before], np.nan)
+        for name, of_words in values.items()
+        for distance in range(spillover + 1)
+        for before in [_words_before(times, distance)]
+    }
+    return {**found, "position": np.array([float(word.position) for word in times.words])}
+
+
+def _words_before(times: Times, distance: int) -> np.ndarray:
+    """Return per word the index of the word this many positions before it in its item; -1 for none."""
+    index = {(word.item, word.position): i for i, word in enumerate(times.words)}
+    return np.array([index.get((w.item, w.position - distance), -1) for w in times.words])
+
+
+def rows_used(
+    times: Times,
+    systems: Systems,
+    spillover: int = 2,
+    exclude: Collection[str] = (),
+    times_between: tuple[float, float] = (100.0, 3000.0),
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Return the indices of the rows that all systems have, and how many rows are left out for each reason.
+
+    `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them.
+    """
+    rows = list(zip(*systems.values(), strict=True))
+    holds = {
+        "first": [any(r is not None and r.is_first for r in of_word) for of_word in rows],
+        "last": [any(r is not None and r.is_last for r in of_word) for of_word in rows],
+        "punctuation": [any(map(is_mark, word.text)) for word in times.words],
+        "unknown": [any(r is not None and not r.is_known for r in of_word) for of_word in rows],
+    }
+    reasons = {
+        "not in every table of surprisals": np.array([None in of_word for of_word in rows]),
+        "first words of an item, without words before them": _words_before(times, spillover) < 0,
+    }
+    reasons |= {EXCLUSIONS[name]: np.array(holds[name]) for name in EXCLUSIONS if name in exclude}
+    for readings in systems.values():
+        for name, values in predictors(times, readings, spillover).items():
+            reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
+            reasons[reason] = reasons.get(reason, False) | np.isnan(values)
+    masks = {reason: mask[times.word_of] for reason, mask in reasons.items()}
+    low, high = times_between
+    masks[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (times.times > high)
+    kept, counts = np.ones(len(times.times), bool), {}
+    for reason, mask in masks.items():
+        if count := int((kept & mask).sum()):
+            counts[reason] = count
+        kept &= ~mask
+    if not kept.any():
+        shown = "; ".join(f"{reason}: {count}" for reason, count in counts.items())
+        raise RnngError(f"no row of {times.path} is left: {shown}")
+    return np.flatnonzero(kept), counts
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """A system's figures; held-out values are of regressions that were fitted to other items."""
+
+    name: str
+    predictors: Mapping[str, np.ndarray]
+    """By name, the value of each row."""
+    regression: Regression
+    """That of all rows."""
+    log_likelihoods: np.ndarray
+    """Held-out log density per row in nats."""
+    without: np.ndarray
+    """The same without surprisal."""
+    p: float
+    """Of the difference of both, by permutation."""
+
+    @property
+    def deltas(self) -> np.ndarray:
+        """Return the difference of log densities per row in nats."""
+        return self.log_likelihoods - self.without
+
+
+class Pair(NamedTuple):
+    """The first system less the second."""
+
+    first: str
+    second: str
+    difference: float
+    """Of held-out log likelihoods per row, in nats."""
+    p: float
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class Study:
+    """Results of all systems on the same rows."""
+
+    words: Sequence[Word]
+    """The word of each row."""
+    times: np.ndarray
+    subjects: Sequence[str]
+    folds: np.ndarray
+    """The part of each row in cross-validation."""
+    systems: Sequence[SystemResult]
+    pairs: Sequence[Pair]
+
+    def items_better(self, system: SystemResult) -> tuple[int, int]:
+        """Return in how many items surprisal raises the held-out likelihood, and the number of items."""
+        sums: dict[str, float] = {}
+        for word, delta in zip(self.words, system.deltas, strict=True):
+            sums[word.item] = sums.get(word.item, 0.0) + delta
+        return sum(bool(delta > 0) for delta in sums.values()), len(sums)
+
+
+def run_study(
+    times: Times,
+    systems: Systems,
+    rows: np.ndarray,
+    spillover: int = 2,
+    folds: int = 10,
+    seed: int = 1,
+) -> Study:
+    """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
+
+    The items are divided into at most `folds` parts, in their order. p is by permutation over words.
+    Raises RnngError if only one item is left, and for what `least_squares` refuses.
+    """
+    word_of, y = times.word_of[rows], times.times[rows]
+    words = [times.words[i] for i in word_of]
+    items = in_order(sorted({word.item for word in words}))
+    if len(items) < 2:
+        raise RnngError(
+            f"{times.path}: all rows are of one item; cross-validation needs two items at least"
+        )
+    fold_of = {item: i % min(folds, len(items)) for i, item in enumerate(items)}
+    parts = np.array([fold_of[word.item] for word in words])
+
+    def held_out(found: Mapping[str, np.ndarray]) -> np.ndarray:
+        x, densities = np.column_stack([*found.values()]), np.empty(len(y))
+        for part in range(parts.max() + 1):
+            here = parts == part
+            regression = least_squares(y[~here], x[~here], [*found])
+            densities[here] = regression.log_densities(y[here], x[here])
+        return densities
+
+    def p(differences: np.ndarray) -> float:
+        of_words = np.bincount(word_of, differences)
+        return sign_flip_p(of_words[np.bincount(word_of) > 0], seed=seed)
+
+    results = []
+    for name, readings in systems.items():
+        found = {k: v[word_of] for k, v in predictors(times, readings, spillover).items()}
+        others = {k: v for k, v in found.items() if not k.startswith(SURPRISAL)}
+        whole = least_squares(y, np.column_stack([*found.values()]), [*found])
+        densities, without = held_out(found), held_out(others)
+        results.append(SystemResult(name, found, whole, densities, without, p(densities - without)))
+    pairs = []
+    for one, other in combinations(results, 2):
+        differences = one.log_likelihoods - other.log_likelihoods
+        pairs.append((one.name, other.name, float(differences.mean()), p(differences)))
+    corrected = holm([p for *_, p in pairs])
+    return Study(
+        words,
+        y,
+        [times.subjects[i] for i in rows],
+        parts,
+        results,
+        [Pair(*pair, p) for pair, p in zip(pairs, corrected, strict=True)],
+    )

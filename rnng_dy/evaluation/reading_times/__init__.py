@@ -1,1 +1,0 @@
-"""Reading times explained by surprisals: tables, their alignment, regressions, comparison of systems."""

@@ -1,0 +1,294 @@
+"""Work on many batches in order: in this process, in several of this machine, or on the workers of a Dask scheduler."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, TypeVar
+
+from oracle.errors import RnngError
+from rnng_dy import plugins
+from rnng_dy.memory import limit_memory
+
+T = TypeVar("T")
+R = TypeVar("R")
+AHEAD = 4
+"""Batches per worker that are submitted before their turn."""
+CONNECTION = 10.0
+"""Seconds within which a Dask scheduler must answer."""
+LOST = (
+    "a worker has ended (often because memory ran out), or the scheduler: the same command with --resume continues; "
+    "fewer --jobs need less memory"
+)
+
+_log = logging.getLogger(__name__)
+
+
+class Place(Protocol):
+    """Where a worker finds a model."""
+
+    def open(self) -> Any:
+        """Return the model."""
+
+    def files(self) -> dict[str, Any]:
+        """Return the files that `open` reads, paths or members of archives, by their names in a folder."""
+
+    def moved(self, folder: str) -> Place:
+        """Return the same place with its files in `folder`."""
+
+
+class Workers:
+    """A context in which functions run on batches, with models that each worker opens once.
+
+    Args:
+        places: Where workers find the models.
+        jobs: The number of processes; one is this process.
+        scheduler: Instead of processes, the address or the file of a Dask scheduler.
+        models: The models as this process has opened them already; None opens them here if they are needed.
+
+    Raises:
+        RnngError: No Dask scheduler answers, or its workers have other software.
+    """
+
+    def __init__(
+        self,
+        places: Sequence[Place] = (),
+        jobs: int = 1,
+        scheduler: str | None = None,
+        models: Sequence[Any] | None = None,
+    ):
+        self._places, self._jobs, self._scheduler, self._models = places, jobs, scheduler, models
+        self._executor: Executor | None = None
+        self._opening: Any = None
+        self._client: Any = None
+        self._lost: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+        self._children = set(multiprocessing.active_children())
+
+    def __enter__(self) -> Workers:
+        if self._scheduler is not None:
+            self._connect(self._scheduler)
+        elif self._jobs > 1:
+            # forked processes would draw the same random numbers in DyNet
+            spawn = multiprocessing.get_context("spawn")
+            self._executor = ProcessPoolExecutor(self._jobs, spawn, _prepare, (self._jobs,))
+            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded()), self._places))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if self._client is not None:
+            self._client.close(timeout=5)
+        elif self._executor is not None:
+            if kind is not None:
+                # the results of the running batches are no longer wanted
+                for process in {*multiprocessing.active_children()} - self._children:
+                    process.kill()
+            self._executor.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[..., R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Yield each batch with `function(*models, batch)`, in order; `function` can be pickled.
+
+        Batches are taken from the iterator as workers need them. Raises RnngError if a worker is lost.
+        """
+        if self._executor is None:
+            models = self._models or [place.open() for place in self._places]
+            for batch in items:
+                yield batch, function(*models, batch)
+            return
+        waiting: deque[tuple[T, Future[Any]]] = deque()
+        for batch in items:
+            with _without_ctrl_c():
+                task = self._executor.submit(_do, self._opening, function, batch)
+            waiting.append((batch, task))
+            if len(waiting) > AHEAD * self._workers():
+                yield self._next(waiting)
+        while waiting:
+            yield self._next(waiting)
+
+    def _workers(self) -> int:
+        if self._client is None:
+            return self._jobs
+        try:
+            return len(self._client.nthreads())
+        except (OSError, TimeoutError):
+            raise RnngError(LOST) from None
+
+    def _next(self, waiting: deque[tuple[T, Future[Any]]]) -> tuple[T, Any]:
+        batch, task = waiting.popleft()
+        try:
+            return batch, task.result()
+        except self._lost as error:
+            if error.__cause__ is not None:
+                # no worker has ended: a result or an exception cannot be pickled
+                raise
+            raise RnngError(LOST) from None
+
+    def _connect(self, scheduler: str) -> None:
+        """Connect to a Dask scheduler, and send models and plugins as one archive that its workers share."""
+        try:
+            import dask
+            import distributed
+        except ImportError:
+            raise RnngError("--scheduler needs Dask: pip install 'rnng_dy[cluster]'") from None
+        # the archive is part of a task, so that it is sent again if a worker is lost
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+        for name in ("distributed", "distributed.client", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        where = (
+            {"scheduler_file": scheduler} if os.path.isfile(scheduler) else {"address": scheduler}
+        )
+        try:
+            connect: Callable[..., Any] = distributed.Client
+            self._client = connect(**where, timeout=CONNECTION, set_as_default=False)
+            self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
+        except Exception as error:
+            raise RnngError(f"--scheduler {scheduler}: {error or type(error).__name__}") from None
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
+        on_a_machine = max(Counter(worker["host"] for worker in workers).values(), default=1)
+        contents = [_contents(place) for place in self._places]
+        sent = partial(_open_sent, dict(plugins.loaded()), self._places, contents, on_a_machine)
+        self._opening = self._client.submit(bytes, pickle.dumps(sent))
+        self._executor = self._client.get_executor(pure=False)
+        killed = distributed.scheduler.KilledWorker
+        self._lost = killed, CancelledError, distributed.comm.core.CommClosedError
+
+
+def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iterator[list[T]]:
+    """Yield batches of neighbouring items, of total size at most `limit` or of a single item.
+
+    >>> list(batches(["a", "bb", "cccc", "d"], len, 3))
+    [['a', 'bb'], ['cccc'], ['d']]
+    """
+    batch: list[T] = []
+    size = 0
+    for item in items:
+        if batch and size + size_of(item) > limit:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += size_of(item)
+    if batch:
+        yield batch
+
+
+def split_on_memory_error(
+    function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]
+) -> list[R | None]:
+    """Return `function(batch)`, a result per item.
+
+    If memory does not suffice, each item is a batch of its own; the result of one that does not fit alone is None.
+    """
+    try:
+        return [*function(batch)]
+    except MemoryError:
+        if len(batch) == 1:
+            return [None]
+    return [result for item in batch for result in split_on_memory_error(function, [item])]
+
+
+def fitting(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]:
+    """Return `function(*models, batch)` for the arguments `*models, batch`, as `split_on_memory_error` does."""
+    *models, batch = arguments
+    return split_on_memory_error(partial(function, *models), batch)
+
+
+def check_jobs(jobs: int, device: str) -> None:
+    """Raise RnngError for several processes with a GPU, or in a process that may start none."""
+    if jobs > 1 and device != "cpu":
+        raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+    if jobs > 1 and multiprocessing.current_process().daemon:
+        raise RnngError(
+            "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
+        )
+
+
+def keep_from_collection() -> None:
+    """Make garbage collection rare in this process; for commands and workers.
+
+    The search for cycles among a graph's many small objects would take 1/10 of the time.
+    """
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 50)
+
+
+# in the workers
+
+_alone = threading.Lock()
+
+
+def _do(opening: bytes, function: Callable[..., Any], batch: object) -> object:
+    # one thread at a time: DyNet has one graph
+    with _alone:
+        return function(*_opened(opening), batch)
+
+
+@lru_cache(maxsize=1)
+def _opened(opening: bytes) -> list[Any]:
+    models: list[Any] = pickle.loads(opening)()
+    keep_from_collection()
+    return models
+
+
+def _open(sent: Mapping[str, str], places: Iterable[Place]) -> list[Any]:
+    plugins.load_sent(sent)
+    return [place.open() for place in places]
+
+
+def _open_sent(
+    sent: Mapping[str, str],
+    places: Sequence[Place],
+    contents: Sequence[dict[str, bytes]],
+    processes: int,
+) -> list[Any]:
+    """Open models from the contents of their files, in one of the `processes` of this machine."""
+    limit_memory(processes)
+    with TemporaryDirectory() as folder:
+        moved = []
+        for number, (place, files) in enumerate(zip(places, contents, strict=True)):
+            for name, content in files.items():
+                path = Path(folder, str(number), name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            moved.append(place.moved(os.path.join(folder, str(number))))
+        return _open(sent, moved)
+
+
+def _contents(place: Place) -> dict[str, bytes]:
+    return {name: path.read_bytes() for name, path in place.files().items()}
+
+
+def _prepare(processes: int) -> None:
+    """Prepare a new process, one of `processes`: it ends with its parent, and its memory is limited."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    limit_memory(processes)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Block Ctrl-C while a process may be started, which keeps it blocked: the main process ends the others."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

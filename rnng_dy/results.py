@@ -1,0 +1,138 @@
+"""The results of a long job, which are kept beside its output until that is made: a stopped job can be resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TextIO
+
+import numpy as np
+
+from oracle.archives import Member, read_regular
+from oracle.files import file_hash, is_replaced, locked, replacing
+
+Lines = list[str]
+"""The lines of the output that an item has."""
+
+
+class Direct:
+    """Results that are written to standard output, a pipe or a device at once."""
+
+    done, is_another, part = 0, False, None
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, of_items: Iterable[Lines]) -> None:
+        """Write the lines of the next items."""
+        self._stream.writelines(f"{line}\n" for lines in of_items for line in lines)
+        self._stream.flush()
+
+    def remove(self) -> None:
+        """Do nothing: nothing is kept."""
+
+
+class Results:
+    """The lines of each finished item, as one line of JSON in NAME.part, for the output NAME.
+
+    NAME.part.key has one line, which identifies inputs, options and model; only the same job is resumed.
+    """
+
+    def __init__(self, output: str, key: str, resume: bool):
+        # replace the target of a symbolic link, not the link
+        self.part = Path(f"{os.path.realpath(output)}.part")
+        self._key = Path(f"{self.part}.key")
+        self.done = 0
+        """The number of items that an earlier run has finished."""
+        same = resume and self._key.exists() and self._key.read_text(errors="replace") == f"{key}\n"
+        self.is_another = resume and not same and self.part.exists()
+        """Whether the results that should be resumed are of another job."""
+        self._stream = self.part.open("a+b" if same else "w+b")
+        if same:
+            self._skip_finished()
+        else:
+            self._key.write_text(f"{key}\n")
+
+    def _skip_finished(self) -> None:
+        """Count the finished items, and cut a half-written line off."""
+        end = 0
+        self._stream.seek(0)
+        for line in self._stream:
+            if line.endswith(b"\n"):
+                end += len(line)
+                self.done += 1
+        self._stream.truncate(end)
+
+    def write(self, of_items: Iterable[Lines]) -> None:
+        """Keep the lines of the next items."""
+        # ASCII also holds the bytes of words that are not UTF-8
+        content = "".join(f"{json.dumps(lines)}\n" for lines in of_items).encode("ascii")
+        try:
+            self._stream.write(content)
+            self._stream.flush()
+        except OSError as error:
+            # a full disk's error has no name
+            error.filename = str(self.part)
+            raise
+
+    def __iter__(self) -> Iterator[Lines]:
+        """Yield the lines of each item."""
+        with self.part.open("rb") as stream:
+            for line in stream:
+                yield json.loads(line)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of all items."""
+        for lines in self:
+            yield from lines
+
+    def close(self) -> None:
+        """Close the file, which stays for --resume."""
+        self._stream.close()
+
+    def remove(self) -> None:
+        """Remove the results, after the output has been made from them."""
+        self.part.unlink()
+        self._key.unlink()
+
+
+@contextmanager
+def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[Results | Direct]:
+    """Open the results of an output: `Results` beside a file, or for one that is made at the end; else `Direct`.
+
+    Raises RnngError if another process writes the file.
+    """
+    if is_replaced(output):
+        with locked(output), closing(Results(output, key, resume)) as kept:
+            yield kept
+    elif made_at_end:
+        with TemporaryDirectory() as folder:
+            kept = Results(os.path.join(folder, "results"), key, False)
+            yield kept
+    else:
+        with replacing(output) as stream:
+            yield Direct(stream)
+
+
+def content_hash(*parts: object) -> str:
+    """Return a hash of everything that determines an output: options, arrays, and contents of files."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path | Member):
+            content = read_regular(part)
+        elif isinstance(part, np.ndarray):
+            content = np.ascontiguousarray(part).tobytes()
+        else:
+            content = repr(part).encode("utf-8", "replace")
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def input_hash(path: str) -> str | None:
+    """Return the SHA-256 of an input's content; None for standard input and pipes, which can be read only once."""
+    return file_hash(path) if path != "-" and os.path.isfile(path) else None

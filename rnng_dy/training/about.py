@@ -1,0 +1,167 @@
+"""Where a model comes from: the content of about.json."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oracle.archives import read_regular
+from oracle.blocks import OracleSentence
+from oracle.encoding import encoded
+from oracle.errors import RnngError
+from oracle.files import file_hash, finite
+from rnng_dy import engine, model_card
+from rnng_dy.checkpoint import CONFIG, PARAMETERS, PLUGINS, VOCABULARY
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.known_models import located
+from rnng_dy.model import Model
+from rnng_dy.model_card import About, Value
+from rnng_dy.results import content_hash
+from rnng_dy.training.presets import Settings
+
+DATE = "SOURCE_DATE_EPOCH"
+"""The environment variable that replaces the current time, for reproducible outputs."""
+OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_best", "best"}
+"""Keys of an evaluation's record that are no scores for the model card."""
+
+
+def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
+    """Return the sections about a new model made by a command from the sentences of a training oracle."""
+    config = model.config()
+    return {
+        "model": {
+            **{k: value for k, value in config.items() if k not in ("sizes", PLUGINS)},
+            **({PLUGINS: ", ".join(config[PLUGINS])} if PLUGINS in config else {}),
+            "parameters": model.store.count(),
+        },
+        "sizes": dict(config["sizes"]),
+        "corpus": corpus(sentences),
+        "made": {"date": now(), "command": command},
+        "versions": versions(),
+    }
+
+
+def about_import(
+    model: Model,
+    sentences: Sequence[OracleSentence],
+    command: str | None,
+    checkpoint: str | Path,
+) -> dict:
+    """Return the sections about a model imported from a checkpoint of the original program."""
+    origin = {
+        "program": "clab/rnng",
+        "checkpoint": str(checkpoint),
+        "sha256": file_hash(checkpoint),
+    }
+    return {**about_model(model, sentences, command), "origin": origin}
+
+
+def about_continued(base: Model, folder: str | Path) -> About:
+    """Return the section about the origin of a model that starts from the model of a folder (--init)."""
+    about = base.about or {}
+    origin = {
+        "model": str(folder),
+        "sha256": hashlib.sha256(read_regular(located(folder) / PARAMETERS)).hexdigest(),
+        "trained_on": model_card.trained_on(about),
+        "score": model_card.best_score(about),
+        "made": about.get("made", {}).get("date"),
+    }
+    return {"origin": origin}
+
+
+def initial_hash(init: str | Path | None) -> dict[str, str | None]:
+    """Return the hash of the vocabulary of the model of --init: its parameters may have been trained since.
+
+    Returns nothing if the model has been removed, since resuming does not need it.
+    """
+    if init is None:
+        return {"--init": None}
+    files = [located(init) / name for name in (CONFIG, VOCABULARY)]
+    return {"--init": content_hash(*files)} if all(file.is_file() for file in files) else {}
+
+
+def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
+    """Return the counts that describe the size of a training oracle."""
+    oracle = encoded(sentences)
+    counts, (_, classes) = oracle.counts("tokens"), oracle.unkified_types()
+    return {
+        "sentences": len(oracle),
+        "words": int(counts.sum()),
+        "types": int(np.count_nonzero(counts)),
+        "singletons": int(np.count_nonzero(counts == 1)),
+        "unknown_classes": len(set(classes.tolist()) - {-1}),
+        "nonterminals": len(oracle.nonterminals()),
+        "tags": len(oracle.symbols.tags) or None,
+        "longest_sentence": int(oracle.lengths().max()),
+    }
+
+
+def versions() -> dict[str, Value]:
+    """Return the versions of the software, and the processor."""
+    return {
+        # rnng_dy itself imports this module
+        "rnng_dy": importlib.import_module("rnng_dy").__version__,
+        "dynet": engine.installed_version(),
+        **{name: importlib.metadata.version(name) for name in ("numpy", "nltk")},
+        "python": platform.python_version(),
+        "processor": cpu_level() or platform.machine(),
+        "precision": engine.precision(),
+    }
+
+
+def now() -> str:
+    """Return the current time in UTC, or that of SOURCE_DATE_EPOCH. Raises RnngError if this is no time."""
+    given = os.environ.get(DATE)
+    try:
+        moment = datetime.fromtimestamp(time.time() if given is None else int(given), timezone.utc)
+    except (OSError, OverflowError, ValueError):
+        raise RnngError(
+            f"{DATE} is {given!r}, no number of seconds since 1970: fix it, or unset it"
+        ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def begun(
+    model: Model,
+    sentences: Sequence[OracleSentence],
+    settings: Settings,
+    preset: str,
+    inputs: Mapping[str, Value],
+    command: str | None,
+) -> About:
+    """Return the sections about a training that begins or resumes; other sections of the model stay.
+
+    `inputs` are hashes of the data by option; `preset` is that of a new model.
+    """
+    about = model.about or {}
+    new = about_model(model, sentences, command)
+    if "made" in about:
+        new["resumed"], new["made"] = new["made"], about["made"]
+        preset = about.get("settings", {}).get("preset")
+    new["settings"] = {"preset": preset, **asdict(settings)}
+    new["data"] = {name: value for name, value in inputs.items() if value is not None}
+    new["training"] = {**about.get("training", {}), "finished": False}
+    return {**about, **new}
+
+
+def evaluated(about: About, record: Mapping[str, Any]) -> About:
+    """Return the sections with an evaluation's record of the log."""
+    names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
+    progress = {ours: record[theirs] for theirs, ours in names.items()}
+    new = {"training": {**progress, "seconds": record["seconds"], "finished": False}}
+    if record["is_best"]:
+        scores = {name: x for name, x in record.items() if name not in OF_RECORD}
+        dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}
+        new["scores"] = {**finite(scores), **progress, "date": now(), **dev}
+    return {**about, **new}

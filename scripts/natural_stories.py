@@ -1,0 +1,82 @@
+"""`python3 -m scripts.natural_stories TEXT TIMES`: the corpus as the inputs of `surprisal` and `reading-times`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from oracle.files import open_text, replacing
+from oracle.tables import read_columns
+
+_LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
+Place = tuple[int, int]
+
+
+@click.command()
+@click.argument("text")
+@click.argument("times")
+@click.option(
+    "--corpus",
+    metavar="FOLDER",
+    default=Path(os.environ.get("RNNG_DY_SHARED", "."), "reading_times"),
+    type=Path,
+    help="The files of the release of 2025-05-12, packed by xz.",
+)
+def main(text: str, times: str, corpus: Path) -> None:
+    """Write the stories to TEXT, one sentence per line, and their reading times to TIMES.
+
+    Sentences are those of the gold trees. TIMES has columns item, position, word, time (the mean over readers in ms)
+    and count (of the word without punctuation, in Google Books).
+    """
+    words = {
+        (int(item), int(zone)): word
+        for _, (word, zone, item) in read_columns(
+            corpus / "all_stories.tok.xz", ["word", "zone", "item"]
+        )
+    }
+    sentence_of, counts = _sentences(corpus), _counts(corpus)
+    sentences = defaultdict(list)
+    for place in sorted(words):
+        sentences[sentence_of[place]].append(words[place])
+    with replacing(text) as stream:
+        stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences.values())
+    names = ["word", "zone", "item", "meanItemRT"]
+    with replacing(times) as stream:
+        stream.write("item\tposition\tword\ttime\tcount\n")
+        for _, (word, zone, item, time) in read_columns(
+            corpus / "processed_wordinfo.tsv.xz", names
+        ):
+            count = counts.get((int(item), int(zone)), "NA")
+            stream.write(f"{item}\t{zone}\t{word}\t{time}\t{count}\n")
+
+
+def _sentences(corpus: Path) -> dict[Place, int]:
+    """Return the number of the first tree that has a token of each word."""
+    found: dict[Place, int] = {}
+    number = 0
+    with open_text(corpus / "all-parses-aligned.txt.penn.xz") as lines:
+        for line in lines:
+            number += line.startswith("(ROOT")
+            for item, zone in _LEAF.findall(line):
+                found.setdefault((int(item), int(zone)), number)
+    return found
+
+
+def _counts(corpus: Path) -> dict[Place, str]:
+    """Return the count of each word without its punctuation; its lines have a code, 1, the word, the count."""
+    counts = {}
+    with open_text(corpus / "freqs-1.tsv.xz") as lines:
+        for line in lines:
+            code, _, _, count, *_ = line.split("\t")
+            item, zone, part = code.split(".")
+            if part == "word":
+                counts[int(item), int(zone)] = count
+    return counts
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""The Natural Stories corpus as the inputs of `surprisal` and `reading-times`."""

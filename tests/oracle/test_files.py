@@ -1,0 +1,316 @@
+"""Files: lines, encodings, compression, outputs, errors and locks."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import InputError, RnngError
+from oracle.files import file_hash, locked, open_text, read_lines, reading, replacing
+from tests.commands import invoke
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+DECOMPRESS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+TREES = "(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))\n(S (NP (DT The) (NN dog)) (VP (VBZ runs)))\n"
+
+
+def written(path, text):
+    with replacing(path) as stream:
+        stream.write(text)
+    return path
+
+
+def content_of(path):
+    with reading(path), open_text(path) as stream:
+        return stream.read()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# text
+
+
+@pytest.mark.parametrize("ending", ["", *COMPRESS])
+def test_lines_end_at_line_feeds_alone_and_bytes_that_are_not_utf8_survive(tmp_path, ending):
+    text = "a\r\nb\u2028c\u0085d\x0ce\ncaf\udce9\n"
+    path = written(tmp_path / f"file{ending}", text)
+    content = DECOMPRESS.get(ending, bytes)(path.read_bytes())
+    assert content == text.encode("utf-8", "surrogateescape")
+    with open_text(path) as stream:
+        assert list(stream) == ["a\r\n", "b\u2028c\u0085d\x0ce\n", "caf\udce9\n"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, encoding):
+    path = tmp_path / "file"
+    path.write_text("猫 a\nb\n", encoding=encoding)
+    given = "utf-8" if encoding == "utf-8-sig" else encoding
+    assert list(read_lines(path, given)) == [(1, "猫 a\n"), (2, "b\n")]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a\nThe caf\xe9\n", ":2: not utf-8 after 'The caf': save it as text"),
+        ("a\n".encode("utf-16"), ":1: not utf-8"),
+        ("ab".encode("utf-16-le"), ":1: not utf-8"),
+    ],
+)
+def test_what_is_no_text_in_utf8_is_named_with_its_line(tmp_path, content, reason):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as told:
+        list(read_lines(path))
+    assert str(told.value).startswith(f"{path}{reason}")
+
+
+def test_an_encoding_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="unknown encoding: klingon"):
+        list(read_lines(written(tmp_path / "file", "a"), "klingon"))
+
+
+def test_lines_of_a_pipe_come_while_it_is_written(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:
+        os.write(descriptor, b"a\nb")
+        with open_text(tmp_path / "pipe") as stream:
+            assert stream.readline() == "a\n"
+            os.write(descriptor, b"c\n")
+            assert stream.readline() == "bc\n"
+    finally:
+        os.close(descriptor)
+
+
+def test_a_dash_is_standard_input_and_output(monkeypatch):
+    source = io.TextIOWrapper(io.BytesIO("é\u2028\r\n".encode()), encoding="ascii")
+    sink = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdin", source)
+    monkeypatch.setattr(sys, "stdout", sink)
+    sink.write("before ")
+    with open_text("-") as stream, replacing("-") as out:
+        out.write(stream.read())
+    print("after")
+    sys.stdout.flush()
+    assert sink.buffer.getvalue() == "before é\u2028\r\nafter\n".encode()
+    assert not source.buffer.closed
+
+
+# compression
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_the_same_content_gives_the_same_bytes_and_the_same_hash(tmp_path, ending):
+    first, second = (written(tmp_path / f"{name}{ending}", TREES) for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    assert file_hash(first) == file_hash(written(tmp_path / "plain", TREES))
+
+
+@pytest.mark.parametrize("zeros", [0, 4, 4096, 300_000])
+@pytest.mark.parametrize("ending", [".gz", ".xz"])
+def test_every_stream_is_read_with_padding_between_them_and_at_the_end(tmp_path, ending, zeros):
+    path = tmp_path / f"file{ending}"
+    streams = [COMPRESS[ending](line.encode()) for line in TREES.splitlines(keepends=True)]
+    path.write_bytes(b"".join(stream + b"\0" * zeros for stream in streams))
+    assert content_of(path) == TREES
+
+
+@pytest.mark.parametrize("kept", [-1, -9, 20, 3])
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_a_compressed_file_that_is_cut_short_is_named(tmp_path, ending, kept):
+    path = written(tmp_path / f"file{ending}", TREES)
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(InputError, match=f"^{path}:"):
+        content_of(path)
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_a_file_that_is_not_compressed_or_damaged_is_named(tmp_path, ending):
+    path = tmp_path / f"file{ending}"
+    damaged = bytearray(COMPRESS[ending](TREES.encode()))
+    damaged[-14] ^= 0xFF
+    for content in (TREES.encode(), damaged):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=f"^{path}:"):
+            list(read_lines(path))
+
+
+def test_commands_give_the_same_with_compressed_files(tmp_path):
+    path, plain = written(tmp_path / "t.trees.gz", TREES), tmp_path / "plain.trees"
+    invoke("prepare", "--from", "trees", path, "-o", plain)
+    assert plain.read_text() == TREES
+    invoke("oracle", "--train", path, path, "-o", tmp_path / "t.oracle.xz")
+    text = content_of(tmp_path / "t.oracle.xz")
+    assert text == invoke("oracle", "--train", plain, plain).stdout
+
+
+# errors
+
+
+class Unknown(RuntimeError):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("no number"), "file:7: no number; make it again"),
+        (KeyError("words"), "file:7: KeyError: 'words'; make it again"),
+        (RecursionError("deep"), "file:7: deep; make it again"),
+        (Unknown("odd"), "file:7: odd; make it again"),
+        (InputError("known", "other", 3), "other:3: known"),
+    ],
+)
+def test_whatever_a_reader_raises_has_file_line_and_reason(error, message):
+    with pytest.raises(InputError) as told, reading("file", remedy="make it again") as location:
+        location.line = 7
+        raise error
+    assert str(told.value) == message
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(errno.ENOENT, "none"), MemoryError()])
+def test_what_is_no_content_of_a_file_passes(error):
+    with pytest.raises(type(error)), reading("file"):
+        raise error
+
+
+# outputs
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("name", ["file", "file.gz"])
+def test_an_output_that_is_not_completed_changes_nothing(tmp_path, name, interruption):
+    path = written(tmp_path / name, "before")
+    with pytest.raises(interruption), replacing(path) as stream:
+        stream.write("half")
+        raise interruption
+    assert content_of(path) == "before"
+    assert names(tmp_path) == [name]
+
+
+def test_a_file_can_be_replaced_while_it_is_read(tmp_path):
+    path = written(tmp_path / "file", "a\nb\n")
+    with open_text(path) as source, replacing(path) as stream:
+        stream.writelines(reversed(list(source)))
+    assert content_of(path) == "b\na\n"
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to("file")
+    written(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "text"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        written(path, "text")
+        assert os.read(reader, 100) == b"text"
+    finally:
+        os.close(reader)
+    assert path.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("none/file", errno.ENOENT), ("folder", errno.EISDIR)]
+)
+def test_an_output_that_cannot_be_is_an_error_with_its_name(tmp_path, name, number):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError) as told:
+        written(tmp_path / name, "text")
+    assert (told.value.errno, told.value.filename) == (number, str(tmp_path / name))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_a_full_disk_is_an_error_with_its_name():
+    with pytest.raises(OSError) as told:
+        written("/dev/full", "text")
+    assert (told.value.errno, told.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+# locks
+
+HOLD = """
+import sys
+from oracle.files import locked
+with locked(sys.argv[1]):
+    print("open", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """A process that holds the lock of tmp_path/out."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path / "out"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+    )
+    assert process.stdout.readline() == b"open\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_the_second_writer_of_an_output_is_refused(tmp_path, writer):
+    (tmp_path / "link").symlink_to("out")
+    for name in ("out", "link"):
+        with (
+            pytest.raises(RnngError, match=f"^{tmp_path / name} is being written"),
+            locked(tmp_path / name),
+        ):
+            pass
+    writer.communicate(b"\n")
+    assert names(tmp_path) == ["link"]
+
+
+def test_a_killed_writer_is_no_hindrance(tmp_path, writer):
+    writer.kill()
+    writer.wait()
+    with locked(tmp_path / "out"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_blocks_nest_but_not_across_threads(tmp_path):
+    refused = []
+
+    def other():
+        try:
+            with locked(tmp_path / "out"):
+                pass
+        except RnngError as error:
+            refused.append(error)
+
+    with locked(tmp_path / "out"), locked(f"{tmp_path}/./out"):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert len(refused) == 1
+    other()
+    assert len(refused) == 1
+
+
+def test_a_folder_beside_which_nothing_can_be_written_is_not_locked(tmp_path):
+    (tmp_path / ".out.lock").symlink_to("nowhere/none")
+    with locked(tmp_path / "out"):
+        pass
+    assert names(tmp_path) == [".out.lock"]

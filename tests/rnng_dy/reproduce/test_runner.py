@@ -1,0 +1,116 @@
+"""Which stages run: those whose outputs are missing or were made with other settings."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from filelock import FileLock
+
+from oracle.errors import RnngError
+from rnng_dy.reproduce.runner import keys, run
+from rnng_dy.reproduce.stages import Stage
+
+TREES = Stage(
+    "trees",
+    "data",
+    ("prepare", "--from", "trees", "in.trees", "-o", "out.trees"),
+    ("in.trees",),
+    ("out.trees",),
+)
+ORACLE = Stage(
+    "oracle",
+    "data",
+    ("oracle", "--train", "out.trees", "out.trees", "-o", "out.oracle"),
+    ("out.trees",),
+    ("out.oracle",),
+)
+SHOWN = Stage("show", "infer", ("show", "out.trees"), ("out.trees",), ("drawn",), printed="drawn")
+
+
+PLUGIN = """
+from pathlib import Path
+from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
+@COMPOSITIONS.register
+class Mine(CorrectedComposition):
+    name = "mine"
+Path("loaded").touch()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.trees").write_text("(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n" * 3)
+    return tmp_path
+
+
+def ran(folder, *stages, **options):
+    """The names of the stages that ran."""
+    said = []
+    with ThreadPoolExecutor(2) as executor:
+        run(folder, stages, executor, jobs=2, report=said.append, **options)
+    return {line.split(":")[0] for line in said if "done in" in line}
+
+
+def test_what_is_there_with_the_same_settings_is_skipped(folder):
+    assert ran(folder, TREES, ORACLE, SHOWN) == {"trees", "oracle", "show"}
+    assert "cat" in (folder / "drawn").read_text()
+    assert ran(folder, TREES, ORACLE, SHOWN) == set()
+    (folder / "out.oracle").unlink()
+    assert ran(folder, TREES, ORACLE, SHOWN) == {"oracle"}
+    assert ran(
+        folder, TREES, replace(ORACLE, command=(*ORACLE.command, "--unk", "single")), SHOWN
+    ) == {"oracle"}
+    # whatever reads what other settings made runs again
+    (folder / "in.trees").write_text("(S (XX a))\n")
+    assert ran(folder, TREES, ORACLE, SHOWN) == {"trees", "oracle", "show"}
+    assert ran(folder, TREES, replace(ORACLE, preset="new"), SHOWN, groups=("infer",)) == set()
+
+
+def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkeypatch):
+    (folder / "mine.py").write_text(PLUGIN)
+    before = keys(folder, [TREES])
+    monkeypatch.setattr(
+        "rnng_dy.reproduce.runner._plugins", lambda: ["--plugin", str(folder / "mine.py")]
+    )
+    assert keys(folder, [TREES]) != before
+    ran(folder, TREES)
+    assert (folder / "loaded").exists()
+
+
+def test_a_failed_stage_is_named_with_its_log_and_others_are_kept(folder):
+    (folder / "bad.trees").write_text("(S (NP a)\n")
+    bad = Stage(
+        "bad",
+        "data",
+        ("prepare", "--from", "trees", "bad.trees", "-o", "new"),
+        ("bad.trees",),
+        ("new",),
+    )
+    with pytest.raises(
+        RnngError, match=r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
+    ):
+        ran(folder, bad, TREES)
+    assert ran(folder, TREES) == set()
+
+
+def test_two_reproductions_do_not_share_a_folder_and_one_of_0_3_is_refused(folder):
+    with (
+        FileLock(folder / ".lock"),
+        pytest.raises(RnngError, match="another reproduction is running"),
+    ):
+        ran(folder, TREES)
+    (folder / "stages.json").write_text("{}")
+    with pytest.raises(
+        RnngError, match=r"has results of rnng_dy 0\.3 \(stages\.json\): name another"
+    ):
+        ran(folder, TREES)
+
+
+def test_a_record_that_a_kill_cut_short_is_none(folder):
+    ran(folder, TREES)
+    (folder / "logs" / "trees.json").write_text('{"settings": "')
+    assert ran(folder, TREES) == {"trees"}
+    assert json.loads((folder / "logs" / "trees.json").read_text())["done"]

@@ -1,0 +1,336 @@
+"""Work in several processes and on Dask's workers: order, losses, memory, and nothing left behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from oracle.blocks import write_oracle
+from oracle.errors import InputError, RnngError
+from oracle.files import replacing
+from rnng_dy import memory, parallel
+from rnng_dy.cli.job import ModelFolder
+from rnng_dy.parallel import Workers, split_on_memory_error
+from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
+from tests.conftest import CHECKOUT, TINY, absent
+
+from .conftest import make_generator, make_parser
+
+
+def square(x):
+    return x * x
+
+
+def killed_at_three(x):
+    if x == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+def input_error(x):
+    raise InputError("unforeseen", "file", x)
+
+
+def slow_process(x):
+    time.sleep(0.1)
+    return os.getpid()
+
+
+@pytest.fixture(scope="module")
+def models(sentences, generative_sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    make_parser(sentences).save(folder / "parser")
+    make_generator(generative_sentences).save(folder / "generator")
+    for name, some in (("some", sentences), ("some.gen", generative_sentences)):
+        with replacing(folder / f"{name}.oracle") as stream:
+            write_oracle(some[:25], stream)
+    (folder / "some.trees").write_text("".join(TINY.read_text().splitlines(True)[:24]))
+    return folder
+
+
+# in this process, and in others
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_come_in_order_with_their_items(jobs):
+    with Workers(jobs=jobs) as workers:
+        assert list(workers.map(square, range(40))) == [(x, x * x) for x in range(40)]
+        assert list(workers.map(square, [])) == []
+
+
+def test_items_are_taken_as_workers_need_them():
+    taken = []
+
+    def items():
+        for x in range(10**9):
+            taken.append(x)
+            yield x
+
+    with Workers(jobs=2) as workers:
+        assert next(workers.map(square, items())) == (0, 0)
+        assert len(taken) <= 2 * parallel.AHEAD + 1
+
+
+def test_a_killed_worker_is_told_in_a_line():
+    with (
+        pytest.raises(RnngError, match=r"a worker has ended.*--resume"),
+        Workers(jobs=2) as workers,
+    ):
+        list(workers.map(killed_at_three, range(10)))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_the_work_is_raised_here(jobs):
+    with pytest.raises(InputError, match="file:1: unforeseen"), Workers(jobs=jobs) as workers:
+        list(workers.map(input_error, [1, 2]))
+
+
+def test_a_model_that_cannot_be_opened_says_why(tmp_path):
+    places = [ModelFolder("discriminative", str(tmp_path / "none"))]
+    with pytest.raises(RnngError, match="there is no folder"), Workers(places, 2) as workers:
+        list(workers.map(square, [1]))
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_output_does_not_depend_on_the_number_of_processes(models, jobs):
+    for n in (1, jobs):
+        out = models / f"jobs{n}"
+        parser = ("--model", models / "parser", models / "some.oracle", "--jobs", n)
+        invoke("parse", *parser, "-o", f"{out}.trees")
+        invoke("sample", *parser, "--samples", 7, "-o", f"{out}.props")
+        scored = ("--model", models / "generator", f"{out}.props", "--jobs", n)
+        invoke("score", *scored, "-o", f"{out}.likelihoods")
+    for suffix in ("trees", "props", "likelihoods"):
+        one, several = (Path(f"{models}/jobs{n}.{suffix}").read_bytes() for n in (1, jobs))
+        assert one == several and one.count(b"\n") >= 25
+
+
+SLOW = """
+import time
+from rnng_dy.parallel import Workers
+def slow(x):
+    time.sleep(60 * x)
+if __name__ == "__main__":
+    with Workers(jobs=2) as workers:
+        print(list(workers.map(slow, range(9))))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 1)])
+def test_workers_end_with_their_parent(tmp_path, number, code):
+    (tmp_path / "slow.py").write_text(SLOW)
+    with started(*COMMAND[:1], tmp_path / "slow.py", cwd=CHECKOUT) as process:
+        until(lambda: len(workers_of(process)) == 2)
+        workers = workers_of(process)
+        time.sleep(2)
+        process.send_signal(number)
+        assert process.wait(20) in (code, -number)
+        until(lambda: not any(Path("/proc", str(worker)).exists() for worker in workers))
+
+
+def command(models, *options):
+    """A long parse, of which some is finished."""
+    (models / "long.txt").write_text("The dog saw a cat in the garden .\n" * 3000)
+    return ("parse", "--model", "english", "long.txt", "-o", "out", *options)
+
+
+def finished(models):
+    part = models / "out.part"
+    return part.exists() and part.stat().st_size
+
+
+def test_ctrl_c_keeps_finished_work_and_resume_continues(models):
+    arguments = command(models, "--jobs", "2")
+    with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
+        until(lambda: finished(models))
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.strip().splitlines()[-1].startswith("stopped; what is done is in ")
+    assert "Traceback" not in said
+    assert 0 < len((models / "out.part").read_text().splitlines()) < 3000
+    run(models, *arguments, "--resume")
+    lines = (models / "out").read_text().splitlines()
+    assert len(lines) == 3000 and len(set(lines)) == 1
+    assert not (models / "out.part").exists()
+
+
+def test_a_killed_worker_of_a_command_gives_one_line_and_code_2(models):
+    arguments = command(models, "--jobs", "2")
+    with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
+        until(lambda: finished(models))
+        os.kill(workers_of(process)[0], signal.SIGKILL)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith("Error: a worker has ended")
+    assert "Traceback" not in said
+    assert finished(models)
+
+
+def test_a_model_that_is_trained_anew_answers_in_the_same_process(models, sentences):
+    line = ("parse", "--model", models / "again", models / "some.oracle", "--nbest", "1")
+    scores = []
+    for seed in (1, 2):
+        make_parser(sentences, seed=seed).save(models / "again")
+        scores.append(invoke(*line).stdout)
+    assert scores[0] != scores[1]
+
+
+# memory
+
+
+def test_a_batch_is_split_once_and_what_does_not_fit_is_left_out():
+    calls = []
+
+    def work(batch):
+        calls.append(list(batch))
+        if sum(batch) > 10:
+            raise MemoryError
+        return [2 * x for x in batch]
+
+    assert split_on_memory_error(work, [1, 2, 30, 4, 5]) == [2, 4, None, 8, 10]
+    assert calls == [[1, 2, 30, 4, 5], [1], [2], [30], [4], [5]]
+
+
+def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeypatch):
+    def limited(function, parser, batch):
+        results = function(parser, batch)
+        return [
+            None if item.index in (3, 11) else of for item, of in zip(batch, results, strict=True)
+        ]
+
+    monkeypatch.setattr("rnng_dy.cli.job.fitting", limited)
+    parser = ("--model", models / "parser", models / "some.oracle")
+    result = invoke("parse", *parser, "-o", models / "left.trees")
+    lines = (models / "left.trees").read_text().splitlines()
+    assert [i for i, line in enumerate(lines) if not line] == [3, 11]
+    assert len(lines) == 25
+    assert "2 sentences left out" in result.stderr
+    assert result.stderr.count("do not fit into memory") == 2
+    invoke("sample", *parser, "--samples", 5, "-o", models / "left.props")
+    numbers = {line.split()[0] for line in (models / "left.props").read_text().splitlines()}
+    assert numbers == {str(i) for i in range(25)} - {"3", "11"}
+
+
+LIMITED = """
+import resource
+from rnng_dy.memory import limit_memory
+limit_memory({processes})
+print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+"""
+
+
+def test_memory_is_limited_to_a_share_of_what_is_there():
+    one, two = (int(run(None, LIMITED.format(processes=n), command=PYTHON).stdout) for n in (1, 2))
+    assert 0 < two < one < memory.total_memory() + 2**30
+
+
+@pytest.mark.parametrize("needed", [1e18, 10**400])
+def test_more_memory_than_any_machine_has_is_refused_in_a_sentence(needed):
+    with pytest.raises(RnngError, match=r"a model needs [\d,.]+ GB of memory, and [\d,.]+ GB are"):
+        memory.require_memory(needed, "a model", "use a smaller one")
+
+
+PYTHON_CALLS = """
+import gc, resource, signal, sys
+from pathlib import Path
+import rnng_dy
+def state():
+    return (gc.get_threshold(), gc.get_freeze_count(), resource.getrlimit(resource.RLIMIT_DATA),
+            [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)])
+before = state()
+parser = rnng_dy.train("discriminative", "some.trees", "some.trees", folder="new", hidden=4, lstm_input=4, epochs=1)
+list(parser.parse("it works .".split()))
+list(rnng_dy.load("generator").surprisals_of("it works ."))
+assert state() == before, (before, state())
+"""
+
+
+def test_calls_from_python_change_nothing_of_their_process(models):
+    run(models, PYTHON_CALLS, command=PYTHON)
+
+
+# on Dask's workers
+
+
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[tuple[Path, list]]:
+    """A scheduler, as its file, and its workers, each with a nanny."""
+    if importlib.util.find_spec("distributed") is None:
+        absent("Dask is not installed: pip install '.[cluster]'")
+    place, processes = folder / "scheduler.json", []
+    common = ("--host", "127.0.0.1", "--no-dashboard")
+    options = [("scheduler", "--scheduler-file", place, "--port", 0)]
+    limits = ("--nthreads", 1, "--memory-limit", 0, "--local-directory", folder / "workers")
+    options += [("worker", "--scheduler-file", place, *limits)] * workers
+    try:
+        for what, *more in options:
+            module = (PYTHON[0], "-m", f"distributed.cli.dask_{what}", *common, *more)
+            log = (folder / f"{what}.log").open("ab")
+            one = started(*module, cwd=CHECKOUT, stdout=log, stderr=log)
+            processes.append((one, one.__enter__()))
+            until(lambda: place.exists() and place.stat().st_size)
+        yield place, [process for _, process in processes]
+    finally:
+        for one, _ in reversed(processes):
+            one.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("two"), 2) as (place, _):
+        yield place
+
+
+@pytest.mark.slow
+def test_results_of_dask_come_in_order_and_all_workers_work(two):
+    with Workers(scheduler=str(two)) as workers:
+        assert [y for _, y in workers.map(square, range(40))] == [x * x for x in range(40)]
+        until(lambda: len({y for _, y in workers.map(slow_process, range(20))}) == 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("parse", "--model parser some.oracle"),
+        ("sample", "--model parser some.oracle --samples 5"),
+        ("score", "--model generator some.trees"),
+        ("surprisal", "--kneser-ney some.gen.oracle some.oracle"),
+        ("perplexity", "--model generator some.gen.oracle --beam 10"),
+        ("tag", "some.trees --jackknife 3"),
+    ],
+)
+def test_output_of_dask_is_that_of_one_process(two, models, monkeypatch, command, arguments):
+    monkeypatch.chdir(models)
+    for out, where in (("here", []), ("there", ["--scheduler", two])):
+        invoke(command, *arguments.split(), "-o", out, *where)
+    assert Path("here").read_bytes() == Path("there").read_bytes() != b""
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_ends_the_command_in_a_line(models, tmp_path):
+    with cluster(tmp_path, 1) as (place, (scheduler, _)):
+        arguments = command(models, "--scheduler", place)
+        with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
+            until(lambda: finished(models))
+            os.killpg(scheduler.pid, signal.SIGKILL)
+            _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith("Error: a worker has ended")
+    assert "Traceback" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", ["tcp://127.0.0.1:9", "no/such/file"])
+def test_no_scheduler_is_told(models, scheduler):
+    importlib.util.find_spec("distributed") or absent("Dask is not installed")
+    arguments = ("--model", models / "parser", models / "some.oracle", "--scheduler", scheduler)
+    assert f"--scheduler {scheduler}" in invoke("parse", *arguments, code=2).stderr

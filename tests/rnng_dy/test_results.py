@@ -1,0 +1,121 @@
+"""The results of a long job are kept beside its output until that is made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rnng_dy.cli.job import Job
+from rnng_dy.results import Results, content_hash
+from tests.commands import invoke
+
+from .conftest import make_parser
+
+WORD = "caf\udce9"
+"""A word whose bytes are not UTF-8."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, sentences):
+    monkeypatch.chdir(tmp_path)
+    make_parser(sentences, tags=False).save("parser")
+    Path("in.txt").write_text("the dog ran .\na cat sat .\n" * 200)
+    return tmp_path
+
+
+def kept(output, resume=False, key="key"):
+    return Results(str(output), key, resume)
+
+
+def test_items_are_kept_with_all_their_lines(tmp_path):
+    first = kept(tmp_path / "out")
+    first.write([["a"], [], ["b", WORD]])
+    first.close()
+    again = kept(tmp_path / "out", resume=True)
+    assert again.done == 3
+    again.write([["last"]])
+    assert list(again) == [["a"], [], ["b", WORD], ["last"]]
+    assert list(again.lines()) == ["a", "b", WORD, "last"]
+    again.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cut", range(1, 7))
+def test_a_half_written_item_is_made_again(tmp_path, cut):
+    first = kept(tmp_path / "out")
+    first.write([["whole"], ["half"]])
+    first.close()
+    os.truncate(first.part, first.part.stat().st_size - cut)
+    assert kept(tmp_path / "out", resume=True).done == 1
+
+
+def test_the_results_of_another_job_are_not_resumed(tmp_path):
+    first = kept(tmp_path / "out")
+    first.write([["a"]])
+    first.close()
+    other = kept(tmp_path / "out", resume=True, key="other")
+    assert (other.done, other.is_another) == (0, True)
+    assert list(other) == []
+
+
+def test_the_part_is_where_the_linked_output_is(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "out")
+    kept(tmp_path / "link").close()
+    assert sorted(os.listdir(tmp_path / "far")) == ["out.part", "out.part.key"]
+
+
+def test_hashes_see_options_files_and_arrays(tmp_path):
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "b").write_text("b")
+    different = [content_hash(part) for part in (1, "1", tmp_path / "a", tmp_path / "b")]
+    assert len(set(different)) == 4
+    assert content_hash(tmp_path / "a") == different[2]
+
+
+@pytest.mark.parametrize("lines", [1, 100, 301])
+def test_a_stopped_command_continues_in_the_middle_of_a_batch(folder, monkeypatch, lines):
+    arguments = ("sample", "--model", "parser", "in.txt", "--samples", 2, "-o", "out")
+    invoke(*arguments)
+    whole = Path("out").read_bytes()
+    written = 0
+
+    def stopped(self, of_items):
+        nonlocal written
+        write(self, of_items[: lines - written])
+        written += len(of_items)
+        if written >= lines:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        write = Results.write
+        patch.setattr(Results, "write", stopped)
+        said = invoke(*arguments, code=130).stderr
+    assert "out.part, --resume continues" in said
+    assert Path("out.part").read_text().count("\n") == lines
+    asked = []
+
+    def counted(self):
+        workers = workers_of(self)
+        mapped = workers.map
+        workers.map = lambda f, batches: mapped(f, (asked.extend(b) or b for b in batches))
+        return workers
+
+    workers_of = Job.workers
+    monkeypatch.setattr(Job, "workers", counted)
+    invoke(*arguments, "--resume")
+    assert Path("out").read_bytes() == whole
+    # the rest, and less than a batch of 25 sentences that had been begun
+    assert 400 - lines <= len(asked) < 400 - lines + 25
+    assert sorted(os.listdir()) == ["in.txt", "out", "parser"]
+
+
+def test_what_is_read_from_a_pipe_cannot_be_resumed(folder):
+    arguments = ("parse", "--model", "parser", "-", "-o", "out")
+    invoke(*arguments, input="the dog ran .\n")
+    assert (
+        "--resume needs INPUT in a file"
+        in invoke(*arguments, "--resume", input="a\n", code=2).stderr
+    )

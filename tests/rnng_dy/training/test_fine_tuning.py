@@ -1,0 +1,196 @@
+"""Training that goes on from a model: what stays as it was, and what --extend adds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oracle.brackets import LocatedTree, parse_line
+from oracle.errors import RnngError
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
+from rnng_dy.engine import dy
+from rnng_dy.search.model import Derived
+from rnng_dy.training.fine_tuning import as_seen_by, extended, listed, unseen
+from rnng_dy.vocabulary import GeneratorVocabulary
+
+from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+
+NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD plughed) (QP (ZZ xyzzy))) (. .))"
+
+
+@pytest.fixture
+def old(trees):
+    return trees[:40]
+
+
+def new_sentences(generative):
+    return sentences_of([LocatedTree(parse_line(NEW), "new.trees", 1)], generative)
+
+
+@pytest.fixture(params=["discriminative", "generative"])
+def made(request, old):
+    """A model of some trees, and other sentences for it."""
+    generative = request.param == "generative"
+    make = make_generator if generative else make_parser
+    return make(sentences_of(old, generative)), new_sentences(generative)
+
+
+def step_table(model, tree):
+    """log p of all actions at each decision of a tree."""
+    ids = model.transitions.encode(model.transitions.actions_of(tree))
+    words = tree.leaves()
+    dy.renew_cg()
+    if model.kind == "discriminative":
+        tokens = model.encode(words, [tag for _, tag in tree.pos()])
+        found = model.walk([Derived(tokens, [ids], None)])
+    else:
+        generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
+        found = model.walk([Derived(None, [ids], generated)])
+    return model.step([d.configuration for d in found.decisions]).action_log_probs()
+
+
+def test_what_a_model_has_not_is_found_in_order(made):
+    model, sentences = made
+    found = unseen(model, sentences)
+    assert found == {"nonterminals": ["SX", "QP"]} | (
+        {"POS tags": ["ZZ"]} if model.kind == "discriminative" else {}
+    )
+    says = "nonterminals SX, QP" + " and POS tags ZZ" * (model.kind == "discriminative")
+    assert listed(found) == says
+
+
+def test_a_parser_without_tags_has_none_to_miss(old):
+    model = make_parser(sentences_of(old, False), tags=False)
+    assert unseen(model, new_sentences(False)).keys() == {"nonterminals"}
+
+
+def test_another_transition_system_is_refused(made):
+    model, [sentence] = made
+    with pytest.raises(RnngError, match="the model's transitions are top-down, these sideways"):
+        unseen(model, [replace(sentence, transitions="sideways")])
+
+
+def test_an_extended_model_is_the_old_one_up_to_the_mass_of_new_actions(made, old):
+    model, sentences = made
+    larger = extended(model, sentences, seed=3)
+    actions = len(model.transitions)
+    assert larger.transitions.names == (*model.transitions.names, "NT(SX)", "NT(QP)")
+    for located in old[:5]:
+        before, after = step_table(model, located.tree), step_table(larger, located.tree)
+        valid_new = after[:, actions:] > -1e20
+        assert valid_new.any()
+        mass = np.exp(after[:, actions:]).sum(axis=1)
+        assert 0 < mass.max() < 1
+        renormalised = after[:, :actions] - np.log1p(-mass)[:, None]
+        assert renormalised[before > -1e20] == pytest.approx(before[before > -1e20], abs=2e-5)
+
+
+def test_old_rows_keep_their_ids_and_values_and_new_ones_come_from_the_seed(made):
+    model, sentences = made
+    before = model.store.arrays()
+    first, again, other = (extended(model, sentences, s).store.arrays() for s in (3, 3, 4))
+    grown = {"action_weights", "action_bias", "action", "open_nonterminal", "nonterminal"}
+    grown |= {"tag", "word"} if model.kind == "discriminative" else set()
+    for name, values in before.items():
+        n = len(values)
+        assert (len(first[name]) > n) == (name in grown), name
+        assert np.array_equal(first[name][:n], values)
+        assert np.array_equal(first[name], again[name])
+        # new words begin as their classes
+        assert np.array_equal(first[name], other[name]) == (name not in grown - {"word"})
+
+
+def test_a_parser_gets_the_words_that_come_twice(old):
+    model = make_parser(sentences_of(old, False))
+    v = extended(model, new_sentences(False), seed=3).vocabulary
+    assert v.words.symbols == (*model.vocabulary.words.symbols, "xyzzy")
+    assert v.unknown.unkify(["xyzzy", "plughed"]) == ["xyzzy", "UNK-LC-ed"]
+    assert v.tags.symbols[-1] == "ZZ" and v.tag_counts[-1] == 2
+    assert v.singletons == model.vocabulary.singletons
+
+
+def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_classes(old):
+    """Those seen once have a row, as has the lower-cased form of every word; both are parsed as their classes."""
+    sentences = sentences_of(old, False)
+    model = make_parser(sentences)
+    v = model.vocabulary
+    seen = {word for s in sentences for word in s.tokens}
+    once = next(s for s in map(v.words.symbols.__getitem__, sorted(v.singletons)) if s.islower())
+    lowered = next(
+        w.lower() for w in sorted(seen) if w.lower() in v.words and w.lower() not in seen
+    )
+    words = (once, lowered, "xyzzy")
+    assert not v.unknown.known & {*words}
+    line = f"(NP {' '.join(f'(NN {word}) (NN {word})' for word in words)})"
+    [sentence] = sentences_of([LocatedTree(parse_line(line), "new.trees", 1)], False)
+    assert sentence.actions[0] == "NT(NP)"
+    larger = extended(model, [sentence], seed=3)
+    after = larger.vocabulary
+    assert after.unknown.unkify(words) == list(words)
+    assert after.words.symbols == (*v.words.symbols, "xyzzy")
+    assert v.singletons - after.singletons == {v.words.id(once)}
+    rows, before = larger.store.arrays()["word"], model.store.arrays()["word"]
+    classes = v.word_ids(v.unknown.unkify(words))
+    assert np.array_equal(rows[after.word_ids(words)], before[classes])
+    others = [i for i, word in enumerate(v.words.symbols) if word not in words]
+    assert np.array_equal(rows[others], before[others])
+    tree = parse_line(line)
+    assert larger.log_prob(tree) == model.log_prob(tree)
+
+
+def test_a_tagger_stays_unless_there_are_new_tags(old):
+    model = make_parser(sentences_of(old, False))
+    model.tagger = object()
+    known = sentences_of(old[:3], False)
+    assert extended(model, known, 1).tagger is model.tagger
+    assert extended(model, new_sentences(False), 1).tagger is None
+
+
+def test_extension_by_nothing_new_changes_nothing(made, old):
+    model, _ = made
+    known = sentences_of(old[:3], model.kind == "generative")
+    model.updates = 7
+    same = extended(model, known, seed=3)
+    assert same.updates == 7
+    tree = old[0].tree
+    assert same.log_prob(tree) == model.log_prob(tree)
+
+
+def test_a_generator_keeps_its_words(old):
+    model = make_generator(sentences_of(old, True))
+    larger = extended(model, new_sentences(True), seed=3)
+    assert larger.vocabulary.words.symbols == model.vocabulary.words.symbols
+    assert larger.vocabulary.clusters == model.vocabulary.clusters
+
+
+def test_a_language_model_of_words_alone_misses_nothing(old):
+    sentences = sentences_of(old, True)
+    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
+    model = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5))
+    assert unseen(model, new_sentences(True)) == {}
+
+
+def test_words_are_seen_as_the_model_knows_them(made, old):
+    """Whatever the new oracle takes for known: xyzzy comes twice there, and every old word may come once."""
+    model, [sentence] = made
+    [seen] = as_seen_by(model, [sentence])
+    assert sentence.unkified[0] == "xyzzy"
+    assert seen.unkified[0] == "UNK-LC-y"
+    assert seen.tokens == sentence.tokens
+
+
+def test_a_parser_reads_words_that_it_has_not_as_their_classes(old):
+    model = make_parser(sentences_of(old, False))
+    known = old[0].tree.leaves()[0]
+    [sentence] = new_sentences(False)
+    sentence = replace(
+        sentence,
+        tokens=(known, *sentence.tokens[1:]),
+        actions=tuple(a.replace("SX", "S").replace("QP", "NP") for a in sentence.actions),
+    )
+    example = model.encode_training(as_seen_by(model, [sentence])[0])
+    symbols = [model.vocabulary.words.symbols[i] for i in example.tokens.words]
+    assert symbols[0] == known
+    assert symbols[2] in ("UNK-LC-ed", "UNK")
