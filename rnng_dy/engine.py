@@ -26,12 +26,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CPU = "cpu"
-FLOAT32, BFLOAT16 = PRECISIONS = ("float32", "bfloat16")
-"""The numbers that products multiply on the CPU; sums, and all values between products, are float32."""
-PRECISION = "RNNG_DY_PRECISION"
-"""The environment variable that names one of PRECISIONS for this process and those that it starts."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.7"
+NEEDED = "2.1.2+rnng.8"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""
@@ -45,7 +41,6 @@ class Start:
     device: str = CPU
     memory: int = 128
     profiling: bool = False
-    precision: str = FLOAT32
 
 
 _started: Start | None = None
@@ -126,13 +121,11 @@ def start(device: str = CPU, memory: int = 128, profiling: bool = False) -> None
     """Configure and import DyNet. A second call with the same settings does nothing.
 
     Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool; with `profiling`, DyNet prints the time of
-    each kind of node to standard output when the process ends. The environment variable PRECISION sets the precision.
-    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, if the processor lacks the precision, or if DyNet
-    already runs with other settings.
+    each kind of node to standard output when the process ends.
+    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs with other settings.
     """
     global _started
-    precision = _wanted_precision()
-    settings = Start(_full_name(device), memory, profiling, precision)
+    settings = Start(_full_name(device), memory, profiling)
     if _started is not None:
         if settings != _started:
             raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
@@ -140,10 +133,6 @@ def start(device: str = CPU, memory: int = 128, profiling: bool = False) -> None
     require_build()
     dynet_builds.require_own()
     gpu = gpu_number(settings.device)
-    if gpu is not None and precision != FLOAT32:
-        raise RnngError(
-            f"--precision {precision} is for the CPU: leave it out, or use --device cpu"
-        )
     import dynet_config
 
     dynet_config.set(
@@ -165,8 +154,6 @@ def start(device: str = CPU, memory: int = 128, profiling: bool = False) -> None
             f"DyNet does not start on {settings.device}: {error or 'out of memory'}"
             + ("; use --device cpu" if gpu is not None else "")
         ) from error
-    if precision == BFLOAT16:
-        _multiply_bfloat16()
     _started = settings
 
 
@@ -177,20 +164,6 @@ def visible_device(gpu: int, visible: str | None) -> str:
     ('1', '5')
     """
     return str(gpu) if visible is None else visible.split(",")[gpu].strip()
-
-
-def _wanted_precision() -> str:
-    precision = os.environ.get(PRECISION) or FLOAT32
-    if precision not in PRECISIONS:
-        raise RnngError(f"{PRECISION} is {precision!r}: say {' or '.join(PRECISIONS)}, or unset it")
-    return precision
-
-
-def _multiply_bfloat16() -> None:
-    try:
-        dy.multiply_bfloat16(True)
-    except ValueError as error:
-        raise RnngError(f"{error}: use --precision {FLOAT32}") from None
 
 
 def start_on(device: str | None) -> None:
@@ -205,11 +178,6 @@ def start_on(device: str | None) -> None:
 def device() -> str:
     """Return the device that DyNet runs on: `cpu` or `cuda:N`."""
     return _started.device if _started else CPU
-
-
-def precision() -> str:
-    """Return the precision that DyNet runs with, or would start with."""
-    return _started.precision if _started else _wanted_precision()
 
 
 def _full_name(device: str) -> str:

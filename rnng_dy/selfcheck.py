@@ -12,14 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from rnng_dy import engine
-from rnng_dy.engine import BFLOAT16, FLOAT32, Start, dy
+from rnng_dy.engine import Start, dy
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 
-TOLERANCES = {FLOAT32: 1e-4, BFLOAT16: 1e-2}
-"""The largest relative difference of a check that passes, by precision."""
+TOLERANCE = 1e-4
+"""The largest relative difference of a check that passes."""
 BARRED = -1e9
 
 
@@ -33,14 +32,13 @@ class Check:
 
     @classmethod
     def of_difference(cls, name: str, measure: Callable[[], float]) -> Check:
-        """Return a check that passes if the relative difference is at most that of TOLERANCES; NaN fails."""
+        """Return a check that passes if the relative difference is at most TOLERANCE; NaN fails."""
         try:
             difference = measure()
         except (RuntimeError, ValueError) as error:
             return cls(name, False, f"DyNet fails: {error}")
-        limit = TOLERANCES[engine.precision()]
-        seen = f"largest relative difference {difference:.1e}, limit {limit:.0e}"
-        return cls(name, difference <= limit, seen)
+        seen = f"largest relative difference {difference:.1e}, limit {TOLERANCE:.0e}"
+        return cls(name, difference <= TOLERANCE, seen)
 
 
 def run() -> list[Check]:
@@ -95,7 +93,6 @@ def cell_differences(seed: int = 1) -> tuple[float, float]:
     with a central difference of the equations in float64.
     """
     rng = np.random.default_rng(seed)
-    # numbers of rows that products of bfloat16 numbers can have
     inputs, hidden = 48, 16
     store = ParameterStore(seed)
     lstm = Lstm(store, "x", 2, inputs, hidden)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection
 from dataclasses import Field
 from functools import partial
@@ -13,9 +12,7 @@ from click.shell_completion import CompletionItem
 
 from oracle.transitions import SYSTEMS
 from rnng_dy.cli.group import SectionOption
-from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
-from rnng_dy.engine import PRECISION, PRECISIONS
 from rnng_dy.models.composition import COMPOSITIONS
 
 AT_LEAST_1 = click.IntRange(min=1)
@@ -97,14 +94,9 @@ def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
 
 
-def _set_precision(ctx: click.Context, param: click.Parameter, precision: str | None) -> None:
-    if precision:
-        os.environ[PRECISION] = precision
-
-
 def device_options(option: Callable) -> Callable:
-    """Return the options --device, and --precision, which is set for this process and those that it starts."""
-    device = option(
+    """Return the option --device."""
+    return option(
         "--device",
         default="cpu",
         show_default=True,
@@ -112,15 +104,6 @@ def device_options(option: Callable) -> Callable:
         shell_complete=_devices,
         help="The processor, the first GPU, or GPU N, counted from 0.",
     )
-    precision = option(
-        "--precision",
-        type=click.Choice(PRECISIONS),
-        expose_value=False,
-        callback=_set_precision,
-        help="Numbers that products multiply on the CPU. bfloat16 is faster on processors that have AVX512_BF16, and "
-        "has three digits; sums have seven.  [default: float32]",
-    )
-    return all_of(device, precision)
 
 
 device_option = device_options(click.option)

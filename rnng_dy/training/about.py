@@ -116,7 +116,6 @@ def versions() -> dict[str, Value]:
         **{name: importlib.metadata.version(name) for name in ("numpy", "nltk")},
         "python": platform.python_version(),
         "processor": cpu_level() or platform.machine(),
-        "precision": engine.precision(),
     }
 
 
