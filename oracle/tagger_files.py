@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from oracle.archives import Member, read_regular
 from oracle.errors import InputError
 from oracle.files import from_json, replacing, split_words
 from oracle.tagger import Tagger
@@ -27,9 +26,9 @@ REMEDY = (
 
 
 def save_tagger(tagger: Tagger, folder: str | Path) -> None:
-    """Write a tagger's files into a new folder; equal taggers give equal files."""
+    """Write a tagger's files into a folder; equal taggers give equal files."""
     folder = Path(folder)
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     weights, tagdict, classes = tagger.encode_json_obj()
     # classes are a set, whose order differs between processes
     contents = weights, tagdict, sorted(classes)
@@ -38,9 +37,8 @@ def save_tagger(tagger: Tagger, folder: str | Path) -> None:
             stream.write(json.dumps(content))
 
 
-def load_tagger(folder: str | Path | Member) -> Tagger:
+def load_tagger(folder: Path) -> Tagger:
     """Return the tagger of a folder. Raises InputError naming the file that is missing or damaged."""
-    folder = folder if isinstance(folder, Member) else Path(folder)
     paths = {part: folder / name for part, name in FILES.items()}
     classes = _read(paths["classes"])
     if not (isinstance(classes, list) and classes and all(map(_is_tag, classes))):
@@ -58,7 +56,7 @@ def load_tagger(folder: str | Path | Member) -> Tagger:
 
 def _read(path: Path) -> object:
     try:
-        return from_json(read_regular(path))
+        return from_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"missing: this tagger is not complete; {REMEDY}", path) from None
     except ValueError as error:

@@ -13,7 +13,7 @@ from rnng_dy.cli.options import device_option, type_of
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.engine import CPU
-from rnng_dy.known_models import known_models
+from rnng_dy.model_paths import known_models
 from rnng_dy.serve import app, require
 from rnng_dy.serve.requests import Limits
 

@@ -17,7 +17,7 @@ from oracle.errors import InputError, RnngError, placed
 from oracle.files import replacing
 from oracle.unknown import infer_unknown_words
 from rnng_dy.interop.vectors import covered_share, read_vectors
-from rnng_dy.known_models import located
+from rnng_dy.model_paths import located
 from rnng_dy.registry import Kind
 from rnng_dy.results import content_hash
 from rnng_dy.spelling import learnt_spelling

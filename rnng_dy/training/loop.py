@@ -14,7 +14,7 @@ from pathlib import Path
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import checkpoint
-from rnng_dy.folders import writing
+from rnng_dy.checkpoint import writing
 from rnng_dy.training import log
 from rnng_dy.training.all_reduce import ReplicaGroup, Update
 from rnng_dy.training.examples import order_of_epoch
@@ -65,8 +65,6 @@ class TrainingLoop:
 
         Raises RnngError if data or settings differ from those of the saved run; it names what has changed.
         """
-        with writing(self.folder):
-            checkpoint.remove_half_written(self.folder)
         # the best model so far must be whole, too
         checkpoint.load_parameters(self.model, self.folder)
         try:

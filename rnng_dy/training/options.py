@@ -19,7 +19,7 @@ from oracle.lazy import nltk
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy import checkpoint
-from rnng_dy.known_models import located
+from rnng_dy.model_paths import located
 from rnng_dy.registry import KINDS, Kind
 from rnng_dy.results import content_hash
 from rnng_dy.settings import mistake, option_name

@@ -23,9 +23,9 @@ from oracle.files import file_hash, finite
 from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import PARAMETERS, PLUGINS
 from rnng_dy.cpu_level import cpu_level
-from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
+from rnng_dy.model_paths import located
 from rnng_dy.training.log import EVALUATION
 from rnng_dy.training.presets import Settings
 

@@ -12,8 +12,8 @@ from typing import Any
 from oracle.errors import InputError, RnngError, placed
 from oracle.training_data import PARTS, evenly_spaced
 from rnng_dy import checkpoint, engine, registry
+from rnng_dy.checkpoint import writing
 from rnng_dy.execution.local import check_jobs
-from rnng_dy.folders import writing
 from rnng_dy.interrupts import Stopped, stopping
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training.continuing import as_seen_by, extended, unseen

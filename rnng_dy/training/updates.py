@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import split_on_memory_error
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
 from rnng_dy.training.all_reduce import GradientAllReduce, PartialLoss, Rows, Update, union
 from rnng_dy.training.presets import Settings
 
@@ -86,7 +85,7 @@ class Adam:
             # first and second moments in turn
             if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
-        self._trainer.set_state(number_of_updates(arrays["updates"]), moments)
+        self._trainer.set_state(int(arrays["updates"]), moments)
 
 
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}

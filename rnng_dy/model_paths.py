@@ -1,0 +1,101 @@
+"""Models by path or by name: a folder, or a zip archive of one, which is read in place."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+from oracle.files import reading
+
+VARIABLE = "RNNG_DY_MODELS"
+"""The environment variable that names folders in which models are found, separated by `os.pathsep`."""
+ENDING = ".rnng.zip"
+"""The ending of archives that are found by name, which is their name without it."""
+CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
+"""The files that every model folder has."""
+ABOUT, TEXT, SPELLING, TAGGER = "about.json", "text.json", "spelling.json", "tagger"
+_FILES = CONFIG, VOCABULARY, PARAMETERS, "vectors.npz", ABOUT, TEXT, SPELLING
+_WRITTEN = "*.json", "*.npz", "log.jsonl", "clusters.paths", "dev.trees", "tagger/*", "data/**/*"
+"""Patterns of the files in a model folder that this package writes; others are the user's."""
+SHIPPED = Path(__file__).parent / "shipped"
+"""The folder of the models that the package brings."""
+
+Folder = Path | zipfile.Path
+"""A model folder, or an archive that is read as one."""
+
+
+def places() -> list[Path]:
+    """Return the folders in which models are looked up: the user's by RNNG_DY_MODELS, of the data folder, shipped."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(data):
+        data = os.path.expanduser("~/.local/share")
+    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    return [*map(Path, named), Path(data, "rnng_dy", "models"), SHIPPED]
+
+
+def known_models() -> dict[str, Path]:
+    """Return the paths of model folders and archives by name, sorted; the first place of a name counts."""
+    known: dict[str, Path] = {}
+    for place in places():
+        # a place need not exist
+        with suppress(OSError):
+            for path in sorted(place.iterdir()):
+                is_model = path.name.endswith(ENDING) or (path / CONFIG).is_file()
+                # a hidden folder is one that is being written
+                if is_model and not path.name.startswith("."):
+                    known.setdefault(path.name.removesuffix(ENDING), path)
+    return dict(sorted(known.items()))
+
+
+def is_name(model: str | os.PathLike) -> bool:
+    """Return whether a model may be given by name: no file or model in the working directory is called so."""
+    if os.path.basename(model) != os.fspath(model):
+        return False
+    return (os.path.isdir(model) and not Path(model, CONFIG).exists()) or not os.path.lexists(model)
+
+
+def generative(model: str) -> str:
+    """Return the generative model that a parser's name stands for, NAME-generative; any other model as it is."""
+    companion = f"{model}-generative"
+    return companion if is_name(model) and {model, companion} <= known_models().keys() else model
+
+
+def located(model: str | Folder) -> Folder:
+    """Return the folder or archive of a model, which is given by its path or name.
+
+    A model that is not found gives the path as it is. Raises InputError for a file that is no archive.
+    """
+    if isinstance(model, zipfile.Path):
+        return model
+    path = Path(known_models().get(os.fspath(model), model) if is_name(model) else model)
+    if not path.is_file():
+        return path
+    with reading(path, remedy="a model is a folder, or an archive of one"):
+        return zipfile.Path(zipfile.ZipFile(path))
+
+
+def model_files(folder: str | Folder) -> dict[str, Folder]:
+    """Return the files that a model is read from, by their names in its folder: no training state, no log."""
+    place = located(folder)
+    files = {name: place / name for name in _FILES}
+    if (place / TAGGER).is_dir():
+        files |= {f"{TAGGER}/{path.name}": path for path in (place / TAGGER).iterdir()}
+    return {name: path for name, path in files.items() if path.is_file()}
+
+
+def written_files(folder: str | Folder) -> list[str]:
+    """Return the paths of the files of a model that no output may replace: its archive, or those in its folder."""
+    place = located(folder)
+    if isinstance(place, zipfile.Path):
+        return [str(place.root.filename)]
+    return [str(path) for pattern in _WRITTEN for path in place.glob(pattern) if path.is_file()]
+
+
+def size_of(folder: str | Folder) -> str:
+    """Return the size of an archive, or of the files that a model is read from, as text: `8.12 MB`."""
+    place = located(folder)
+    is_archive = isinstance(place, zipfile.Path)
+    paths = written_files(place) if is_archive else map(str, model_files(place).values())
+    return f"{sum(map(os.path.getsize, paths)) / 1e6:,.2f} MB"
