@@ -10,8 +10,8 @@ from sys import intern
 from typing import TextIO
 
 from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import WHITE_SPACE, open_text, split_words
+from oracle.errors import UnderivableError, placed
+from oracle.files import WHITE_SPACE, Location, open_text, reading, split_words
 from oracle.transitions import (
     DEFAULT,
     TOP_DOWN,
@@ -23,7 +23,6 @@ from oracle.transitions import (
 from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
-_REMEDY = "make the file with `rnng-dy oracle`"
 _BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _LINES_BEFORE_ACTIONS = {3: "generative", 5: "discriminative"}
 
@@ -99,30 +98,23 @@ def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not match each other, and for a file without blocks.
     """
-    with open_text(path) as stream:
+    with reading(path), open_text(path) as stream:
         return list(read_oracle_lines(stream, path))
 
 
 def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSentence]:
     """Yield the blocks of an oracle's lines in turn; see `read_oracle`."""
     first = None
-    for begin, block in _blocks(lines):
-        try:
-            sentence = _read_block(block, begin, path)
-        except RnngError as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"the sentence that begins here is no tree: {error}; {_REMEDY}", path, begin
-            ) from None
-        first = first or sentence
-        if (sentence.tags is None) != (first.tags is None):
-            raise InputError(
-                "a generative and a discriminative oracle in one file: keep them apart", path, begin
-            )
-        yield sentence
-    if not first:
-        raise InputError(f"no sentence in this oracle; {_REMEDY}", path)
+    with reading(path, remedy="make the file with `rnng-dy oracle`") as location:
+        for location.line, block in _blocks(lines):
+            sentence = _read_block(block, location)
+            first = first or sentence
+            if (sentence.tags is None) != (first.tags is None):
+                raise ValueError("a generative and a discriminative oracle in one file")
+            yield sentence
+        if not first:
+            location.line = None
+            raise ValueError("no sentence in this oracle")
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -154,34 +146,33 @@ def _first_action(block: Sequence[str]) -> int:
     return 0
 
 
-def _read_block(block: list[str], begin: int, path: object) -> OracleSentence:
+def _read_block(block: list[str], location: Location) -> OracleSentence:
+    begin = location.line
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
-        raise InputError(
-            f"a sentence of an oracle begins with `# ` and its tree, not {block[0]!r:.60}; "
-            f"{_REMEDY}",
-            path,
-            begin,
+        raise ValueError(
+            f"a sentence of an oracle begins with `# ` and its tree, not {block[0]!r:.60}"
         )
     first = _first_action(block)
     if not first:
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
         wrong = f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
-        if number < 0:
-            wrong = "no actions after the tree"
-        raise InputError(f"{wrong}; {_REMEDY}", path, begin)
+        raise ValueError(wrong if number >= 0 else "no actions after the tree")
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
     for number, row in enumerate(rows[1:], begin + 2):
         if len(row) != len(rows[0]):
-            message = f"{len(row)} words here, {len(rows[0])} on line {begin + 1}; {_REMEDY}"
-            raise InputError(message, path, number)
+            location.line = number
+            raise ValueError(f"{len(row)} words here, {len(rows[0])} on line {begin + 1}")
     tag_row = rows[0] if len(rows) == 4 else ()
     # format_tree could not write a tree with this tag
     if bad := next((tag for tag in tag_row if "(" in tag or ")" in tag), None):
-        raise InputError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-", path, begin + 1)
+        location.line = begin + 1
+        raise ValueError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-")
     actions = tuple(map(intern, block[first:]))
-    system = system_of(actions, len(rows[0])).name
-    tree = block[0][2:]
+    try:
+        system = system_of(actions, len(rows[0])).name
+    except UnderivableError as error:
+        raise ValueError(f"the sentence that begins here is no tree: {error}") from None
     if len(rows) == 2:
-        return OracleSentence(tree, None, rows[0], None, rows[1], actions, begin, system)
-    return OracleSentence(tree, *rows, actions, begin, system)
+        rows = [None, rows[0], None, rows[1]]
+    return OracleSentence(block[0][2:], *rows, actions, begin, system)

@@ -77,8 +77,7 @@ class BracketedFiles(TreeReader):
 
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
         """Return the files of the sections. A folder stands for its files of trees, sorted by name."""
-        ranges = parse_sections(sections)
-        files = []
+        ranges, paths, files = parse_sections(sections), list(paths), []
         for path in paths:
             if not os.path.isdir(path):
                 files.append(os.fspath(path))

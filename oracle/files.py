@@ -141,6 +141,8 @@ def _reason(error: Exception) -> str:
             f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
             "`rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
         )
+    if type(error) is LookupError:
+        return f"{error}: try utf-8, gb18030"
     is_bare = isinstance(error, (AttributeError, IndexError, KeyError, TypeError))
     return f"{type(error).__name__}: {error}" if is_bare else str(error)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from oracle.brackets import parse_line
-from oracle.errors import InputError
-from oracle.files import from_json, one_line, open_text
+from oracle.files import one_line, open_text, reading
 from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
 from oracle.treebank import is_preterminal, subtrees
@@ -27,18 +27,14 @@ class ScoredTree(NamedTuple):
 
     def parsed(self, path: str, line: int) -> nltk.Tree:
         """Return the tree, which a line of a file has. Raises InputError for no tree, or faulty `posteriors`."""
-        tree, found = parse_line(self.tree, path, line, any_bytes=True), self.posteriors
-        try:
-            constituents = sum(
-                isinstance(node, nltk.Tree) and not is_preterminal(node) for node in subtrees(tree)
-            )
-            if found is not None and (
-                len(found) != constituents or not 0 <= min(found) <= max(found) <= 1
-            ):
-                raise ValueError
-        except (TypeError, ValueError):
-            message = f"posteriors need a probability for each constituent of {self.tree!r:.60}"
-            raise InputError(message, path, line) from None
+        tree = parse_line(self.tree, path, line, any_bytes=True)
+        if self.posteriors is not None:
+            nodes = [node for node in subtrees(tree) if isinstance(node, nltk.Tree)]
+            constituents = sum(not is_preterminal(node) for node in nodes)
+            with reading(path, line):
+                are_probabilities = all(0 <= p <= 1 for p in self.posteriors)
+                if not are_probabilities or len(self.posteriors) != constituents:
+                    raise ValueError(f"not a posterior for each constituent of {self.tree!r:.60}")
         return tree
 
     def to_json(self) -> dict[str, object]:
@@ -74,8 +70,8 @@ class ParsedSentence(NamedTuple):
     @classmethod
     def read(cls, text: str, path: str | os.PathLike, line: int) -> ParsedSentence:
         """Return the sentence of a line of a file. Raises InputError for anything else than `to_json` writes."""
-        try:
-            content = from_json(text)
+        with reading(path, line, "no line of JSON as `rnng-dy parse --format json` writes it"):
+            content = json.loads(text)
             tokens = content["tokens"]
             tags = tuple(token["tag"] for token in tokens)
             spans = tuple((token["start"], token["end"]) for token in tokens if "start" in token)
@@ -87,18 +83,11 @@ class ParsedSentence(NamedTuple):
                 spans or None,
                 content["text"],
             )
-            return cls(content["sentence"], source, list(map(_scored, content["trees"])))
-        except (KeyError, TypeError, ValueError):
-            message = "no line of JSON as `rnng-dy parse --format json` writes it"
-            raise InputError(message, path, line) from None
-
-
-def _scored(content: Mapping[str, Any]) -> ScoredTree:
-    """Return the tree that `ScoredTree.to_json` wrote. Raises KeyError or TypeError for anything else."""
-    found = ScoredTree(content["tree"], content["log_prob"], content.get("posteriors"))
-    if not isinstance(found.tree, str) or not isinstance(found.log_prob, float | int | None):
-        raise TypeError
-    return found
+            trees = [
+                ScoredTree(tree["tree"] + "", tree["log_prob"], tree.get("posteriors"))
+                for tree in content["trees"]
+            ]
+            return cls(content["sentence"], source, trees)
 
 
 def _number(log_prob: float | None) -> float | None:
@@ -108,6 +97,6 @@ def _number(log_prob: float | None) -> float | None:
 
 def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:
     """Yield the sentences of a file of `ParsedSentence.to_json` lines. Raises InputError for any other line."""
-    with open_text(path) as lines:
+    with reading(path), open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             yield ParsedSentence.read(line, path, number)

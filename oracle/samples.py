@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -37,23 +37,20 @@ def read_samples(
 
     Raises InputError for any other line.
     """
-    for line, text in _lines(path, lines):
-        fields = text.split("|||", 2)
-        if len(fields) != 3:
-            raise InputError(
-                f"not `index ||| log q ||| tree` but {text!r:.60}: make the file with "
-                "`rnng-dy sample`",
-                path,
-                line,
-            )
-        index = _number(fields[0], "the index of the sentence", path, line)
-        log_q = _float(fields[1], "log q", path, line)
-        # allows for rounding; a larger value has probably lost its sign
-        if log_q > 1e-3:
-            raise InputError(f"log q is {log_q:g}, above 0: no log probability", path, line)
-        if log_q == -math.inf:
-            raise InputError("log q is -inf: a tree with q = 0 cannot be a sample", path, line)
-        yield Sample(index, log_q, parse_line(fields[2], path, line, any_bytes=True), line)
+    with reading(path, remedy="make the file with `rnng-dy sample`") as location:
+        for location.line, text in _lines(path, lines):
+            fields = text.split("|||", 2)
+            if len(fields) != 3:
+                raise ValueError(f"not `index ||| log q ||| tree` but {text!r:.60}")
+            index = _whole_number(fields[0], "the index of the sentence")
+            log_q = _float(fields[1], "log q")
+            # allows for rounding; a larger value has probably lost its sign
+            if log_q > 1e-3:
+                raise ValueError(f"log q is {log_q:g}, above 0: no log probability")
+            if log_q == -math.inf:
+                raise ValueError("log q is -inf: a tree with q = 0 cannot be a sample")
+            tree = parse_line(fields[2], path, location.line, any_bytes=True)
+            yield Sample(index, log_q, tree, location.line)
 
 
 def format_sample(index: int, log_q: float, tree: str) -> str:
@@ -71,27 +68,21 @@ def begins_samples(line: str) -> bool:
 
 
 def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
-    """Return the number of words and the negative log joint in nats per tree: `words<TAB>value`, `inf` if p = 0.
+    """Return the number of words and the negative log joint in nats of each tree: `words<TAB>value`, `inf` if p = 0.
 
     Raises InputError for any other line.
     """
     rows = []
-    for line, text in _lines(path):
-        fields = text.split()
-        if len(fields) != 2:
-            raise InputError(
-                f"not `words<TAB>negative log joint` but {text!r:.60}: make the file with "
-                "`rnng-dy score`",
-                path,
-                line,
-            )
-        length = _number(fields[0], "the number of words", path, line)
-        negative = _float(fields[1], "the negative log joint", path, line)
-        # allows for rounding
-        if negative < -1e-3:
-            message = f"the negative log joint is {negative:g}, below 0: a probability above 1"
-            raise InputError(message, path, line)
-        rows.append((length, negative))
+    with reading(path, remedy="make the file with `rnng-dy score`") as location:
+        for location.line, text in _lines(path):
+            fields = text.split()
+            if len(fields) != 2:
+                raise ValueError(f"not `words<TAB>negative log joint` but {text!r:.60}")
+            negative = _float(fields[1], "the negative log joint")
+            # allows for rounding
+            if negative < -1e-3:
+                raise ValueError(f"the negative log joint is {negative:g}: a probability above 1")
+            rows.append((_whole_number(fields[0], "the number of words"), negative))
     return rows
 
 
@@ -139,25 +130,22 @@ def format_likelihood(length: int, negative_log_joint: float) -> str:
 def _lines(
     path: str | os.PathLike[str], lines: Iterable[str] | None = None
 ) -> Iterator[tuple[int, str]]:
-    with reading(path), nullcontext(lines) if lines else open_text(path) as stream:
-        for line, raw in enumerate(stream, 1):
-            text = raw.strip(WHITE_SPACE)
-            if text:
-                yield line, text
+    """Yield the lines that are not empty, with their numbers."""
+    with nullcontext(lines) if lines else open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if text := line.strip(WHITE_SPACE):
+                yield number, text
 
 
-def _number(text: str, what: str, path: object, line: int) -> int:
+def _whole_number(text: str, what: str) -> int:
     text = text.strip(WHITE_SPACE)
     if not is_whole_number(text):
-        raise InputError(f"{what} is {text!r}, not a whole number from 0 on", path, line)
+        raise ValueError(f"{what} is {text!r}, not a whole number from 0 on")
     return int(text)
 
 
-def _float(text: str, what: str, path: object, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if math.isnan(value):
-        raise InputError(f"{what} is {text.strip(WHITE_SPACE)!r}, not a number", path, line)
-    return value
+def _float(text: str, what: str) -> float:
+    with suppress(ValueError):
+        if not math.isnan(value := float(text)):
+            return value
+    raise ValueError(f"{what} is {text.strip(WHITE_SPACE)!r}, not a number")

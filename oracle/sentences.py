@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from oracle.blocks import begins_oracle, read_oracle_lines
 from oracle.brackets import escape_brackets, read_tree_lines
 from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, numbered_lines, open_text, reading, require_text, split_words
+from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading, split_words
 from oracle.treebank import has_preterminals, tags, words
 
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
+
+DECIDING = 1000
+"""The first sentences of a file, by which it is decided whether there are POS tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,77 +40,61 @@ def read_sentences(
     path: str | os.PathLike[str],
     tagged: bool | None = None,
     known_tags: Container[str] | None = None,
-) -> list[SourceSentence]:
-    """Return the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
+) -> Iterator[SourceSentence]:
+    """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
     empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`; None decides by the tokens. They are tagged if each has an underscore
-    with text on both sides and the text after the last one looks like a tag: ASCII, no lower-case letter, no digit
-    first. They are words if at most half of them have such an underscore. Anything in between is refused, and so is a
-    text most of whose tags are not among `known_tags`, the model's.
+    `tagged` says whether tokens are `word_TAG`; None decides by the tokens of the first DECIDING lines. They are tagged
+    if each has an underscore with text on both sides and the text after the last one looks like a tag: ASCII, no
+    lower-case letter, no digit first. They are words if at most half of them have such an underscore. Anything in
+    between is refused, and so is a text most of whose tags are not among `known_tags`, the model's.
 
     Raises InputError for other input.
     """
     with reading(path), open_text(path) as stream:
-        lines = stream.readlines()
-    first = next((line for line in lines if line.strip(WHITE_SPACE)), None)
-    if first is None:
-        raise InputError("no sentence in this file", path)
-    if begins_oracle(first):
-        return [
-            SourceSentence(s.tokens, s.tags, s.unkified, s.line)
-            for s in read_oracle_lines(lines, path)
-        ]
-    deque(numbered_lines(lines, path), maxlen=0)
-    if first.lstrip(WHITE_SPACE).startswith("("):
-        return _from_trees(lines, path)
-    return _from_tokens(lines, path, tagged, known_tags)
+        first, lines = peeked(stream)
+        if not first:
+            raise InputError("no sentence in this file", path)
+        if begins_oracle(first):
+            for s in read_oracle_lines(lines, path):
+                yield SourceSentence(s.tokens, s.tags, s.unkified, s.line)
+        elif first.lstrip(WHITE_SPACE).startswith("("):
+            yield from _from_trees(numbered_lines(lines, path), path)
+        else:
+            yield from _from_tokens(numbered_lines(lines, path), path, tagged, known_tags)
 
 
-def _from_trees(lines: Sequence[str], path: object) -> list[SourceSentence]:
-    located = list(read_tree_lines(enumerate(lines, 1), path, bare=True))
-    tagged = all(has_preterminals(tree) for tree, *_ in located)
-    return [
-        SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
-        for tree, _, line, _ in located
-    ]
+def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[SourceSentence]:
+    """Yield the sentences of trees; they have tags if the first DECIDING trees have."""
+    located = read_tree_lines(lines, path, bare=True)
+    head = list(islice(located, DECIDING))
+    tagged = all(has_preterminals(tree) for tree, *_ in head)
+    for tree, _, line, _ in chain(head, located):
+        if tagged and not has_preterminals(tree):
+            raise InputError("a tree without POS tags after trees with them", path, line)
+        yield SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
 
 
 def _from_tokens(
-    lines: Sequence[str],
+    lines: Iterable[tuple[int, str]],
     path: object,
     tagged: bool | None,
     known_tags: Container[str] | None,
-) -> list[SourceSentence]:
-    while not lines[-1].strip(WHITE_SPACE):
-        lines = lines[:-1]
-    rows = [(number, _tokens(line, path, number)) for number, line in enumerate(lines, 1)]
+) -> Iterator[SourceSentence]:
+    rows = ((number, _tokens(line, path, number)) for number, line in lines)
+    head = list(islice(rows, DECIDING))
     if tagged is None:
-        tagged = _are_tagged(rows, path, known_tags)
-    return [_from_row(tokens, path, number, tagged) for number, tokens in rows]
-
-
-def read_sentence(
-    text: str,
-    path: object,
-    line: int,
-    tagged: bool | None,
-    known_tags: Container[str] | None = None,
-) -> SourceSentence:
-    """Return the tokenised sentence of one line; `tagged` and `known_tags` are as in `read_sentences`.
-
-    Raises InputError for a line without words and for other input.
-    """
-    with reading(path, line):
-        require_text(text)
-    tokens = _tokens(text.removeprefix("\ufeff") if line == 1 else text, path, line)
-    if not tokens:
-        raise InputError("a line without words", path, line)
-    if tagged is None:
-        tagged = _are_tagged([(line, tokens)], path, known_tags)
-    return _from_row(tokens, path, line, tagged)
+        tagged = _are_tagged(head, path, known_tags)
+    last = 0
+    for number, tokens in chain(head, rows):
+        # empty lines at the end of the file are no sentences
+        if tokens:
+            for empty in range(last + 1, number):
+                yield SourceSentence((), () if tagged else None, None, empty)
+            yield _from_row(tokens, path, number, tagged)
+            last = number
 
 
 def _tokens(text: str, path: object, line: int) -> list[str]:

@@ -129,7 +129,7 @@ def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[s
 
     Raises InputError if a line is empty, or if its words differ from those of its tree.
     """
-    sentences = read_sentences(path, tagged=True)
+    sentences = list(read_sentences(path, tagged=True))
     for sentence in sentences:
         if not sentence.tokens:
             raise InputError("an empty line among the sentences: take it out", path, sentence.line)

@@ -27,10 +27,8 @@ def split_tokens(
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
-    try:
-        given = [] if isinstance(tokens, (str, set, frozenset)) else list(tokens)
-    except TypeError:
-        given = []
+    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, (str, set, frozenset))
+    given = list(tokens) if is_list else []
     if not given:
         raise RnngError(
             "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
@@ -38,15 +36,11 @@ def split_tokens(
         )
     if max_length is not None and len(given) > max_length:
         raise RnngError(f"a sentence of {len(given)} tokens, more than the max_length {max_length}")
-    if any(isinstance(token, list) for token in given):
-        raise RnngError(
-            "a token is a word, or a (word, tag) tuple, and no list: for the trees of several sentences call the model"
-        )
     if all(isinstance(token, str) for token in given):
         return _checked(given), None
     if not all(isinstance(token, tuple) and len(token) == 2 for token in given):
         raise RnngError(
-            "all tokens are words, or all are (word, tag) pairs; several sentences are a list of lists"
+            "all tokens are words, or all are (word, tag) tuples; for several sentences call the model"
         )
     return _checked([word for word, _ in given]), _checked([tag for _, tag in given])
 

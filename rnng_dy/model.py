@@ -15,8 +15,7 @@ import numpy as np
 
 from oracle.errors import InputError, RnngError
 from oracle.files import reading
-from oracle.tagger import Tagger
-from oracle.tagger_files import load_tagger, save_tagger
+from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.model_card import About

@@ -109,7 +109,7 @@ class Workers:
             return
         waiting: deque[tuple[T, Future]] = deque()
         for batch in items:
-            with _ctrl_c_ignored():
+            with _without_ctrl_c():
                 task = self._executor.submit(_do, self._opening, function, batch)
             waiting.append((batch, task))
             if len(waiting) > AHEAD * self._workers():
@@ -274,13 +274,10 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C while a process may be started, which then ignores it, too: the main process ends the others."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _without_ctrl_c() -> Iterator[None]:
+    """Block Ctrl-C while a process may be started, which keeps it blocked: the main process ends the others."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

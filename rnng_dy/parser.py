@@ -58,23 +58,32 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         Raises:
             RnngError: The model has no tagger.
         """
+        self.require_tagger()
+        return tags_by(self.tagger, words)
+
+    def require_tagger(self) -> None:
+        """Raise RnngError if the model has no tagger."""
         if self.tagger is None:
             raise RnngError(
                 "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
                 "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
             )
-        return tags_by(self.tagger, words)
 
-    def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the tags that the model reads: `given`, or those of its own tagger if it reads tags and gets none.
+    def is_to_tag(self, given: Sequence[str] | None) -> bool:
+        """Return whether the model reads tags and its own tagger must make them: it gets none.
 
         A model with a tagger also replaces tags that are all XX, as in trees without tags, unless training had XX.
         """
         known = self.vocabulary.tags
         if known is None:
-            return given
-        all_xx = self.tagger is not None and NO_TAG not in known and set(given or ()) == {NO_TAG}
-        return self.tags_for(words) if given is None or all_xx else given
+            return False
+        return given is None or (
+            self.tagger is not None and NO_TAG not in known and set(given) == {NO_TAG}
+        )
+
+    def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
+        """Return the tags that the model reads: `given`, or those of its own tagger; see `is_to_tag`."""
+        return self.tags_for(words) if self.is_to_tag(given) else given
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
         """Encode a sentence of the training oracle. Raises UnderivableError if its tree has q = 0."""

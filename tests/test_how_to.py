@@ -20,8 +20,7 @@ PAGES = [
         "systems",
         "models",
         "reproduce",
-        "scale",
-        "deployment",
+        "install",
     )
 ]
 
@@ -47,7 +46,7 @@ def test_the_commands_print_what_the_pages_say(ran):
     assert len(generate.splitlines()) == 10
 
 
-DEPLOYMENT = pages.CHECKOUT / "docs" / "deployment.md"
+INSTALL = pages.CHECKOUT / "docs" / "install.md"
 NOT_RUN = {
     "python3": "makes an environment",
     ".": "enters an environment",
@@ -58,11 +57,11 @@ NOT_RUN = {
     "dask": "runs until it is stopped; tests/rnng_dy/test_parallel.py runs it",
     "rnng-dy sample": "needs the scheduler of the lines before it",
 }
-"""Commands of docs/deployment.md that do not run here, and why."""
+"""Commands of docs/install.md that do not run here, and why."""
 
 
-def test_every_line_of_deployment_runs_or_is_known_not_to():
-    text = re.sub(r"^```.*?^```", "", DEPLOYMENT.read_text(encoding="utf-8"), flags=re.S | re.M)
+def test_every_line_of_the_page_runs_or_is_known_not_to():
+    text = re.sub(r"^```.*?^```", "", INSTALL.read_text(encoding="utf-8"), flags=re.S | re.M)
     lines = re.findall(r"^    (\S.*)$", text, re.MULTILINE)
     met = {name: [line for line in lines if line.startswith(f"{name} ")] for name in NOT_RUN}
     assert all(met.values()), met
@@ -70,7 +69,7 @@ def test_every_line_of_deployment_runs_or_is_known_not_to():
 
 
 def test_the_script_for_slurm_trains(ran, monkeypatch):
-    [script] = pages.blocks(DEPLOYMENT, "bash")
+    [script] = pages.blocks(INSTALL, "bash")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     assert script.startswith("#!/bin/bash\n#SBATCH ")
     [command] = [line for line in script.splitlines() if "rnng-dy" in line]

@@ -26,6 +26,7 @@ from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.search.trees import (
     NumberedSentence,
+    as_read,
     best,
     drawn,
     greedy_tree,
@@ -140,6 +141,7 @@ def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[
     The last arguments are the parser, perhaps a generative model that decides beside it, and the batch.
     """
     *models, batch = models_and_batch
+    batch = as_read(models[0], batch)
     trees = in_places(partial(trees_of, *models), batch)
     return [
         writer.lines(ParsedSentence(item.index + 1, item.sentence, of_item))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -74,7 +72,6 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
     "as gated-attention or corrected/stack.",
 )
 @click.option("--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run side by side.")
-@click.option("--scheduler", metavar="ADDRESS|FILE", help="Run the stages on Dask's workers.")
 @device_option
 @click.option(
     "--tags",
@@ -110,7 +107,7 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
     help="Run only these stages. Their inputs must exist; a report needs neither search nor baselines.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the stages to run, and run none.")
-def reproduce(corpus, output, groups, jobs, scheduler, device, dry_run, **options) -> None:
+def reproduce(corpus, output, groups, jobs, device, dry_run, **options) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
     CORPUS is ptb or ctb with --treebank, nltk (NLTK's sample of the Penn Treebank), or trees with --train, --dev and
@@ -124,15 +121,15 @@ def reproduce(corpus, output, groups, jobs, scheduler, device, dry_run, **option
     if (folder / "config.json").exists():
         raise RnngError(f"{folder} is a model folder: name another --output")
     engine.gpu_number(device)
-    if device != CPU and (jobs > 1 or scheduler):
-        raise click.UsageError("--jobs and --scheduler are for the CPU: leave --device out")
+    if device != CPU and jobs > 1:
+        raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
     if dry_run:
         key_of = keys(folder, planned)
         for stage in (stage for stage in planned if stage.group in groups):
             state = "up to date" if is_done(folder, stage, key_of[stage.name]) else "to do"
             click.echo(f"{state:>10}  {stage.name}: rnng-dy {' '.join(stage.command)}")
         return
-    with _executor(jobs, scheduler) as (executor, jobs):
+    with ThreadPoolExecutor(jobs) as executor:
         try:
             run(folder, planned, executor, jobs, device, say, groups)
         except KeyboardInterrupt:
@@ -173,24 +170,3 @@ def _experiment(corpus, treebank, train, dev, test, unk, tags, epochs, hidden, l
         training={name: value for name, value in sizes.items() if value is not None},
         **same,
     )
-
-
-@contextmanager
-def _executor(jobs: int, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
-    """Yield an executor of stages, and how many it runs side by side."""
-    if scheduler is None:
-        with ThreadPoolExecutor(jobs) as executor:
-            yield executor, jobs
-        return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise RnngError("--scheduler needs Dask: pip install 'rnng_dy[cluster]'") from None
-    where = {"scheduler_file": scheduler} if Path(scheduler).is_file() else {"address": scheduler}
-    try:
-        client = Client(**where, timeout=10, set_as_default=False)
-        client.get_versions(check=True, packages=["rnng_dy", "numpy"])
-    except Exception as error:
-        raise RnngError(f"--scheduler {scheduler}: {error or type(error).__name__}") from None
-    with client:
-        yield client.get_executor(pure=False), len(client.nthreads())

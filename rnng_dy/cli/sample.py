@@ -17,6 +17,7 @@ from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.trees import (
     Find,
     NumberedSentence,
+    as_read,
     drawn,
     in_places,
     parser_trees,
@@ -58,6 +59,7 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
 
 def _lines(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[Lines]:
+    batch = as_read(parser, batch)
     trees = in_places(partial(parser_trees, find, unkified_tree, parser), batch)
     return [
         [format_sample(item.index, tree.log_prob, tree.tree) for tree in of_item]

@@ -245,7 +245,7 @@ def _read(
         sentences = stimuli.tokenised(model.segmenter, source.text)
         kind = RegionRows if by_region else StimulusRows
         return sentences, kind(columns, style, sentences, stimuli)
-    sentences = source.read(lambda: model.segmenter, warn)
+    sentences = list(source.read(lambda: model.segmenter, warn))
     if raw is None:
         return sentences, TokenRows(columns, style)
     if raw == ITSELF:

@@ -10,7 +10,6 @@ from oracle.brackets import parse_line
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import is_preterminal, words
-from rnng_dy.evaluation.comparison import errors
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
 from rnng_dy.evaluation.marking import mark
 
@@ -50,7 +49,7 @@ class Section(NamedTuple):
     @property
     def errors(self) -> int | None:
         """Number of wrong and missed brackets; None without a score."""
-        return None if self.score is None else errors(self.score)
+        return None if self.score is None else self.score.wrong
 
     @property
     def heading(self) -> str:

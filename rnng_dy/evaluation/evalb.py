@@ -71,6 +71,11 @@ class SentenceScore:
         return percent(2 * self.matched, self.gold + self.system)
 
     @property
+    def wrong(self) -> int:
+        """The number of wrong and missing brackets."""
+        return self.gold + self.system - 2 * self.matched
+
+    @property
     def complete(self) -> bool:
         """Whether every bracket of both trees matches."""
         return self.status == SCORED and self.gold == self.system == self.matched

@@ -16,7 +16,7 @@ from oracle.files import finite
 from oracle.lazy import nltk
 from oracle.samples import read_likelihoods
 from oracle.treebank import tags, with_tags, with_words, words
-from rnng_dy.evaluation import comparison, evalb, significance
+from rnng_dy.evaluation import evalb, significance
 from rnng_dy.evaluation.perplexity import gap, in_all, likelihood
 from rnng_dy.reproduce.stages import PARTS, SEARCHES, Experiment
 from rnng_dy.reproduce.systems import System
@@ -242,10 +242,7 @@ def _compare(first: Sequence[Trial], second: Sequence[Trial]) -> dict:
     }
     have_one_parser = one.system.proposal == second[0].system.proposal
     for kind in ("generative",) if have_one_parser else ("discriminative", "generative"):
-        trees, scores = (
-            [getattr(t, of)[kind] for t in (*first, *second)] for of in ("trees", "scores")
-        )
-        common = comparison.on_common_sentences(one.golds, trees, scores).scores
+        common = evalb.on_common_sentences([t.scores[kind] for t in (*first, *second)])
         sums = (evalb.summed(of) for of in (common[:seeds], common[seeds:]))
         found[f"{kind} f1"] = vars(significance.f1_difference(*sums))
     return found

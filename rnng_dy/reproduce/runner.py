@@ -37,9 +37,9 @@ def run(
 ) -> None:
     """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
 
-    Each is a process with a log in `logs/`; with Dask's executor its worker sees the folder at the same path. Raises
-    RnngError if another reproduction runs in the folder, or with the last line of a failed stage's log when the others
-    that run have ended. KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
+    Each is a process with a log in `logs/`. Raises RnngError if another reproduction runs in the folder, or with
+    the last line of a failed stage's log when the others that run have ended.
+    KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
     """
     if (folder / OF_0_3).exists():
         raise RnngError(f"{folder} has results of rnng_dy 0.3 ({OF_0_3}): name another folder")

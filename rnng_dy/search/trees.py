@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from oracle.blocks import OracleSentence
@@ -38,6 +39,23 @@ def in_places(
     return [next(results) if item.sentence.tokens else empty for item in batch]
 
 
+def as_read(model, batch: Sequence[NumberedSentence]) -> list[NumberedSentence]:
+    """Return a batch with the tags that the model reads, by its own tagger where sentences have none."""
+    if not hasattr(model, "tags_for") or model.vocabulary.tags is None:
+        return list(batch)
+
+    def tagged(sentence: SourceSentence) -> SourceSentence:
+        if sentence.tags is not None or not sentence.tokens:
+            return sentence
+        return replace(sentence, tags=tuple(model.tags_for(sentence.tokens)))
+
+    return [item._replace(sentence=tagged(item.sentence)) for item in batch]
+
+
+def _ids(parser, batch: Sequence[NumberedSentence]) -> list:
+    return [parser.encode(s.tokens, s.tags, s.unkified) for _, s in batch]
+
+
 def tagged_tree(parser, sentence: SourceSentence, actions: Actions) -> nltk.Tree:
     """Return the tree of actions with the sentence's words and tags."""
     return parser.tree_of(actions, sentence.tokens, sentence.tags)
@@ -63,7 +81,7 @@ def parser_trees(
         written = {key: format_tree(tree_of(parser, sentence, key)) for key in different}
         return [ScoredTree(written[tuple(actions)], float(log_q)) for actions, log_q in found]
 
-    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    found = find(parser, _ids(parser, batch), [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 
@@ -92,7 +110,7 @@ def rated_trees(
         chosen = [(found.decode(), None)] if decode else samples
         return [ScoredTree(format_tree(t), q, found.of_constituents(t)) for t, q in chosen]
 
-    found = find(parser, [item.ids for item in batch], [item.index for item in batch])
+    found = find(parser, _ids(parser, batch), [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 

@@ -6,7 +6,7 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,9 @@ LONGEST_WHOLE = 30
 """The most characters of an exception; anything longer is an address, or noise."""
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _TIMES_THE_MEAN = 2
+
+PART = 1 << 16
+"""Characters of a text that are segmented at a time."""
 
 
 class TextSentence(NamedTuple):
@@ -115,6 +118,31 @@ class Segmenter:
             found.append(self._sentence(text, cleaned, begin, end, line))
         return found
 
+    def stream(self, lines: Iterable[str], one_per_line: bool = False) -> Iterator[TextSentence]:
+        """Yield what `sentences` returns for the text of all lines, while they are read.
+
+        Raises as `sentences` does. Whether Chinese has blanks is decided for each part of the text.
+        """
+        # the text that is read and not yet segmented, with its place and line in the whole text
+        rest, begin, line = "", 0, 1
+        lines = iter(lines)
+        while text := rest + "".join(_taken(lines, max(PART, 2 * len(rest)))):
+            is_end = text == rest
+            try:
+                found = self.sentences(text, one_per_line)
+            except InputError as error:
+                raise InputError(error.message, line=error.line + line - 1) from None
+            # the last sentence may continue
+            last = None if is_end or not found else found.pop()
+            for sentence in found:
+                spans = tuple((left + begin, right + begin) for left, right in sentence.spans)
+                yield sentence._replace(spans=spans, line=sentence.line + line - 1)
+            if is_end:
+                return
+            rest = "" if last is None else text[last.spans[0][0] :]
+            line += text.count("\n", 0, len(text) - len(rest))
+            begin += len(text) - len(rest)
+
     def _sentence(
         self, text: str, cleaned: CleanText, begin: int, end: int, line: int
     ) -> TextSentence:
@@ -122,6 +150,16 @@ class Segmenter:
         tokens = tuple(spelled(cleaned.text, begin, end, pieces, self.conventions))
         spans = tuple(cleaned.span(piece.begin, piece.end) for piece in pieces)
         return TextSentence(tokens, spans, text[spans[0][0] : spans[-1][1]], line)
+
+
+def _taken(lines: Iterator[str], size: int) -> Iterator[str]:
+    """Yield lines of at least `size` characters together, if there are as many."""
+    taken = 0
+    for line in lines:
+        yield line
+        taken += len(line)
+        if taken >= size:
+            return
 
 
 def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> frozenset[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.files import WHITE_SPACE, read_lines
-from oracle.sentences import SourceSentence, read_sentences
-from rnng_dy.text.segmenter import Segmenter
+from oracle.files import peeked, read_lines
+from oracle.sentences import DECIDING, SourceSentence, read_sentences
+from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import running_text
 
 AUTO, GIVEN, OWN = "auto", "given", "own"
@@ -29,8 +30,6 @@ class NumberedSentence(NamedTuple):
     index: int
     """The sentence's index in the input, from 0."""
     sentence: SourceSentence
-    ids: object = None
-    """The parser's `Tokens`; None for an empty line, and for a generative model."""
 
 
 class RawText(NamedTuple):
@@ -41,52 +40,40 @@ class RawText(NamedTuple):
 
     def read(
         self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
-    ) -> list[SourceSentence]:
-        """Return the sentences of a text. A sentence that is too long is reported and loses its tokens.
+    ) -> Iterator[SourceSentence]:
+        """Yield the sentences of a text. A sentence that is too long is reported and loses its tokens.
 
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        lines = [line for _, line in read_lines(path)]
-        first = next((line for line in lines if line.strip(WHITE_SPACE)), "")
+        first, lines = peeked(line for _, line in read_lines(path))
         if _TREE_BEGINS.match(first):
             warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
-        found = []
-        for sentence in self._segmented("".join(lines), path, 1, segmenter):
-            if problem := self._problem([sentence]):
-                warn(f"{path}:{sentence.line}: left out: {problem}")
-                sentence = replace(sentence, tokens=(), spans=())
-            found.append(sentence)
-        if not found:
+        last = 0
+        try:
+            for found in segmenter.stream(lines, self.one_per_line):
+                sentence = _untagged(found)
+                if problem := self._problem([sentence]):
+                    warn(f"{path}:{sentence.line}: left out: {problem}")
+                    sentence = replace(sentence, tokens=(), spans=())
+                for line in range(last + 1, sentence.line if self.one_per_line else 0):
+                    yield SourceSentence((), None, None, line)
+                last = sentence.line
+                yield sentence
+        except InputError as error:
+            raise InputError(error.message, path, error.line) from None
+        if not last:
             raise InputError("no sentence in this text", path)
-        if not self.one_per_line:
-            return found
-        of_line = {sentence.line: sentence for sentence in found}
-        return [
-            of_line.get(line) or SourceSentence((), None, None, line)
-            for line in range(1, max(of_line) + 1)
-        ]
 
     def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
         """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
-        found = self._replace(one_per_line=True)._segmented(text, path, line, segmenter)
+        try:
+            found = [_untagged(sentence) for sentence in segmenter.sentences(text, True)]
+        except RnngError as error:
+            raise InputError(getattr(error, "message", str(error)), path, line) from None
         if problem := self._problem(found):
             raise InputError(problem, path, line)
         return replace(found[0], line=line)
-
-    def _segmented(
-        self, text: str, path: str, line: int, segmenter: Segmenter
-    ) -> list[SourceSentence]:
-        """Return the sentences of a text whose first line is `line`. Raises InputError that names path and line."""
-        try:
-            return [
-                SourceSentence(s.tokens, None, None, s.line, s.spans, s.text)
-                for s in segmenter.sentences(text, self.one_per_line)
-            ]
-        except InputError as error:
-            raise InputError(error.message, path, line + error.line - 1) from None
-        except RnngError as error:
-            raise InputError(str(error), path, line) from None
 
     def _problem(self, found: Sequence[SourceSentence]) -> str:
         """Return why a sentence is left out; empty if it is kept."""
@@ -94,6 +81,10 @@ class RawText(NamedTuple):
             return "a line without words"
         tokens, most = len(found[0].tokens), self.max_length
         return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
+
+
+def _untagged(sentence: TextSentence) -> SourceSentence:
+    return SourceSentence(sentence.tokens, None, None, sentence.line, sentence.spans, sentence.text)
 
 
 class Source(NamedTuple):
@@ -113,8 +104,8 @@ class Source(NamedTuple):
         segmenter: Callable[[], Segmenter],
         warn: Callable[[str], None],
         known_tags: Container[str] | None = None,
-    ) -> list[SourceSentence]:
-        """Return the sentences, and warn of empty lines. Raises InputError that names the line.
+    ) -> Iterator[SourceSentence]:
+        """Yield the sentences, and warn at the end of empty lines. Raises InputError that names the line.
 
         `known_tags` are the tags that tokens may have; `segmenter` is called only if the input is running text.
         """
@@ -122,13 +113,17 @@ class Source(NamedTuple):
             sentences = self.text.read(self.path, segmenter(), warn)
         else:
             sentences = read_sentences(self.path, self.tagged, known_tags)
-            _warn_of_running_text(sentences, self.path, warn)
-        empty = [str(s.line) for s in sentences if not s.tokens and s.text is None]
+            head = list(islice(sentences, DECIDING))
+            _warn_of_running_text(head, self.path, warn)
+            sentences = chain(head, sentences)
+        empty, count = [], 0
+        for sentence in sentences:
+            if not sentence.tokens and sentence.text is None:
+                empty, count = [*empty, str(sentence.line)][:SHOWN_LINES], count + 1
+            yield sentence
         if empty:
-            shown = ", ".join(empty[:SHOWN_LINES]) + ", ..." * (len(empty) > SHOWN_LINES)
-            lines = f"{shown} ({len(empty)} in all)"
-            warn(f"{self.path}: empty lines, whose places stay empty: {lines}")
-        return sentences
+            shown = ", ".join(empty) + ", ..." * (count > SHOWN_LINES)
+            warn(f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)")
 
 
 def _warn_of_running_text(
@@ -161,50 +156,40 @@ class SentenceReader:
         self._sentences = self._own = 0
         self._unseen: Counter[str] = Counter()
 
-    def sentences(self) -> list[NumberedSentence]:
-        """Return the sentences of the source. Raises InputError that names the line."""
+    def sentences(self) -> Iterator[NumberedSentence]:
+        """Yield the sentences of the source. Raises InputError that names the line."""
         read = self._source.read(lambda: self._model.segmenter, self._warn, self.known_tags)
-        sentences = [self._numbered(index, sentence) for index, sentence in enumerate(read)]
-        self.report_tags()
-        return sentences
+        for index, sentence in enumerate(read):
+            if self.known_tags is not None and sentence.tokens:
+                with placed(self._source.path, sentence.line):
+                    sentence = self._with_tags(sentence)
+            yield NumberedSentence(index, sentence)
 
-    def _numbered(self, index: int, sentence: SourceSentence) -> NumberedSentence:
-        """Return a sentence with tags and ids. Raises InputError if the model needs tags and there are none."""
-        if not (sentence.tokens and self._is_parser):
-            return NumberedSentence(index, sentence)
-        with placed(self._source.path, sentence.line):
-            if self.known_tags is not None:
-                sentence = self._tagged(sentence)
-            ids = self._model.encode(sentence.tokens, sentence.tags, sentence.unkified)
-        return NumberedSentence(index, sentence, ids)
+    def _with_tags(self, sentence: SourceSentence) -> SourceSentence:
+        """Return a sentence with the tags that the model reads, without tags where its own tagger will tag it.
 
-    def _tagged(self, sentence: SourceSentence) -> SourceSentence:
-        """Return a sentence with the tags that the model reads. Raises RnngError if there are none."""
+        Raises RnngError if there are none.
+        """
         given, way = sentence.tags, self._source.tags_from
         if way == GIVEN and given is None:
             raise RnngError("no POS tags, which --tags given asks for: see to --tags auto")
-        tags = given
-        if way == OWN:
-            tags = self._model.tags_for(sentence.tokens)
-        elif way == AUTO:
-            tags = self._model.tags_read(sentence.tokens, given)
         self._sentences += 1
-        self._own += tags is not given
-        self._unseen.update(tag for tag in tags if tag not in self.known_tags)
-        return replace(sentence, tags=tuple(tags))
+        if way == OWN or (way == AUTO and self._model.is_to_tag(given)):
+            self._model.require_tagger()
+            self._own += 1
+            return replace(sentence, tags=None)
+        self._unseen.update(tag for tag in given if tag not in self.known_tags)
+        return sentence
 
-    def report_tags(self) -> None:
-        """Report how many sentences were tagged by the model's own tagger."""
+    def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
+        """Report tags by the model's own tagger, unknown tags, and sentences that do not fit into memory."""
         if self._own:
             some = f" in {self._own} of {self._sentences} sentences"
             self._say(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
-
-    def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
-        """Warn of tags that the parser does not know, and of sentences that do not fit into memory."""
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
             self._warn(f"POS tags unseen in training, taken for an average tag: {names}")
-        for _, sentence, _ in left_out:
+        for _, sentence in left_out:
             words = f"{len(sentence.tokens)} words do not fit into memory"
             self._warn(f"{self._source.path}:{sentence.line}: left out: {words}")
         if left_out:

@@ -8,8 +8,7 @@ from pathlib import Path
 from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
 from oracle.files import locked
-from oracle.tagger import Tagger
-from oracle.tagger_files import save_tagger
+from oracle.tagger import Tagger, save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
 from oracle.training_data import evenly_spaced
 from rnng_dy.checkpoint import new_folder

@@ -23,7 +23,7 @@ REDUCE
 def read(tmp_path, text, **options):
     path = tmp_path / "in.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_sentences(path, **options)
+    return list(read_sentences(path, **options))
 
 
 def test_an_oracle(tmp_path):

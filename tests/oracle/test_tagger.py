@@ -10,7 +10,7 @@ from nltk.tag.perceptron import PerceptronTagger
 
 from oracle import tagging
 from oracle.brackets import read_trees
-from oracle.tagger_files import load_tagger, save_tagger
+from oracle.tagger import load_tagger, save_tagger
 from oracle.treebank import words
 from tests.conftest import TINY
 

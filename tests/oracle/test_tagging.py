@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from nltk import Tree
 
 from oracle import tagging
-from oracle.tagger_files import FILES
+from oracle.tagger import FILES
 from oracle.treebank import tags, with_tags, words
 from rnng_dy.cli import main
 from tests.commands import PYTHON, run
@@ -35,9 +35,9 @@ def test_the_seed_decides():
 
 SAVED = """
 from sys import argv
-from oracle import brackets, tagger_files, tagging
+from oracle import brackets, tagger, tagging
 sentences = [tagging.tagged(located.tree) for located in brackets.read_trees(argv[1])][:100]
-tagger_files.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
+tagger.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
 """
 
 
@@ -45,7 +45,7 @@ def test_a_seed_gives_the_same_files_whatever_order_sets_have(tmp_path):
     for hashes in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": hashes}
         run(None, SAVED, TINY, tmp_path / hashes, command=PYTHON, env=environment)
-    for name in FILES.values():
+    for name in FILES:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
 
 

@@ -169,7 +169,7 @@ def test_processes_are_refused(folder):
     assert "--jobs" in run(folder, "train", "generative", *settings, code=2).stderr
     trees = [x for part in ("train", "dev", "test") for x in (f"--{part}", "some.trees")]
     settings = (*trees, "-o", "refused", "--device", DEVICE, "--jobs", "2")
-    assert "are for the CPU" in run(folder, "reproduce", "trees", *settings, code=2).stderr
+    assert "--jobs is for the CPU" in run(folder, "reproduce", "trees", *settings, code=2).stderr
 
 
 def test_a_reproduction_with_the_preset_for_gpus(folder):

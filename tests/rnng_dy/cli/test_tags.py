@@ -11,7 +11,7 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.brackets import format_tree, read_trees
 from oracle.files import replacing
-from oracle.tagger_files import FILES, load_tagger
+from oracle.tagger import FILES, load_tagger
 from oracle.tagging import tags_by
 from tests.commands import invoke
 
@@ -190,9 +190,11 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     shutil.rmtree("m/tagger")
     assert "has no tagger" in run("parse --model m -", WORDS, code=2).stderr
     result = run("tag --train 30.trees --into m")
-    assert result.stdout == f"m: a tagger with {len(load_tagger('m/tagger').classes)} POS tags\n"
+    assert (
+        result.stdout == f"m: a tagger with {len(load_tagger(Path('m/tagger')).classes)} POS tags\n"
+    )
     assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
-    assert of_training.keys() == set(FILES.values())
+    assert of_training.keys() == set(FILES)
     # this process has the parser without a tagger in memory
     run("parse --model m -", WORDS)
 
@@ -224,13 +226,13 @@ def test_a_tagger_that_cannot_be_given(command, says):
     assert not Path("none/tagger").exists()
 
 
-@pytest.mark.parametrize("part", FILES)
-def test_a_damaged_tagger_is_named(part):
-    path = Path("own/tagger", FILES[part])
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_tagger_is_named(name):
+    path = Path("own/tagger", name)
     path.write_text("{")
     for command in (
         "parse --model own -",
         "sample --model own -",
         "tag --train 30.trees --into own",
     ):
-        assert f"Error: {path}: damaged" in run(command, WORDS, code=2).stderr
+        assert f"Error: {path}: " in run(command, WORDS, code=2).stderr

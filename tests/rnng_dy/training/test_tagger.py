@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from oracle.errors import RnngError
-from oracle.tagger_files import load_tagger
+from oracle.tagger import load_tagger
 from oracle.tagging import tagger_of_training
 from rnng_dy.training.tagger import (
     give_tagger,
