@@ -198,7 +198,7 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
     path = place / CONFIG
     if not path.is_file():
         raise RnngError(_no_model(place))
-    with reading(path, remedy="train the model again"):
+    with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
         if (config["format"], config["version"]) != (FORMAT, VERSION):
             raise ValueError("no model folder of this version of rnng_dy")
@@ -215,7 +215,7 @@ def kind_of(folder: str | Folder) -> str:
 def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
     path = located(folder) / VOCABULARY
-    with reading(path, remedy="train the model again"):
+    with reading(path, remedy="damaged: train the model again"):
         return json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
 
 
@@ -269,4 +269,6 @@ def _no_model(folder: Folder) -> str:
         if is_name(folder) and (known := ", ".join(known_models())):
             remedy += f", or one of the models that `rnng-dy models` lists: {known}"
         return f"there is no folder {folder}: {remedy}"
+    if folder.is_file():
+        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy export`: {remedy}"
     return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"

@@ -237,7 +237,7 @@ class Model:
             if not all(type(n) is int and n > 0 for n in config["sizes"].values()):
                 raise ValueError("the sizes are no whole numbers from 1 on")
             sizes = cls.sizes_type(**config["sizes"])
-        with reading(place / VOCABULARY, remedy="train the model again"):
+        with reading(place / VOCABULARY, remedy="damaged: train the model again"):
             vocabulary = cls.vocabulary_type.from_json(checkpoint.read_vocabulary(place))
         for name in cls.constants_of(vocabulary):
             array_path = place / f"{name}.npz"

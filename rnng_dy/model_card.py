@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from oracle.files import reading, write_json
+from oracle.files import reading, replacing
 from rnng_dy.model_paths import ABOUT, Folder, located
 from rnng_dy.registry import KINDS
 
@@ -41,7 +41,7 @@ def read(folder: str | Folder) -> About | None:
     path = located(folder) / ABOUT
     if not path.is_file():
         return None
-    with reading(path, remedy="the model is the same without this file, so remove it"):
+    with reading(path, remedy="damaged: the model is the same without it, so remove it"):
         about = json.loads(path.read_bytes())
         for section in about.values():
             if not all(map(_is_value, section.values())):
@@ -51,7 +51,8 @@ def read(folder: str | Folder) -> About | None:
 
 def write(folder: str | Path, about: About) -> None:
     """Replace about.json in a model folder."""
-    write_json(Path(folder) / ABOUT, about)
+    with replacing(Path(folder) / ABOUT) as stream:
+        stream.write(json.dumps(about, indent=1) + "\n")
 
 
 def card(about: About) -> str:

@@ -7,8 +7,6 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
-from oracle.files import reading
-
 VARIABLE = "RNNG_DY_MODELS"
 """The environment variable that names folders in which models are found, separated by `os.pathsep`."""
 ENDING = ".rnng.zip"
@@ -65,15 +63,12 @@ def generative(model: str) -> str:
 def located(model: str | Folder) -> Folder:
     """Return the folder or archive of a model, which is given by its path or name.
 
-    A model that is not found gives the path as it is. Raises InputError for a file that is no archive.
+    What is neither gives the path as it is.
     """
     if isinstance(model, zipfile.Path):
         return model
     path = Path(known_models().get(os.fspath(model), model) if is_name(model) else model)
-    if not path.is_file():
-        return path
-    with reading(path, remedy="a model is a folder, or an archive of one"):
-        return zipfile.Path(zipfile.ZipFile(path))
+    return zipfile.Path(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else path
 
 
 def model_files(folder: str | Folder) -> dict[str, Folder]:

@@ -92,7 +92,7 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     folder = str(located(folder))
-    if not os.path.isdir(folder):
+    if os.path.isfile(folder.rstrip("/")):
         raise RnngError(f"{folder} is no model folder: archives are only read")
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
     click.get_current_context().with_resource(locked(folder))

@@ -300,9 +300,7 @@ def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, se
     other.save("english")
     assert rnng_dy.load("english").log_prob(TREE) == other.log_prob(TREE)
     (named / "work" / "users").write_text("no model")
-    with pytest.raises(
-        RnngError, match="users: File is not a zip file; a model is a folder, or an archive of one"
-    ):
+    with pytest.raises(RnngError, match="users is a file, and a model is a folder or an archive"):
         rnng_dy.load("users")
 
 

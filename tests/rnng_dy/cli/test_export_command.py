@@ -124,7 +124,7 @@ def test_no_tree_of_the_treebank_is_in_the_archive():
         ("export absent -o m.zip", "there is no folder absent"),
         (
             "export in.txt -o m.zip",
-            "in.txt: File is not a zip file; a model is a folder, or an archive",
+            "in.txt is a file, and a model is a folder or an archive",
         ),
         ("export parser -o lm", "lm is a folder: name a file for the output"),
         ("export parser -o parser/config.json", "parser/config.json is the input as well"),
@@ -137,7 +137,7 @@ def test_no_tree_of_the_treebank_is_in_the_archive():
         ("tag --train some.trees --into parser.rnng.zip", "archives are only read"),
         (f"{TRAIN} --model parser.rnng.zip", "is a file, and a folder is written here"),
         (f"{TRAIN} --model parser.rnng.zip --resume", "is a file, and a folder is written here"),
-        ("parse --model cut.zip in.txt", "cut.zip: File is not a zip file"),
+        ("parse --model cut.zip in.txt", "cut.zip is a file, and a model is a folder"),
         ("about parser/parameters.npz", "parameters.npz is no model folder"),
     ],
 )
@@ -206,7 +206,9 @@ def test_models_lists_what_has_a_name(monkeypatch, sentences):
     size = Path("one/english.rnng.zip").stat().st_size
     assert english[1:4] == ["discriminative", f"{size / 1e6:.2f}", "MB"]
     assert " ".join(folder[4:7]) == "dev F1 87.51" and folder[-1] == "one/folder"
-    assert "broken is left out: one/broken.rnng.zip: File is not a zip file" in done.stderr
+    assert (
+        "broken is left out: one/broken.rnng.zip is a file, and a model is a folder" in done.stderr
+    )
 
 
 def test_commands_take_a_model_by_name(monkeypatch):
