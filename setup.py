@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
-SERVE = [*PAGES, "starlette>=0.40", "uvicorn>=0.30"]
+SERVE = [*PAGES, "fastapi>=0.115", "pydantic>=2.9", "uvicorn>=0.30"]
 # starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed browser
 BROWSER = [
     "httpx2; python_version >= '3.11'",
@@ -76,7 +76,6 @@ setup(
         "oracle": ["data/*"],
         "rnng_dy.drawing": ["templates/*"],
         "rnng_dy.evaluation": ["data/*"],
-        "rnng_dy.serve": ["templates/*"],
     },
     # DyNet is part of the wheel: see scripts/dynet
     install_requires=["numpy>=1.22", "nltk", "click", "filelock"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -39,17 +39,14 @@ class SourceSentence:
 def read_sentences(
     path: str | os.PathLike[str],
     tagged: bool | None = None,
-    known_tags: Container[str] | None = None,
 ) -> Iterator[SourceSentence]:
     """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
     empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`; None decides by the tokens of the first DECIDING lines. They are tagged
-    if each has an underscore with text on both sides and the text after the last one looks like a tag: ASCII, no
-    lower-case letter, no digit first. They are words if at most half of them have such an underscore. Anything in
-    between is refused, and so is a text most of whose tags are not among `known_tags`, the model's.
+    `tagged` says whether tokens are `word_TAG`. None says that they are words, and refuses a text if more than half of
+    the tokens in its first DECIDING lines have an underscore with text on both sides.
 
     Raises InputError for other input.
     """
@@ -63,7 +60,7 @@ def read_sentences(
         elif first.lstrip(WHITE_SPACE).startswith("("):
             yield from _from_trees(numbered_lines(lines, path), path)
         else:
-            yield from _from_tokens(numbered_lines(lines, path), path, tagged, known_tags)
+            yield from _from_tokens(numbered_lines(lines, path), path, tagged)
 
 
 def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[SourceSentence]:
@@ -81,12 +78,11 @@ def _from_tokens(
     lines: Iterable[tuple[int, str]],
     path: object,
     tagged: bool | None,
-    known_tags: Container[str] | None,
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
     if tagged is None:
-        tagged = _are_tagged(head, path, known_tags)
+        _require_words(head, path)
     last = 0
     for number, tokens in chain(head, rows):
         # empty lines at the end of the file are no sentences
@@ -103,7 +99,9 @@ def _tokens(text: str, path: object, line: int) -> list[str]:
     return [escape_brackets(token) for token in split_words(text)]
 
 
-def _from_row(tokens: Sequence[str], path: object, line: int, tagged: bool) -> SourceSentence:
+def _from_row(
+    tokens: Sequence[str], path: object, line: int, tagged: bool | None
+) -> SourceSentence:
     if not tagged:
         return SourceSentence(tuple(tokens), None, None, line)
     untagged = next((token for token in tokens if not _has_tag(token)), None)
@@ -118,46 +116,14 @@ def _has_tag(token: str) -> bool:
     return bool(word and tag)
 
 
-def _is_written_as_a_tag(text: str) -> bool:
-    """Return whether a text looks like a tag of PTB, CTB or Universal Dependencies: NN or PRP$, not `case` or 1."""
-    return text.isascii() and text == text.upper() and not text[0].isdigit()
-
-
-def _are_tagged(
-    rows: Sequence[tuple[int, list[str]]], path: object, known_tags: Container[str] | None
-) -> bool:
-    """Return whether the tokens are word_TAG. Raises InputError if that cannot be decided."""
+def _require_words(rows: Iterable[tuple[int, list[str]]], path: object) -> None:
+    """Raise InputError if most tokens look like word_TAG."""
     located = [(line, token) for line, tokens in rows for token in tokens]
-    untagged = [(line, token) for line, token in located if not _has_tag(token)]
-    if 2 * len(untagged) >= len(located):
-        return False
-    if untagged:
-        line, token = untagged[0]
+    alike = [(line, token) for line, token in located if _has_tag(token)]
+    if 2 * len(alike) > len(located):
+        line, token = alike[0]
         raise InputError(
-            f"{len(located) - len(untagged)} of {len(located)} tokens are word_TAG, but {token!r} is not: give "
-            "every token a tag, or none, or say --untagged where the underscores belong to words",
-            path,
-            line,
-        )
-    _require_tags([(line, token.rpartition("_")[2]) for line, token in located], path, known_tags)
-    return True
-
-
-def _require_tags(
-    located: Sequence[tuple[int, str]], path: object, known_tags: Container[str] | None
-) -> None:
-    """Raise InputError if the texts after the tokens' underscores may be parts of words."""
-    doubtful = [(line, tag) for line, tag in located if not _is_written_as_a_tag(tag)]
-    why = "is not written as POS tags are"
-    if not doubtful and known_tags is not None:
-        unknown = [(line, tag) for line, tag in located if tag not in known_tags]
-        if 2 * len(unknown) > len(located):
-            doubtful, why = unknown, "is, as most of the others, no POS tag of the parser"
-    if doubtful:
-        line, tag = doubtful[0]
-        raise InputError(
-            f"every token has an underscore, but {tag!r} {why}: say --tagged if tokens are "
-            "word_TAG, --untagged if they are words",
+            f"{token!r} looks like word_TAG, as most tokens do: say --tagged if they are, --untagged if they are words",
             path,
             line,
         )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
     from rnng_dy.language_model import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
-    from rnng_dy.training.run import Training, train
+    from rnng_dy.training.train import train
 
 __version__ = "0.3.0"
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "LstmLanguageModel",
     "Parser",
     "RnngError",
-    "Training",
     "__version__",
     "load",
     "load_plugin",
@@ -53,7 +52,7 @@ _MODULES = {
     "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
-    "rnng_dy.training.run": ("Training", "train"),
+    "rnng_dy.training.train": ("train",),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import operator
 import os
 import shutil
 import tempfile
@@ -236,7 +237,7 @@ def load_parameters(model, folder: Folder) -> None:
     arrays = read_arrays(path)
     with reading(path):
         updates = arrays.pop(UPDATES, None)
-        model.updates = None if updates is None else int(updates)
+        model.updates = None if updates is None else operator.index(updates[()])
         model.store.load(arrays)
 
 

@@ -13,15 +13,6 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM has been received; it acts like Ctrl-C."""
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal has stopped work after a step; finished work is kept."""
-
-    def __init__(self, message: str, number: int):
-        """Keep `number`, the number of the signal."""
-        super().__init__(message)
-        self.number = number
-
-
 @contextmanager
 def ending_at_once() -> Iterator[None]:
     """Let Ctrl-C end the process at once while modules are imported: their destructors would lose an exception."""

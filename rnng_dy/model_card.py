@@ -14,7 +14,7 @@ from rnng_dy.registry import KINDS
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
-"""Sections of named values; `training.provenance` defines them."""
+"""Sections of named values; `training.about` defines them."""
 
 TITLES = {
     "model": "Model",

@@ -15,7 +15,7 @@ CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.n
 """The files that every model folder has."""
 ABOUT, TEXT, SPELLING, TAGGER = "about.json", "text.json", "spelling.json", "tagger"
 _FILES = CONFIG, VOCABULARY, PARAMETERS, "vectors.npz", ABOUT, TEXT, SPELLING
-_WRITTEN = "*.json", "*.npz", "log.jsonl", "clusters.paths", "dev.trees", "tagger/*", "data/**/*"
+_WRITTEN = "*.json", "*.npz", "log.jsonl", "dev.trees", "tagger/*"
 """Patterns of the files in a model folder that this package writes; others are the user's."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""

@@ -155,7 +155,9 @@ class DiscriminativeParser(ParserNetwork, ParserI):
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `Model`."""
-        return ((next(trees, None), TOO_LONG) for trees in self.parse_sents(sentences))
+        for trees in self.parse_sents(sentences):
+            tree = next(trees, None)
+            yield tree, TOO_LONG if tree is None else ""
 
     def tree_of(
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None

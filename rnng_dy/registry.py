@@ -20,8 +20,6 @@ class Kind:
     """Name in config.json and on the command line."""
     model: str | type[Any]
     """The subclass of `Model`."""
-    training: str | type[Any]
-    """The class of its part of a training, see `training.kinds`."""
     title: str
     """Title of the model card."""
     use: str
@@ -35,8 +33,6 @@ class Kind:
     generates_words: bool
     """Whether the model gives probabilities of words, and is trained on generative oracles."""
     has_trees: bool = True
-    options: tuple[str, ...] = ()
-    """Options of its training that not all kinds have."""
     presets: str | None = None
     """The kind whose presets it uses; None means its own."""
 
@@ -44,11 +40,6 @@ class Kind:
     def model_class(self) -> type[Any]:
         """Return the class of the models, imported if needed."""
         return _imported(self.model)
-
-    @property
-    def training_class(self) -> type[Any]:
-        """Return the class of the kind's part of a training, imported if needed."""
-        return _imported(self.training)
 
 
 def _imported(given: str | type[Any]) -> type[Any]:
@@ -67,7 +58,6 @@ _KINDS = (
     Kind(
         "discriminative",
         "rnng_dy.parser:DiscriminativeParser",
-        "rnng_dy.training.kinds:ParserTraining",
         title="Parser q(y | x) of a recurrent neural network grammar",
         use='parser = rnng_dy.load("MODEL")  # this model\n'
         'print(parser("It works. So it does."))  # a tree for each sentence',
@@ -76,12 +66,10 @@ _KINDS = (
         score_name="F1",
         score_title="F1",
         generates_words=False,
-        options=("pos", "tagger", "pretrained"),
     ),
     Kind(
         "generative",
         "rnng_dy.language_model:GenerativeModel",
-        "rnng_dy.training.kinds:WordsTraining",
         title="Recurrent neural network grammar p(x, y)",
         use=_SURPRISALS,
         plural="Generative models",
@@ -89,12 +77,10 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity of words and trees",
         generates_words=True,
-        options=("clusters", "open"),
     ),
     Kind(
         "lstm-lm",
         "rnng_dy.baselines.lstm_lm:LstmLanguageModel",
-        "rnng_dy.training.kinds:WordsTraining",
         title="LSTM language model",
         use=_SURPRISALS,
         plural="LSTM language models",
@@ -102,7 +88,6 @@ _KINDS = (
         score_name="perplexity",
         score_title="perplexity",
         generates_words=True,
-        options=("clusters", "open"),
         has_trees=False,
     ),
 )

@@ -32,7 +32,7 @@ def test_every_command_leaves_what_the_page_says(ran):
 
 def test_both_parsers_held_out_the_same_trees(ran):
     folder, _ = ran
-    held_out = [(folder / name / "data/dev.trees").read_bytes() for name in ("parser", "buggy")]
+    held_out = [(folder / name / "dev.trees").read_bytes() for name in ("parser", "buggy")]
     assert held_out[0] == held_out[1] and len(held_out[0].splitlines()) == pages.TREES // 10
 
 

@@ -86,7 +86,7 @@ def import_clab(
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from rnng_dy.interop import clab
-    from rnng_dy.training.provenance import about_import
+    from rnng_dy.training.about import about_import
 
     if is_parser:
         vectors = read_vectors(pretrained) if pretrained else None

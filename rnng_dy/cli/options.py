@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection
-from dataclasses import Field, fields
+from dataclasses import Field
 from functools import partial
 
 import click
 from click.shell_completion import CompletionItem
 
-from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
-from oracle.unknown import RULES
 from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
-from rnng_dy.cli.paths import FILE, FOLDER, GENERATIVE, MODEL
+from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
 from rnng_dy.engine import PRECISION, PRECISIONS
 from rnng_dy.evaluation.tables import CSV, TSV
-from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
-from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
-from rnng_dy.settings import option_name
-from rnng_dy.sizes import Sizes
-from rnng_dy.training.presets import NAMES, Settings
+from rnng_dy.models.composition import COMPOSITIONS
 
 AT_LEAST_1 = click.IntRange(min=1)
 SAMPLES = click.IntRange(1, 10**9)
@@ -84,21 +78,6 @@ COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
 
 
-def setting_options(settings: type, section: str, but: Collection[str] = ()) -> Callable:
-    """Return a decorator that adds an option per setting of a dataclass, without defaults, so that presets apply."""
-
-    def option(of: Field) -> Callable:
-        name = option_name(of)
-        flag = "--" + name.replace("_", "-")
-        if of.type == "bool":
-            flag += flag.replace("--", "/--no-")
-        return in_section(section)(
-            flag, name, type=type_of(of), default=None, help=of.metadata["help"]
-        )
-
-    return all_of(*[option(of) for of in fields(settings) if of.name not in but])
-
-
 def type_of(of: Field) -> click.ParamType:
     """Return the type of a setting's option."""
     numbers = of.metadata["range"]
@@ -115,9 +94,6 @@ def in_section(title: str) -> Callable:
     return partial(click.option, cls=SectionOption, section=title)
 
 
-data_option, model_section_option, run_option = map(in_section, ("Data", "Model", "Run"))
-
-
 def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
 
@@ -127,7 +103,7 @@ def _set_precision(ctx: click.Context, param: click.Parameter, precision: str | 
         os.environ[PRECISION] = precision
 
 
-def _device_option(option: Callable) -> Callable:
+def device_options(option: Callable) -> Callable:
     """Return the options --device, and --precision, which is set for this process and those that it starts."""
     device = option(
         "--device",
@@ -148,104 +124,7 @@ def _device_option(option: Callable) -> Callable:
     return all_of(device, precision)
 
 
-def training_options(command: Callable) -> Callable:
-    """Add the options that all `train` commands share."""
-    options = [
-        data_option(
-            "--trees",
-            type=FILE,
-            help="Bracketed trees to train on. The command cleans them as `prepare` does, and keeps them in the model "
-            "folder with their oracles.",
-        ),
-        data_option(
-            "--dev-trees",
-            type=FILE,
-            help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
-            "oracle here.",
-        ),
-        data_option(
-            "--hold-out",
-            type=FiniteRange(0, 1, min_open=True, max_open=True),
-            metavar="SHARE",
-            help="Instead of --dev-trees: set a share of --trees aside, evenly spaced; 0.1 takes every tenth tree.",
-        ),
-        data_option(
-            "--unk",
-            type=click.Choice(RULES),
-            help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
-        ),
-        data_option(
-            "--skip-preterminals",
-            is_flag=True,
-            help="With --trees: leave out trees that are only a preterminal.",
-        ),
-        data_option("--train", type=FILE, help="Instead of --trees: training oracle."),
-        data_option("--dev", type=FILE, help="With --train: development oracle."),
-        model_section_option(
-            "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
-        ),
-        model_section_option(
-            "--resume",
-            is_flag=True,
-            help="Continue from the training state in the model folder, if there is one.",
-        ),
-        model_section_option(
-            "--init",
-            type=MODEL,
-            help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
-            "as their classes of unknown words.",
-        ),
-        model_section_option(
-            "--extend",
-            is_flag=True,
-            help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
-            "twice.",
-        ),
-        model_section_option(
-            "--composition",
-            type=COMPOSITION,
-            help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
-            f"attention over the children.  [default: {DEFAULT}]",
-        ),
-        model_section_option(
-            "--transitions",
-            type=TRANSITIONS,
-            help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
-        ),
-        setting_options(Sizes, "Model"),
-        in_section("Training")(
-            "--preset",
-            type=click.Choice(NAMES),
-            default="paper",
-            show_default=True,
-            help="Set of settings, which the options below change. paper: the original's. fast: minibatches with "
-            "Adam, fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: "
-            "large minibatches.",
-        ),
-        setting_options(Settings, "Training"),
-        run_option(
-            "--mpi",
-            is_flag=True,
-            help="Divide each minibatch between processes that MPI started, on one or several machines: `mpirun -n 4 "
-            "rnng-dy train ... --mpi`.",
-        ),
-        _device_option(run_option),
-    ]
-    return all_of(*options)(command)
-
-
-def state_option(states: Collection[str]) -> Callable:
-    """Return the option --state with the parser states of a kind of model."""
-    return model_section_option(
-        "--state",
-        type=LiveChoice(states),
-        help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over actions "
-        "and words with neither stack nor composition.  "
-        f"[default: {DEFAULT_STATE}]",
-    )
-
-
-device_option = _device_option(click.option)
+device_option = device_options(click.option)
 resume_option = click.option(
     "--resume", is_flag=True, help="Continue from the results that a stopped run kept."
 )

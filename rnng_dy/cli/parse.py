@@ -18,7 +18,7 @@ from rnng_dy.cli.options import model_option, output_option
 from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
-from rnng_dy.cli.tree_formats import MBR, Wanted, paper_of, wanted_trees
+from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
 from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.nbest import BEAM
@@ -51,8 +51,8 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 def parse(folder, source, output, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
-    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or word_TAG. With
-    --text it is running text. An empty line of a text gives an empty line of the output.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or, with
+    --tagged, as word_TAG. With --text it is running text. An empty line of a text gives an empty line of the output.
 
     With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
     partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)
@@ -66,7 +66,7 @@ def parse(folder, source, output, wanted, options, job) -> None:
     reader = reader_of(job.open(way.kind, folder), source)
     if wanted.generator:
         job.open("generative", wanted.generator)
-    writer = TreeWriter(wanted.style, wanted.several, paper_of(output))
+    writer = TreeWriter(wanted.style, wanted.several, columns_of(output))
     decides = wanted._replace(generator=None), way.options, source._replace(path="")
 
     def make(kept: Results) -> None:

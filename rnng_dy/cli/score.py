@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import click
@@ -41,28 +42,38 @@ def score(folder, source, output, is_open, job) -> None:
     model = job.open("generative", folder)
     if is_open:
         required_spelling(model, folder)
-    trees = list(scoring.trees_to_score(source, model, is_open))
-    groups = [list(group) for _, group in groupby(trees, lambda tree: (tree.sentence, tree.words))]
-    batches = ([group] for group in groups)
-    left_out = job.write(output, batches, _lines, _impossible, is_open, inputs=[source])
-    reasons = [(group[0].sentence + 1, scoring.impossible(model, group)) for group in groups]
-    reasons = [(number, found) for number, found in reasons if found]
-    for number, found in reasons:
-        warn(f"sentence {number}: p = 0, {'; '.join(found)}")
-    if reasons:
-        warn(f"{len(reasons)} of {len(groups)} sentences have trees with p = 0")
-    # samples have classes in place of unknown words
-    pairs = (
-        (token, None if word in CLASSES else token)
-        for group in groups
-        if group not in left_out
-        for token, word in zip(group[0].tokens, group[0].words, strict=True)
-    )
-    if unknown := unknown_words(pairs):
+    groups = impossible = 0
+    words: Counter[tuple[str, str | None]] = Counter()
+
+    def batches() -> Iterator[list[Group]]:
+        nonlocal groups, impossible
+        trees = scoring.trees_to_score(source, model, is_open)
+        for _, found in groupby(trees, lambda tree: (tree.sentence, tree.words)):
+            group = list(found)
+            groups += 1
+            if reasons := scoring.impossible(model, group):
+                impossible += 1
+                warn(f"sentence {group[0].sentence + 1}: p = 0, {'; '.join(reasons)}")
+            words.update(_words(group))
+            yield [group]
+
+    left_out = job.write(output, batches(), _lines, _impossible, is_open, inputs=[source])
+    if impossible:
+        warn(f"{impossible} of {groups} sentences have trees with p = 0")
+    for group in left_out:
+        words.subtract(_words(group))
+    if unknown := unknown_words(words.elements()):
         say(unknown)
     if left_out:
         numbers = ", ".join(str(group[0].sentence + 1) for group in left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")
+
+
+def _words(group: Group) -> Iterator[tuple[str, str | None]]:
+    """Yield the words of a sentence, each as written and, unless it is unknown, as the model reads it."""
+    for token, word in zip(group[0].tokens, group[0].words, strict=True):
+        # samples have classes in place of unknown words
+        yield token, None if word in CLASSES else token
 
 
 def _lines(model, groups: Sequence[Group]) -> list[Lines]:

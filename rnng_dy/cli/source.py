@@ -106,9 +106,8 @@ def source_options(*more: Callable) -> Callable:
         click.option(
             "--tagged/--untagged",
             default=None,
-            help="Whether tokens are word_TAG.  [default: tagged if each token ends in an underscore and capitals or "
-            "marks. If these may be part of a word, as in snake_case, the command stops and asks for one of the "
-            "options]",
+            help="Whether tokens are word_TAG.  [default: words; a text most of whose tokens have an underscore is "
+            "refused]",
         ),
         *more,
     )

@@ -38,7 +38,6 @@ from rnng_dy.cli.word_scorers import (
     check_order,
     model_of_words,
     several_scorers_option,
-    surprisals_option,
 )
 from rnng_dy.drawing.suite_page import suite_page
 from rnng_dy.evaluation import suite_report
@@ -52,6 +51,7 @@ from rnng_dy.parallel import fitting
 from rnng_dy.search.surprisal import SearchOptions, measure
 from rnng_dy.search.unknown_words import require_known
 
+DEFAULT_MODEL = "english-generative"
 SENTENCES = 32
 """Sentences in one batch."""
 
@@ -77,10 +77,10 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     "folders",
     type=GENERATIVE,
     multiple=True,
-    help="Model folder, archive or name. Several models and scorers stand side by side.",
+    help="Model folder, archive or name. Several models and scorers stand side by side.  "
+    f"[default without --scorer: {DEFAULT_MODEL}]",
 )
 @several_scorers_option
-@surprisals_option
 @order_option
 @search_options
 @seed_option
@@ -122,7 +122,6 @@ def suite(
     sources,
     folders,
     scorers,
-    tables,
     order,
     options,
     seed,
@@ -143,7 +142,6 @@ def suite(
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    scorers = [*scorers, *(OpenableScorer(SurprisalTable.name, path) for path in tables)]
     check_order(bool(scorers))
     baselines = [scorer._replace(order=order) for scorer in scorers]
     inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
@@ -188,14 +186,14 @@ def suite(
 def _systems(
     folders: Sequence[str], baselines: Sequence[OpenableScorer], device: str
 ) -> dict[str, ModelFolder | OpenableScorer]:
-    """Return models and scorers by name. Raises UsageError if there is none, or one twice, or no model for a search."""
+    """Return models and scorers by name. Raises UsageError for one twice, and for no model for a search."""
+    if not (folders or baselines):
+        folders = [DEFAULT_MODEL]
     found = [(folder, model_of_words(device, folder)) for folder in folders]
     flag = given_search_option()
     if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
         raise click.UsageError(f"{flag} is for generative models with trees")
     found += [(baseline.title, baseline) for baseline in baselines]
-    if not found:
-        raise click.UsageError("give --model, --scorer or --surprisals")
     systems = dict(found)
     if len(systems) < len(found):
         raise click.UsageError("two models have the same name")

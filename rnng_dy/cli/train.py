@@ -2,66 +2,185 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from dataclasses import Field, fields
 from pathlib import Path
+from typing import Any
 
 import click
 
-from oracle.files import finite, one_line
-from rnng_dy.cli import errors_reported
-from rnng_dy.cli.group import TYPED, Group, Sectioned, typed_command
+from oracle.files import one_line
+from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
+from oracle.unknown import RULES
+from rnng_dy.cli.group import Group, Sectioned, typed_command
+from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.options import (
-    data_option,
-    model_section_option,
-    setting_options,
-    state_option,
-    training_options,
+    COMPOSITION,
+    TRANSITIONS,
+    FiniteRange,
+    LiveChoice,
+    device_options,
+    in_section,
+    type_of,
 )
-from rnng_dy.cli.paths import FILE, require_read_once
-from rnng_dy.cli.progress import ByteProgress, Progress, clock
+from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.engine import CPU
-from rnng_dy.interrupts import Stopped, ending_at_once, tidy
+from rnng_dy.interrupts import ending_at_once, stopping, tidy
 from rnng_dy.memory import limit_memory
+from rnng_dy.models.composition import DEFAULT
+from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.parallel import keep_from_collection
-from rnng_dy.sizes import ParserSizes, Sizes
+from rnng_dy.settings import option_name
+from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes
+from rnng_dy.training.presets import NAMES, Settings
+
+data, model, training, running = map(in_section, ("Data", "Model", "Training", "Run"))
 
 
-class RankedGroup(Group):
-    """A group whose commands take --mpi; the `obj` of their contexts is then the `World` of ranks."""
+def options_of(settings: type, option: Callable) -> Callable:
+    """Return a decorator that adds an option per setting of a dataclass, without defaults, so that presets apply."""
 
-    def invoke(self, ctx: click.Context) -> object:
-        """See click. Splits ranks before options are parsed, so that only the first rank reports errors in them."""
-        if "--mpi" not in ctx.meta[TYPED]:
-            return super().invoke(ctx)
-        from rnng_dy.training.mpi import World
+    def of_field(of: Field) -> Callable:
+        name = option_name(of)
+        flag = "--" + name.replace("_", "-")
+        if of.type == "bool":
+            flag += flag.replace("--", "/--no-")
+        return option(flag, name, type=type_of(of), default=None, help=of.metadata["help"])
 
-        world = World(ctx.meta[TYPED])
-        if world.rank:
-            return world.help()
-        ctx.obj = world
-        with world.leading(), errors_reported():
-            return super().invoke(ctx)
+    return all_of(*map(of_field, fields(settings)))
 
 
-@click.group(cls=RankedGroup)
+def training_options(sizes: type, *more: Callable) -> Callable:
+    """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
+    return all_of(
+        data(
+            "--trees",
+            type=FILE,
+            help="Bracketed trees to train on. The command cleans them as `prepare` does.",
+        ),
+        data(
+            "--dev-trees",
+            type=FILE,
+            help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
+            "oracle here.",
+        ),
+        data(
+            "--hold-out",
+            type=FiniteRange(0, 1, min_open=True, max_open=True),
+            metavar="SHARE",
+            help="Instead of --dev-trees: set a share of --trees aside, evenly spaced, as dev.trees in the model "
+            "folder; 0.1 takes every tenth tree.",
+        ),
+        data(
+            "--unk",
+            type=click.Choice(RULES),
+            help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
+        ),
+        data(
+            "--skip-preterminals",
+            is_flag=True,
+            help="With --trees: leave out trees that are only a preterminal.",
+        ),
+        data("--train", type=FILE, help="Instead of --trees: training oracle."),
+        data("--dev", type=FILE, help="With --train: development oracle."),
+        model("--model", "folder", required=True, type=FOLDER, help="Model folder to write."),
+        model(
+            "--resume",
+            is_flag=True,
+            help="Continue from the training state in the model folder, if there is one.",
+        ),
+        model(
+            "--init",
+            type=MODEL,
+            help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
+            "as their classes of unknown words.",
+        ),
+        options_of(sizes, model),
+        *more,
+        training(
+            "--preset",
+            type=click.Choice(NAMES),
+            default="paper",
+            show_default=True,
+            help="Set of settings, which the options below change. paper: the original's. fast: minibatches with "
+            "Adam, fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: "
+            "large minibatches.",
+        ),
+        options_of(Settings, training),
+        running(
+            "--mpi",
+            is_flag=True,
+            help="Divide each minibatch between processes that MPI started, on one or several machines with a shared "
+            "disk: `mpirun -n 4 rnng-dy train ... --mpi`.",
+        ),
+        device_options(running),
+    )
+
+
+def grammar_options(states: Collection[str]) -> Callable:
+    """Return a decorator that adds the options of models with trees, with the parser states of a kind."""
+    return all_of(
+        model(
+            "--extend",
+            is_flag=True,
+            help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
+            "twice.",
+        ),
+        model(
+            "--composition",
+            type=COMPOSITION,
+            help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
+            f"attention over the children.  [default: {DEFAULT}]",
+        ),
+        model(
+            "--transitions",
+            type=TRANSITIONS,
+            help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
+        ),
+        model(
+            "--state",
+            type=LiveChoice(states),
+            help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over "
+            f"actions and words with neither stack nor composition.  [default: {DEFAULT_STATE}]",
+        ),
+    )
+
+
+words_options = all_of(
+    data(
+        "--clusters",
+        type=FILE,
+        help="Clusters of the training words.  [default: the command makes Brown clusters]",
+    ),
+    model(
+        "--open",
+        is_flag=True,
+        help="Also train a spelling model of unknown words, so that every string has a probability. With --init, keep "
+        "the initial model's, if it has one.",
+    ),
+)
+
+
+@click.group(cls=Group)
 def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
 @train.command("discriminative", cls=Sectioned)
-@training_options
-@state_option(PARSER_STATES)
-@setting_options(ParserSizes, "Model", but=Sizes.__dataclass_fields__)
-@model_section_option("--pos", is_flag=True, help="Read the POS tags of the data.")
-@model_section_option(
+@training_options(ParserSizes, grammar_options(PARSER_STATES))
+@model("--pos", is_flag=True, help="Read the POS tags of the data.")
+@model(
     "--no-tagger",
     is_flag=True,
     help="With --pos: train no POS tagger for the model folder. If the training tags are jackknifed, `rnng-dy tag "
     "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
-@data_option(
+@data(
     "--pretrained",
     type=FILE,
     help="Word vectors in word2vec's text format, which training does not change.",
@@ -76,26 +195,8 @@ def discriminative(no_tagger, **options) -> None:
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
-clusters_option = data_option(
-    "--clusters",
-    type=FILE,
-    help="Clusters of the training words.  [default: the command makes Brown clusters]",
-)
-
-
-open_option = model_section_option(
-    "--open",
-    is_flag=True,
-    help="Also train a spelling model of unknown words, so that every string has a probability. With --init, keep the "
-    "initial model's, if it has one.",
-)
-
-
 @train.command("generative", cls=Sectioned)
-@training_options
-@state_option(GENERATOR_STATES)
-@clusters_option
-@open_option
+@training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
 
@@ -105,92 +206,49 @@ def generative(**options) -> None:
 
 
 @train.command("lstm-lm", cls=Sectioned)
-@training_options
-@clusters_option
-@open_option
-def lstm_lm(action_size, **options) -> None:
+@training_options(LanguageModelSizes, words_options)
+def lstm_lm(**options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
-    if action_size is not None:
-        raise click.UsageError("--action-size is for RNNGs: a sequential model has no actions")
     run_training("lstm-lm", **options)
 
 
-def run_training(kind: str, mpi: bool, **options) -> None:
-    """Train a model according to the options, with messages; a signal stops training after the state is saved."""
+def run_training(kind: str, mpi: bool, **options: Any) -> None:
+    """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
-        from rnng_dy.training.options import ContradictionError
-        from rnng_dy.training.run import Training
+        from rnng_dy.training.replicas import Ranks
+        from rnng_dy.training.state import saved_state
+        from rnng_dy.training.train import train as run
 
     keep_from_collection()
     if options["device"] == CPU:
         limit_memory(options["jobs"] or 1)
     require_read_once(options["trees"], options["dev_trees"])
-    folder = options["folder"]
-    world = click.get_current_context().obj if mpi else None
-    try:
-        with tidy():
-            listener = _Console(folder)
-            more = {"world": world, "command": typed_command(), "listener": listener}
-            training = listener.training = Training(kind, **options, **more)
-            for _ in training:
-                pass
-    except ContradictionError as error:
-        raise click.UsageError(str(error)) from None
-    except Stopped as stop:
-        warn(f"stopped; the same command with --resume continues in {folder}")
-        sys.exit(128 + stop.number)
-    except KeyboardInterrupt as stop:
-        if options["trees"] is None or Path(folder).exists():
-            raise
-        message = f"stopped before there was {folder}: the same command starts again"
-        raise type(stop)(message) from None
-    click.echo(f"{folder}: {one_line(training.best)}")
+    folder, stopped = options["folder"], None
+    ranks = Ranks() if mpi else None
+    is_first = ranks is None or ranks.rank == 0
+    if not is_first:
+        logging.getLogger("rnng_dy").setLevel(logging.ERROR)
+    resumed = f"stopped; the same command with --resume continues in {folder}"
+    with tidy(), ExitStack() as stack:
 
+        def stop() -> bool:
+            nonlocal stopped
+            # signals before the first update end the command at once
+            stopped = stack.enter_context(stopping(say)) if stopped is None else stopped
+            return bool(stopped)
 
-class _Console:
-    """Prints the messages of a training; see `training.listener`."""
-
-    say, warn, progress = staticmethod(say), staticmethod(warn), Progress
-
-    def __init__(self, folder: str):
-        self._name = Path(folder).name
-        self.training = None
-
-    def reading(self, path: str):
-        """See `Listener`."""
-        return ByteProgress(f"reading {path}", path).advance
-
-    def record(self, record: dict) -> None:
-        """See `Listener`."""
-        from rnng_dy.training.log import LEFT_OUT, LOG
-
-        line = f"{self._name}: {self._line(record)}"
-        self.warn(line) if record["event"] == LEFT_OUT else say(line)
-        if record != finite(record):
-            names = ", ".join(name for name, x in record.items() if x != finite(x))
-            self.warn(f"{self._name}: {names}: too large for a number, or none (null in {LOG})")
-
-    def _line(self, record: dict) -> str:
-        """Format a record of the log as one readable line."""
-        from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT
-
-        place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences"
-        if record["event"] == EVALUATION:
-            return (
-                f"{place}: {self.training.describe(record)}{' (best)' if record['is_best'] else ''}"
-            )
-        if record["event"] == ENDED_EARLY:
-            return f"{place}: no new best in {record['patience']} evaluations: training ends here (--patience)"
-        if record["event"] == LEFT_OUT:
-            return (
-                f"{self.training.place_of(record)}: the sentence ({record['words']} words) does not fit into memory "
-                f"and is left out; {record['left_out']} left out so far"
-            )
-        return (
-            f"{place}: {record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
-            f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
-            f"{clock(record['seconds_left'])} left"
-        )
+        try:
+            run(kind, **options, ranks=ranks, command=typed_command(), stop=stop)
+        except KeyboardInterrupt as signalled:
+            again = f"stopped before there was {folder}: the same command starts again"
+            raise type(signalled)(resumed if Path(folder).exists() else again) from None
+    if stopped:
+        warn(resumed)
+        sys.exit(128 + stopped[0])
+    if is_first:
+        progress = saved_state(Path(folder))["progress"]
+        best = {"best": progress.best, "sentences": progress.best_sentences}
+        click.echo(f"{folder}: {one_line(best)}")

@@ -12,9 +12,8 @@ import click
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, FiniteRange, seed_option
 from rnng_dy.cli.paths import GENERATIVE
-from rnng_dy.cli.progress import takes_escapes
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.parsed_trees import LINES, MADE, Paper
+from rnng_dy.drawing.parsed_trees import LINES, MADE
 
 BEST, MBR = "best", "mbr"
 DRAWN = 100
@@ -146,8 +145,8 @@ wanted_trees = together(
 )
 
 
-def paper_of(output: str) -> Paper:
-    """Return the width and colours for an output: those of a terminal, or a fixed width without colours."""
+def columns_of(output: str) -> int:
+    """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
     if output != "-" or not sys.stdout.isatty():
-        return Paper(COLUMNS, False)
-    return Paper(shutil.get_terminal_size((COLUMNS, 24)).columns, takes_escapes(sys.stdout))
+        return COLUMNS
+    return shutil.get_terminal_size((COLUMNS, 24)).columns

@@ -43,16 +43,8 @@ several_scorers_option = click.option(
     "scorers",
     type=ScorerName(SCORERS),
     multiple=True,
-    help="A scorer of words that needs no model folder; some scorers are made from a FILE.",
-)
-surprisals_option = click.option(
-    "--surprisals",
-    "tables",
-    type=FILE,
-    multiple=True,
-    metavar="TABLE",
-    help="Surprisals of another program: a CSV or TSV file with the columns sentence_id, token and surprisal (bits). "
-    "The same as --scorer surprisals=TABLE.",
+    help="A scorer of words that needs no model folder, made from a FILE: n-grams from an oracle, or the surprisals of "
+    "another program from a table with the columns sentence_id, token and surprisal (bits).",
 )
 
 

@@ -1,8 +1,7 @@
-"""Self-contained HTML pages: Jinja2 templates with one base, one style sheet and one script."""
+"""HTML pages: Jinja2 templates with one base, one style sheet and one script, for files and for the server."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -16,9 +15,9 @@ from rnng_dy.drawing.words import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_ENDS_SCRIPT = re.compile("<([!s])", re.IGNORECASE)
 _SHOWN = re.compile(r"[^\t\n]+")
 
 
@@ -34,14 +33,13 @@ def require() -> ModuleType:
     return jinja2
 
 
-def parts(template: str, /, folder: Path | None = None, **values: object) -> Iterator[str]:
+def parts(template: str, /, **values: object) -> Iterator[str]:
     """Return the text of a page in parts, which are generated one after the other.
 
-    The template is in `folder`, or one of this package. Text in `values` is escaped. Characters that HTML cannot hold
-    or that change the direction of text become escapes.
+    Text in `values` is escaped. Characters that HTML cannot hold or that change the direction of text become escapes.
     Raises RnngError, before the first part, if Jinja2 is not installed.
     """
-    return _environment(folder).get_template(template).generate(values)
+    return _environment().get_template(template).generate(values)
 
 
 def source(name: str) -> str:
@@ -49,14 +47,22 @@ def source(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
+def markup(html: str) -> Markup:
+    """Return text that a page takes as it is."""
+    # comes with Jinja2
+    from markupsafe import Markup
+
+    return Markup(html)
+
+
 @cache
-def _environment(folder: Path | None = None) -> Environment:
+def _environment() -> Environment:
     jinja2 = require()
     # comes with Jinja2
-    from markupsafe import Markup, escape
+    from markupsafe import escape
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([_TEMPLATES if folder is None else folder, _TEMPLATES]),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: visible(value) if type(value) is str else value,
@@ -64,17 +70,12 @@ def _environment(folder: Path | None = None) -> Environment:
         lstrip_blocks=True,
     )
 
-    def as_json(content: object) -> Markup:
-        """Return JSON that cannot end a script element or begin a comment; lone surrogates are escapes."""
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", r"<\/")
-        text = _ENDS_SCRIPT.sub(r"\\u003c\1", text)
-        return Markup(text.encode("utf-8", "backslashreplace").decode("utf-8"))
-
     def spaced(text: str) -> Markup:
         """Return escaped text with its tabs and line feeds."""
-        return Markup(_SHOWN.sub(lambda match: escape(visible(match[0])), text))
+        return markup(_SHOWN.sub(lambda match: escape(visible(match[0])), text))
 
-    environment.filters |= {"json": as_json, "spaced": spaced, "number": format}
+    environment.filters |= {"spaced": spaced, "number": format}
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
-    environment.globals["source"] = lambda name: Markup(source(name))
+    # the server gives its pages and the name of the one that is shown
+    environment.globals |= {"source": lambda name: markup(source(name)), "served": None}
     return environment

@@ -8,19 +8,12 @@ from typing import NamedTuple
 from oracle.parsed import ParsedSentence
 from oracle.samples import format_sample
 from rnng_dy.drawing.sections import section
-from rnng_dy.drawing.svg_file import svg_file
 from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_page import tree_page
+from rnng_dy.drawing.trees import svg_file
 
 LINES, MADE = ("brackets", "pretty", "json"), ("svg", "html")
 """Formats written per sentence, and formats that are one drawing of all sentences."""
-
-
-class Paper(NamedTuple):
-    """Width and colours of drawings in characters."""
-
-    columns: int
-    colours: bool
 
 
 class TreeWriter(NamedTuple):
@@ -29,13 +22,14 @@ class TreeWriter(NamedTuple):
     style: str
     several: bool
     """Whether a sentence may have several trees, shown with their log probabilities."""
-    paper: Paper
+    columns: int
+    """Width of drawings in characters."""
 
     def lines(self, parsed: ParsedSentence) -> list[str]:
         """Return the lines of one sentence (without trees: an empty line, none of samples); JSON for a drawing."""
         if self.style == "pretty":
             drawn = section(parsed.number, parsed.trees, self.several)
-            return section_lines(drawn, *self.paper, self.several)
+            return section_lines(drawn, self.columns, self.several)
         if self.style != "brackets":
             return [parsed.to_json()]
         if self.several:
@@ -45,7 +39,7 @@ class TreeWriter(NamedTuple):
     def drawing(self, lines: Iterable[str], title: str, description: str) -> Iterator[str]:
         """Yield the parts of the drawing of all sentences, from their lines."""
         parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
-        sections = (section(p.number, p.trees, self.several) for p in parsed)
+        sections = [section(p.number, p.trees, self.several) for p in parsed]
         if self.style == "html":
             return tree_page(sections, title, description)
-        return svg_file(sections)
+        return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))

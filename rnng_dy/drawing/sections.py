@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import is_preterminal, words
+from rnng_dy.drawing.trees import WRONG, Picture
 from rnng_dy.evaluation.evalb import SCORED, SentenceScore
 from rnng_dy.evaluation.marking import mark
 
-WRONG, MISSED = "not in the gold tree", "only in the gold tree"
-
-
-class Picture(NamedTuple):
-    """A tree to be drawn."""
-
-    tree: nltk.Tree
-    caption: str = ""
-    marked: frozenset[int] = frozenset()
-    """Marked constituents, numbered from 0, from the top down and from left to right."""
-    why: str = WRONG
-    """The reason why they are marked."""
-    weights: Mapping[int, Sequence[float]] | None = None
-    """Weights of the edges to a constituent's children, by the constituent's number."""
-    posteriors: Sequence[float] | None = None
-    """Probabilities of the constituents, by number."""
-
-    @property
-    def shown(self) -> tuple:
-        """The arguments of `drawing.trees.drawn` after the tree."""
-        return self.marked, self.why, self.weights, self.posteriors
+MISSED = "only in the gold tree"
 
 
 class Section(NamedTuple):
@@ -60,6 +41,14 @@ class Section(NamedTuple):
     def words(self) -> list[str]:
         """The words of the sentence."""
         return words(self.pictures[0].tree) if self.pictures else []
+
+    def captioned(self, numbered: bool) -> Iterator[tuple[str, Picture | None]]:
+        """Yield captions with the pictures below them; the first is the heading if there is something to say."""
+        heading = self.heading if numbered else self.title
+        if heading:
+            yield heading, None
+        for picture in self.pictures:
+            yield picture.caption, picture
 
 
 def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Section:
@@ -93,25 +82,6 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
     ]
 
 
-def attended(number: int, tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> Section:
-    """Return a section of a tagged tree with its constituents' child weights, in order of completion."""
-    by_number = dict(zip(_completed(tree), weights, strict=True))
-    return Section(str(number), [Picture(tree, weights=by_number)])
-
-
-def _completed(tree: nltk.Tree) -> Iterator[int]:
-    """Yield the numbers of the constituents in the order in which they end, inner ones first."""
-    agenda: list[nltk.Tree | int] = [tree]
-    number = 0
-    while agenda:
-        node = agenda.pop()
-        if isinstance(node, int):
-            yield node
-        elif not is_preterminal(node):
-            agenda += [number, *reversed(node)]
-            number += 1
-
-
 def _compared(name: str, gold: nltk.Tree, found: ScoredTree, said: str) -> Section:
     system = parse_line(found.tree, any_bytes=True)
     marked = mark(gold, system)
@@ -141,3 +111,21 @@ def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:
             said.append(f"log probability {first[tree].log_prob:.2f}")
         found.append((first[tree], ", ".join(said)))
     return found
+
+
+def by_number(tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> dict[int, Sequence[float]]:
+    """Return the child weights of a tagged tree's constituents, given in order of completion, by number."""
+    return dict(zip(_completed(tree), weights, strict=True))
+
+
+def _completed(tree: nltk.Tree) -> Iterator[int]:
+    """Yield the numbers of the constituents in the order in which they end, inner ones first."""
+    agenda: list[nltk.Tree | int] = [tree]
+    number = 0
+    while agenda:
+        node = agenda.pop()
+        if isinstance(node, int):
+            yield node
+        elif not is_preterminal(node):
+            agenda += [number, *reversed(node)]
+            number += 1

@@ -1,26 +1,53 @@
-"""HTML page of word-by-word surprisals as bars, and of the partial trees after each word."""
+"""HTML page of word-by-word surprisals as bars, with the film of the beam: the partial trees after each word."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
+from typing import Any, NamedTuple
 
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from rnng_dy.drawing.charts import round_step
-from rnng_dy.drawing.pages import parts
-from rnng_dy.drawing.words import visible
-from rnng_dy.evaluation.records import END, WordRecord, tokens_so_far
+from rnng_dy.drawing.pages import markup, parts
+from rnng_dy.drawing.trees import partial_picture, svg_of
+from rnng_dy.drawing.words import cells, visible
+from rnng_dy.evaluation.records import END, Analysis, WordRecord, tokens_so_far
 
 ANALYSES = 10
 """The most partial trees of a word on a page."""
-ANALYSES_IN_ALL = 20_000
-"""About the most partial trees on a page; the best partial tree of each word is always there."""
-
-PROVISIONAL_BITS = 25.0
-"""The highest bar that fits while words are still measured."""
+ANALYSES_IN_ALL = 5_000
+"""The most partial trees on a page."""
 SHORT = 12
-"""Sentences of at most this many words are initially shown in two columns."""
+"""Sentences of at most this many words stand in two columns where there is room."""
+HEIGHT, TOP = 130, 20
+"""Pixels of the highest bar, and above it."""
+
+
+class Bar(NamedTuple):
+    """A part of a word's bar, in pixels from the top."""
+
+    kind: str
+    y: float
+    height: float
+
+
+class Word(NamedTuple):
+    """A word as the page shows it."""
+
+    place: str
+    """Numbers of the sentence and of the word in it, as `2.5`, which is the address `page.html#2.5`."""
+    token: str
+    unk: str
+    """The word as the model reads it; empty if that is the same."""
+    width: int
+    bars: Sequence[Bar]
+    bits: str
+    measures: Sequence[str]
+    trees: Sequence[dict[str, Any]]
+    more: str
+    """How many partial trees are not shown, and their share."""
+    died: str
+    """How many partial trees no partial tree after this word continues, and the share that they had before it."""
 
 
 def surprisal_page(
@@ -32,58 +59,100 @@ def surprisal_page(
 ) -> Iterator[str]:
     """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
 
-    `names` name the sentences, which have numbers without them.
-
-    The page has the `ANALYSES` best partial trees per word. From 2,000 words on it has fewer, so that there are at most
-    `ANALYSES_IN_ALL`. From 20,000 words on it has only the best partial tree per word. Shares are of the whole beam,
-    and the page says how much is not shown. `page.html#2.5` opens at the fifth word of the second sentence.
+    `names` name the sentences, which have numbers without them. The page has the `ANALYSES` best partial trees per
+    word, or fewer, so that there are at most `ANALYSES_IN_ALL`. Shares are of the whole beam. `page.html#2.5` opens at
+    the fifth word of the second sentence.
     """
-    shown = values(sentences, transitions, names)
-    return parts("surprisals.html", title=title, description=model_description, **shown)
+    shown = values(sentences, [transitions] * len(sentences), names)
+    return parts("surprisal.html", **shown | {"title": title, "description": model_description})
 
 
 def values(
     sentences: Sequence[Sequence[WordRecord]],
-    transitions: TransitionSystem,
-    names: Sequence[str],
-) -> dict[str, object]:
-    """Return the values for surprisal_words.html but title and description; sentences without names have numbers."""
+    transitions: Sequence[TransitionSystem | None],
+    names: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the values of the template surprisal.html; `transitions` has the system of each sentence's trees."""
     records = [record for of_sentence in sentences for record in of_sentence]
-    kept = min(ANALYSES, max(1, ANALYSES_IN_ALL // max(1, len(records))))
+    kept = min(ANALYSES, ANALYSES_IN_ALL // max(1, len(records)))
+    top, step = _scale([record.surprisal for record in records])
+    sections = []
+    for number, (of_sentence, system) in enumerate(zip(sentences, transitions, strict=True), 1):
+        film = _film(of_sentence, kept, system) if system is not None else {}
+        words = [
+            _word(f"{number}.{i + 1}", record, top, film.get(i, ([], "", "")))
+            for i, record in enumerate(of_sentence)
+        ]
+        heading = f"{names[number - 1] if names else number}: {_summary(of_sentence)}"
+        sections.append((heading, words))
     return dict(
-        sentences=sentences,
-        names=names,
-        end=END,
-        scale=_Scale([record.surprisal for record in records]),
-        has_shares=_has_shares,
-        is_shared_out=any(map(_has_shares, records)),
-        has_trees=any(record.beam for record in records),
-        analyses_of=partial(_analyses, kept=kept, transitions=transitions),
-        columns=2 if len(sentences) > 1 and max(map(len, sentences)) <= SHORT else 1,
+        sections=sections,
+        ticks=[
+            (TOP + HEIGHT * (1 - i * step / top), i * step) for i in range(round(top / step) + 1)
+        ],
+        plot_height=TOP + HEIGHT,
+        has_shares=any(map(_has_shares, records)),
+        has_film=kept > 0 and any(record.beam for record in records),
+        is_short=len(sentences) > 1 and max(map(len, sentences)) <= SHORT,
+        description="",
     )
 
 
-def provisional() -> dict[str, object]:
-    """Return the values for a word of surprisal_macros.html, before the scale of all words is known."""
-    return dict(end=END, scale=_Scale([PROVISIONAL_BITS]), has_shares=_has_shares)
+def _word(place: str, record: WordRecord, top: float, film: tuple) -> Word:
+    token = END if record.token is None else record.token
+    unk = "" if record.unk is None or record.unk == record.token else record.unk
+    width = max(38, round(8.2 * cells(visible(token)) + 11), round(6.5 * cells(visible(unk)) + 11))
+    if not math.isfinite(record.surprisal):
+        bars = [Bar("cut", TOP, HEIGHT)]
+    else:
+        # an estimate may be negative
+        shares = [("total", record.surprisal)]
+        if _has_shares(record):
+            shares = [("lexical", record.lexical), ("syntactic", record.syntactic)]
+        bars, y = [], float(TOP + HEIGHT)
+        for kind, bits in shares:
+            height = HEIGHT * min(1.0, max(0.0, bits / top))
+            y -= height
+            bars.append(Bar(kind, y, height))
+    return Word(place, token, unk, width, bars, bits_of(record.surprisal, 1), _said(record), *film)
 
 
-class _Scale:
-    """A scale of bits from 0 to a round number that is at least the highest value, with ticks at round numbers."""
+def bits_of(value: float, digits: int = 2) -> str:
+    """Return bits as text.
 
-    def __init__(self, values: Sequence[float]):
-        highest = max((value for value in values if math.isfinite(value)), default=1.0)
-        highest = max(highest, 0.1)
-        self.step = round_step(highest, 4)
-        self.top = self.step * math.ceil(highest / self.step - 1e-9)
+    >>> bits_of(1.234), bits_of(float("inf")), bits_of(float("nan"))
+    ('1.23', '∞', '?')
+    """
+    if math.isfinite(value):
+        return f"{value:.{digits}f}"
+    return "?" if math.isnan(value) else "∞"
 
-    def height(self, bits: float) -> float:
-        """Return the height in per cent: full for infinite bits, 0 for negative bits, which an estimate may have."""
-        return 100 * min(1.0, max(0.0, bits / self.top))
 
-    def ticks(self) -> list[float]:
-        """Return the ticks in bits, from 0."""
-        return [i * self.step for i in range(round(self.top / self.step) + 1)]
+def _summary(records: Sequence[WordRecord]) -> str:
+    words = [record for record in records if record.token is not None]
+    if not records:
+        return "empty"
+    unknown = sum(record.known is False for record in words)
+    said = f"{len(words)} word{'s' * (len(words) != 1)}" + f" ({unknown} unknown)" * (unknown > 0)
+    return f"{said}, {bits_of(sum(record.surprisal for record in records))} bits"
+
+
+def _said(record: WordRecord) -> list[str]:
+    """Return the measures of a word as texts."""
+    error = record.standard_error
+    said = [bits_of(record.surprisal) + ("" if error is None else f" ± {bits_of(error)}") + " bits"]
+    if _has_shares(record):
+        said.append(f"{record.syntactic:.2f} syntactic + {record.lexical:.2f} lexical")
+    if record.best_syntactic is not None and record.best_lexical is not None:
+        said.append(f"best analysis: {record.best_syntactic:.2f} + {record.best_lexical:.2f}")
+    if record.entropy is not None:
+        change = "" if record.entropy_delta is None else f" ({record.entropy_delta:+.2f})"
+        said.append(f"entropy {record.entropy:.2f} bits{change}")
+    if record.open is not None:
+        said.append(f"open constituents: {record.open}")
+    if record.rounds is not None and record.actions is not None:
+        said.append(f"{record.rounds} rounds, {record.actions} actions")
+    return said
 
 
 def _has_shares(record: WordRecord) -> bool:
@@ -91,58 +160,81 @@ def _has_shares(record: WordRecord) -> bool:
     return None not in shares and all(map(math.isfinite, shares))
 
 
-def _analyses(
+def _scale(values: Sequence[float]) -> tuple[float, float]:
+    """Return a round number that is at least the highest value, and the step of the ticks, 1, 2 or 5 times 10^n.
+
+    >>> _scale([23.0, float("inf")]), _scale([])
+    ((25.0, 5.0), (1.0, 0.2))
+    """
+    highest = max(0.1, max((value for value in values if math.isfinite(value)), default=1.0))
+    power = 10.0 ** math.floor(math.log10(highest / 4))
+    step = next(power * m for m in (1, 2, 5, 10) if highest / (power * m) <= 5.5)
+    return step * math.ceil(highest / step - 1e-9), step
+
+
+def _film(
     records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
-) -> list[dict]:
-    """Return per word the shares and brackets of its best partial trees, as additions to those of the previous word."""
-    found, before = [], []
-    for i, record in enumerate(records):
-        words = tokens_so_far(records, i + 1)
-        best = record.beam[:kept]
-        texts = [visible(transitions.partial_brackets(one.actions, words)) for one in best]
-        of_beam = shares([analysis.log_prob for analysis in record.beam])
-        left_out = len(record.beam) - len(best)
-        more = f"{left_out} more have {percent(sum(of_beam[kept:]))}" if left_out else ""
-        found.append(
-            {
-                "texts": [_addition(text, before) for text in texts],
-                "shares": [percent(share) for share in of_beam[:kept]],
-                "more": more,
-            }
+) -> dict[int, tuple[list[dict[str, Any]], str, str]]:
+    """Return the fields `trees`, `more` and `died` of the words that have a beam, by number from 0."""
+    reached = [i for i, record in enumerate(records) if record.beam]
+    fates = _fates([records[i].beam for i in reached]) if kept else []
+    found: dict[int, tuple] = {}
+    before: list[float] = []
+    for i, (number, of_word) in enumerate(zip(reached, fates, strict=False)):
+        tokens, beam = tokens_so_far(records, number + 1), records[number].beam
+        of_beam, trees = shares_of(beam), []
+        shown = zip(beam[:kept], of_beam, of_word, strict=False)
+        for analysis, share, (dies, last) in shown:
+            fate = f"{percent(last)} at the end"
+            if dies is not None:
+                token = records[reached[dies]].token
+                fate = f"dies at “{END if token is None else token}”"
+            brackets = transitions.partial_brackets(analysis.actions, tokens)
+            said, width = f"{percent(share)}, {fate}", f"{100 * share:.1f}"
+            tree = {"said": said, "share": width, "dies": dies is not None}
+            trees.append({**tree, "svg": markup(svg_of(partial_picture(brackets), brackets))})
+        rest = of_beam[kept:]
+        more = f"{len(rest)} more have {percent(sum(rest))}" if rest else ""
+        died = [s for s, (dies, _) in zip(before, fates[i - 1], strict=False) if dies == i]
+        gone = (
+            f"{len(died)} of {len(before)} partial trees died here; they had {percent(sum(died))}"
         )
-        before = texts
+        found[number] = trees, more, gone if died else ""
+        before = of_beam
     return found
 
 
-def _addition(text: str, before: Sequence[str]) -> tuple[int, int, str]:
-    """Return the index of the text before with the longest common beginning, that length, and the rest of the text."""
-    common = [_common(text, other) for other in before] or [0]
-    which = max(range(len(common)), key=common.__getitem__)
-    kept, rest = text[: common[which]], text[common[which] :]
-    # JavaScript counts characters beyond the first 65,536 twice
-    return which, len(kept.encode("utf-16-le")) // 2, rest
+def _fates(beams: Sequence[Sequence[Analysis]]) -> list[list[tuple[int | None, float]]]:
+    """Return the fate of each partial tree of each word.
 
-
-def _common(one: str, other: str) -> int:
-    """Return the length of the common beginning of two texts.
-
-    >>> _common("(S (NP", "(S (VP x)"), _common("a", "ab"), _common("", "a")
-    (4, 1, 0)
+    A fate is the number, from 0, of the word at which it dies, None for a survivor, and the share, in the last beam,
+    of the partial trees to which it leads. It dies at the first word that no partial tree of the beam reaches from it.
     """
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    found: list[list[tuple[int | None, float]]] = []
+    for i, beam in reversed(list(enumerate(beams))):
+        if not found:
+            found.append([(None, share) for share in shares_of(beam)])
+            continue
+        ends: dict[tuple[str, ...], list[int | None]] = defaultdict(list)
+        lasts: Counter[tuple[str, ...]] = Counter()
+        for after, (dies, last) in zip(beams[i + 1], found[0], strict=True):
+            for length in {len(analysis.actions) for analysis in beam}:
+                beginning = tuple(after.actions[:length])
+                ends[beginning].append(dies)
+                lasts[beginning] += last
+        fates = []
+        for actions in (tuple(analysis.actions) for analysis in beam):
+            successors = ends.get(actions, [i + 1])
+            dies = None if None in successors else max(filter(None, successors))
+            fates.append((dies, lasts[actions]))
+        found.insert(0, fates)
+    return found
 
 
-def shares(log_probs: Sequence[float]) -> list[float]:
-    """Return probabilities that add up to 1, from log probabilities in nats up to a constant."""
-    highest = max(log_probs, default=0.0)
-    weights = [math.exp(value - highest) for value in log_probs]
+def shares_of(beam: Sequence[Analysis]) -> list[float]:
+    """Return the probabilities of partial trees within their beam, which add up to 1."""
+    highest = max((analysis.log_prob for analysis in beam), default=0.0)
+    weights = [math.exp(analysis.log_prob - highest) for analysis in beam]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 

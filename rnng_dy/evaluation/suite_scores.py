@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple, TypeVar
@@ -103,11 +103,14 @@ class SuiteResult:
 
         With `known`, only items count whose compared regions have no word that the model does not know.
         """
-        outcomes = [
+        pairs = [
             (item.holds, any(item.unknown)) if i is None else (item.outcomes[i], item.unknown[i])
             for item in self.items
         ]
-        return _accuracy(pair for pair in outcomes if not (known and pair[1]))
+        pairs = [pair for pair in pairs if not (known and pair[1])]
+        decided = [pair for pair in pairs if pair[0] is not None]
+        right, unknown = (sum(pair[k] for pair in decided) for k in (0, 1))
+        return Accuracy(right, len(decided), len(pairs) - len(decided), unknown)
 
     def rows(self) -> Iterator[tuple[str, str, Accuracy, Accuracy]]:
         """Yield each prediction's name, formula, accuracy, and accuracy over items of known words; then of all."""
@@ -123,13 +126,13 @@ class SuiteResult:
         for result in self.items:
             for (condition, region), value in result.values.items():
                 of_region = found.setdefault(condition, {}).setdefault(region, [])
-                if math.isfinite(value):
-                    of_region.append(value)
+                of_region += [value] if math.isfinite(value) else []
+
+        def mean(values: Sequence[float]) -> float:
+            return statistics.fmean(values) if values else math.nan
+
         return {
-            condition: {
-                region: statistics.fmean(values) if values else math.nan
-                for region, values in sorted(regions.items())
-            }
+            condition: {region: mean(values) for region, values in sorted(regions.items())}
             for condition, regions in found.items()
         }
 
@@ -211,11 +214,3 @@ def parts(condition: Condition, of_tokens: Sequence[T]) -> Iterator[tuple[Region
         end = begin + len(region.tokens)
         yield region, of_tokens[begin:end]
         begin = end
-
-
-def _accuracy(outcomes: Iterable[tuple[bool | None, bool]]) -> Accuracy:
-    """Return the accuracy of outcomes, each paired with whether unknown words are compared."""
-    found = list(outcomes)
-    decided = [pair for pair in found if pair[0] is not None]
-    right, unknown = (sum(part) for part in zip(*decided, strict=True)) if decided else (0, 0)
-    return Accuracy(right, len(decided), len(found) - len(decided), unknown)

@@ -1,4 +1,4 @@
-"""Processes of this machine for trainings, the server and the stages of a reproduction."""
+"""Processes of this machine for trainings and the server."""
 
 from __future__ import annotations
 
@@ -13,25 +13,15 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 
-from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.engine import CPU
 from rnng_dy.memory import limit_memory
+from rnng_dy.parallel import check_jobs as check_jobs
 from rnng_dy.parallel import keep_from_collection
 
 _sent: Mapping[str, str] = {}
 _open_work: Callable[[], Callable] | None = None
 _work: Callable | None = None
-
-
-def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU."""
-    if jobs > 1 and device != CPU:
-        raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
-    if jobs > 1 and multiprocessing.current_process().daemon:
-        raise RnngError(
-            "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
-        )
 
 
 class StandingProcess:

@@ -1,274 +1,182 @@
-"""Requests to models, with the names of the Python interface, and the checks of what strangers send."""
+"""Requests to models and their answers, with the names of the Python interface; pydantic checks them.
 
-from __future__ import annotations
+Annotations of fields are evaluated here, since they hold the limits of a server.
+"""
 
-from collections.abc import Collection, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from oracle.errors import RnngError
-from oracle.tokens import Token
-from oracle.transitions import TransitionSystem
-from rnng_dy.registry import Kind
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
 from rnng_dy.search.sampling import FLATTENED
-from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, mistake, setting
-
-R = TypeVar("R", bound="Request")
-SEEDS = Range(0, 2**32 - 1)
+from rnng_dy.serve.limits import Limits
 
 
-class BadRequestError(RnngError):
-    """A request that nobody can answer as it is; the message says why."""
+class Bracket(BaseModel):
+    """A constituent; its words are counted from 0, and the end is the word after the last."""
+
+    label: str
+    start: int
+    end: int
+    probability: float
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a server, which are options of `rnng-dy serve`."""
+class Posterior(BaseModel):
+    """Probabilities of brackets, estimated from samples."""
 
-    words: int = setting("Most words of a sentence.", 100, AT_LEAST_1)
-    sentences: int = setting("Most sentences, or trees to score, of a request.", 20, AT_LEAST_1)
-    characters: int = setting("Most characters of a text.", 5000, AT_LEAST_1)
-    trees: int = setting("Most trees per sentence.", 20, AT_LEAST_1)
-    samples: int = setting("Most samples, and partial trees in a beam.", 500, AT_LEAST_1)
-    body: int = setting("Most bytes of a request's body.", 65536, AT_LEAST_1)
-    queue: int = setting("Most requests that wait; others get the status 429.", 200, AT_LEAST_1)
-    batch: int = setting("Most requests that are computed together.", 32, AT_LEAST_1)
-    wait: int = setting(
-        "Milliseconds to wait for other requests after a batch of several.", 3, NOT_NEGATIVE
+    brackets: list[Bracket]
+    tree: str = Field(description="The tree of highest expected F1.")
+    posteriors: list[float] = Field(description="Probabilities of its constituents, top down.")
+    entropy: float = Field(description="Entropy of the trees in nats.")
+
+
+class Tree(BaseModel):
+    """A tree in brackets."""
+
+    tree: str
+    log_prob: float = Field(description="log q(y | x) of a parser, log p(x, y) otherwise, in nats.")
+    weights: list[list[float]] = Field(
+        [], description="Weights of the children of each constituent, inner ones first."
     )
-    seconds: int = setting("Most seconds that a computation may take.", 30, AT_LEAST_1)
+    posteriors: list[float] = Field(
+        [],
+        description="Probabilities of the constituents, from the top down, if there are samples.",
+    )
 
 
-class ServedModel(NamedTuple):
-    """The facts about a model that answers and pages need besides its numbers."""
+class ParsedSentence(BaseModel):
+    """The trees of a sentence."""
 
-    name: str
-    kind: Kind
-    description: str
-    about: Mapping[str, Mapping[str, object]]
-    """The sections of about.json; empty if the model has none."""
-    transitions: TransitionSystem | None
-    """None for a model without trees."""
-    tags: tuple[str, ...]
-    """The POS tags that a parser reads, sorted; empty if it reads none."""
-    folder: str | None
-    """The folder, archive or name of the model; None for a model that the caller had loaded."""
+    tokens: list[str]
+    tags: list[str] | None
+    trees: list[Tree]
+    problem: str | None = Field(None, description="The reason why there is no tree.")
+    posterior: Posterior | None = Field(None, description="If there are samples.")
 
 
-@dataclass(frozen=True)
-class Request:
+class Trees(BaseModel):
+    """Trees of sentences."""
+
+    model: str
+    sentences: list[ParsedSentence]
+
+
+class MeasuredWords(BaseModel):
+    """The words of a sentence."""
+
+    words: list[dict[str, Any]] = Field(
+        description="Measures in bits, by the names of columns of `rnng-dy surprisal`; with `beams`, `beam` has the "
+        "partial trees."
+    )
+    problem: str | None = Field(description="The reason why a measure is not finite.")
+
+
+class Surprisals(BaseModel):
+    """Surprisals of the words of sentences."""
+
+    model: str
+    sentences: list[MeasuredWords]
+
+
+class LogProbs(BaseModel):
+    """Log probabilities of trees."""
+
+    model: str
+    log_probs: list[float | None] = Field(description="In nats; null for an impossible tree.")
+
+
+class Asked(BaseModel):
     """A request to a model."""
 
-    title: ClassVar[str]
-    """The first sentence of its documentation."""
-    contents: ClassVar[tuple[str, ...]] = ()
-    """Fields that may differ between requests that are computed together."""
-    model: str = setting("Name of a model; the first one that fits if it is left out.", "")
-
-    @classmethod
-    def fits(cls, kind: Kind) -> bool:
-        """Return whether models of a kind can answer."""
-        return kind.has_trees
-
-    def together(self) -> tuple[object, ...]:
-        """Return the values that are equal in requests that can be computed together."""
-        names = (of.name for of in fields(self) if of.name not in self.contents)
-        return (type(self), *(getattr(self, name) for name in names))
-
-    def size(self) -> int:
-        """Return the number of characters of the contents, about."""
-        return sum(len(str(getattr(self, name))) for name in self.contents)
+    model_config = ConfigDict(extra="forbid", strict=True)
+    answer: ClassVar[type[BaseModel]] = Trees
+    model: str
 
 
-@dataclass(frozen=True)
-class TextRequest(Request):
-    """A request about sentences."""
-
-    contents = ("text", "sentences")
-    text: str = setting("Running text.", "")
-    sentences: tuple[tuple[Token, ...], ...] = setting(
-        "Instead of a text: sentences as lists of tokens, which are words or pairs of word and POS tag.",
-        (),
-    )
+def reason_of(error: Any) -> str:
+    """Return the reason of a validation error: the name of the field, and what is wrong with it."""
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"] if part != "body"]
+    return ": ".join(filter(None, [".".join(place), first["msg"]]))
 
 
-@dataclass(frozen=True)
-class Parse(TextRequest):
-    """The fields of `/api/parse`."""
-
-    title = "Trees of sentences, with log probabilities in nats."
-    k: int = setting("Number of trees per sentence, best first.", 1, AT_LEAST_1)
-    samples: int = setting(
-        "Number of samples from which the probabilities of brackets are estimated; 0 for none. Parsers only.",
-        0,
-        NOT_NEGATIVE,
-    )
-    seed: int = setting("Seed of the samples.", 1, SEEDS)
+def names_of(name: str, models: Mapping[str, Any]) -> list[str]:
+    """Return the names of the models that can answer a kind of request."""
+    # language models without trees have no transitions, and parsers no surprisals
+    needed = "surprisals_of" if name == "surprisal" else "transitions"
+    return [each for each, model in models.items() if hasattr(model, needed)]
 
 
-@dataclass(frozen=True)
-class Surprisal(TextRequest):
-    """The fields of `/api/surprisal`."""
+def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[Asked]]:
+    """Return the kinds of requests that these models can answer, by name; a default is a limit where that is less."""
 
-    title = "Surprisal of each word in bits, with the further measures of the search."
-    contents = (*TextRequest.contents, "stream")
-    beam: int = setting("Partial trees kept after each round of the beam.", 100, AT_LEAST_1)
-    word_beam: int = setting("Partial trees kept for the next word.", 10, AT_LEAST_1)
-    end: bool = setting("Whether the end of a sentence has a record.", False)
-    beams: bool = setting("Whether each word has the partial trees after it.", False)
-    stream: bool = setting("Whether each word is a line of JSON, sent once it is measured.", False)
+    def number(default: int, most: int, help: str, least: int = 1) -> Any:
+        return Field(min(default, most), ge=least, le=most, description=help)
 
-    @classmethod
-    def fits(cls, kind: Kind) -> bool:
-        """See `Request`."""
-        return kind.generates_words
+    def named(name: str) -> Any:
+        names = names_of(name, models) or [""]
+        return Annotated[Literal[tuple(names)], Field(names[0], description="Name of a model.")]
 
+    word = Annotated[str, Field(max_length=200)]
+    token = word | Annotated[list[word], Field(min_length=2, max_length=2)]
+    sentence = Annotated[list[token], Field(min_length=1, max_length=limits.words)]
 
-@dataclass(frozen=True)
-class Sample(TextRequest):
-    """The fields of `/api/sample`."""
+    class OfText(Asked):
+        text: str = Field("", max_length=limits.characters, description="Running text.")
+        sentences: list[sentence] = Field(
+            [],
+            max_length=limits.sentences,
+            description="Instead of a text: lists of tokens, which are words or pairs of word and POS tag.",
+        )
 
-    title = "Samples: trees of given sentences from a parser, sentences with trees from a generative model."
-    n: int = setting("Number of samples, of each sentence if there are any.", 1, AT_LEAST_1)
-    alpha: float = setting(
-        "Parsers: exponent that flattens the distribution.", FLATTENED, Range(0, 10)
-    )
-    seed: int = setting("The same seed gives the same samples.", 1, SEEDS)
-    max_length: int = setting("Generative models: most words of a sentence.", 50, AT_LEAST_1)
+        @model_validator(mode="after")
+        def _has_one(self) -> "OfText":
+            if self.text and self.sentences:
+                raise ValueError("give either text or sentences")
+            return self
 
+    class Parse(OfText):
+        """Trees of sentences."""
 
-@dataclass(frozen=True)
-class Score(Request):
-    """The fields of `/api/score`."""
+        model: named("parse")
+        k: int = number(1, limits.trees, "Trees per sentence, best first.")
+        samples: int = number(
+            0,
+            limits.samples,
+            "Samples from which the probabilities of brackets are estimated; parsers only.",
+            0,
+        )
+        seed: int = Field(1, ge=0, lt=2**32, description="Seed of the samples.")
 
-    title = "Log probabilities of trees in nats: log q(y | x) from a parser, log p(x, y) otherwise."
-    contents = ("trees",)
-    trees: tuple[str, ...] = setting("Trees in brackets.", ())
+    class Surprisal(OfText):
+        """Surprisal of each word in bits, with the further measures of the search."""
 
+        answer = Surprisals
+        model: named("surprisal")
+        beam: int = number(100, limits.beam, "Partial trees kept after each round of the beam.")
+        word_beam: int = number(10, limits.beam, "Partial trees kept for the next word.")
+        end: bool = Field(False, description="Whether the end of a sentence has a record.")
+        beams: bool = Field(False, description="Whether words have the partial trees after them.")
 
-REQUESTS: Mapping[str, type[Request]] = {
-    "parse": Parse,
-    "surprisal": Surprisal,
-    "sample": Sample,
-    "score": Score,
-}
-"""The kinds of requests by the last part of their address."""
-LIMITED = {
-    "k": "trees",
-    "samples": "samples",
-    "n": "samples",
-    "beam": "samples",
-    "word_beam": "samples",
-    "max_length": "words",
-}
-"""Fields whose numbers are at most a limit of the server."""
+    class Sample(OfText):
+        """Samples: trees of given sentences from a parser, sentences with trees from a generative model."""
 
+        model: named("sample")
+        n: int = number(1, limits.samples, "Samples, of each sentence if there are any.")
+        alpha: float = Field(
+            FLATTENED, ge=0, le=10, description="Parsers: exponent that flattens the distribution."
+        )
+        seed: int = Field(1, ge=0, lt=2**32, description="The same seed gives the same samples.")
+        max_length: int = number(50, limits.words, "Generative models: most words of a sentence.")
 
-def read(kind: type[R], content: object, limits: Limits, models: Mapping[str, ServedModel]) -> R:
-    """Return the request that untrusted JSON holds. Raises BadRequestError."""
-    if not isinstance(content, dict):
-        raise BadRequestError("a request is one JSON object")
-    known = {of.name: of for of in fields(kind)}
-    unknown = [name for name in content if name not in known]
-    if unknown:
-        raise BadRequestError(f"no field is called {unknown[0]!r:.40}: {', '.join(known)}")
-    values = {name: _checked(known[name], value, limits) for name, value in content.items()}
-    values["model"] = fitting(values.get("model", ""), names_of(kind, models))
-    if values.get("text") and values.get("sentences"):
-        raise BadRequestError("give either text or sentences")
-    return kind(**values)
+    class Score(Asked):
+        """Log probabilities of trees."""
 
+        answer = LogProbs
+        model: named("score")
+        trees: list[Annotated[str, Field(max_length=limits.characters)]] = Field(
+            max_length=limits.sentences, description="Trees in brackets."
+        )
 
-def read_query(
-    kind: type[R],
-    query: Mapping[str, str],
-    limits: Limits,
-    models: Mapping[str, ServedModel],
-    **more: object,
-) -> R:
-    """Return the request of a page's address; fields that are none of the request's belong to the page.
-
-    Raises BadRequestError.
-    """
-    values = {of.name: _from_text(of, query[of.name]) for of in fields(kind) if of.name in query}
-    return read(kind, {**values, **more}, limits, models)
-
-
-def default_of(of: Field) -> Any:
-    """Return a field's default."""
-    return None if of.default is MISSING else of.default
-
-
-def _from_text(of: Field, text: str) -> object:
-    if of.type == "bool":
-        return text not in ("", "0")
-    try:
-        return {"int": int, "float": float}.get(of.type, str)(text)
-    except ValueError:
-        raise BadRequestError(f"{of.name}: {text!r:.40} is no number") from None
-
-
-def _checked(of: Field, value: object, limits: Limits) -> Any:
-    """Return a field's value as the request has it. Raises BadRequestError."""
-    if of.name == "sentences":
-        return tuple(tuple(map(_token, s)) for s in _list(of, value, limits, _is_list))
-    if of.name == "trees":
-        for tree in _list(of, value, limits, _is_text):
-            _require_short(of.name, tree, limits)
-        return tuple(value)
-    if of.type == "str":
-        if not _is_text(value):
-            raise BadRequestError(f"{of.name} is a text of Unicode characters")
-        _require_short(of.name, value, limits)
-        return value
-    problem = mistake(of, value)
-    if problem:
-        raise BadRequestError(f"{of.name}: {problem:.80}")
-    most = getattr(limits, LIMITED[of.name]) if of.name in LIMITED else None
-    if most is not None and value > most:
-        raise BadRequestError(f"{of.name}: {value!s:.20} is more than {most}, the limit here")
-    return value
-
-
-def _list(of: Field, value: object, limits: Limits, is_item: Any) -> list:
-    if not isinstance(value, list) or not all(map(is_item, value)):
-        raise BadRequestError(f"{of.name}: a list of {'lists' if is_item is _is_list else 'texts'}")
-    if len(value) > limits.sentences:
-        raise BadRequestError(f"{of.name}: {len(value)} items, more than {limits.sentences}")
-    return value
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-def _is_text(value: object) -> bool:
-    """Return whether a value is text without lone surrogates, which no answer could repeat."""
-    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def _require_short(name: str, text: str, limits: Limits) -> None:
-    if len(text) > limits.characters:
-        raise BadRequestError(f"{name}: {len(text)} characters, more than {limits.characters}")
-
-
-def _token(token: object) -> Token:
-    """Return a token of JSON; `oracle.tokens.split_tokens` checks its characters."""
-    parts = token if isinstance(token, list) and len(token) == 2 else [token]
-    if not all(map(_is_text, parts)) or max(map(len, parts)) > 200:
-        raise BadRequestError("a token is a word, or a list of a word and its tag")
-    return parts[0] if len(parts) == 1 else (parts[0], parts[1])
-
-
-def fitting(name: str, names: Collection[str]) -> str:
-    """Return the name of a model, one of `names`, which can answer; the first by default. Raises BadRequestError."""
-    if not names:
-        raise BadRequestError("this server has no model for it")
-    if name and name not in names:
-        raise BadRequestError(f"no such model for it: choose one of {', '.join(names)}")
-    return name or next(iter(names))
-
-
-def names_of(kind: type[Request], models: Mapping[str, ServedModel]) -> list[str]:
-    """Return the names of the models that can answer requests of a kind."""
-    return [model.name for model in models.values() if kind.fits(model.kind)]
+    kinds = {"parse": Parse, "surprisal": Surprisal, "sample": Sample, "score": Score}
+    return {name: kind for name, kind in kinds.items() if names_of(name, models)}

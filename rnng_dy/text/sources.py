@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
@@ -94,25 +94,22 @@ class Source(NamedTuple):
     text: RawText | None = None
     """None if the input is not running text."""
     tagged: bool | None = None
-    """Whether tokens are word_TAG; None decides by the tokens."""
+    """Whether tokens are word_TAG; None refuses tokens that look so."""
     tags_from: str = AUTO
     column: str | None = None
     """The column of the text if the input is a table of stimuli, empty for the default; else None."""
 
     def read(
-        self,
-        segmenter: Callable[[], Segmenter],
-        warn: Callable[[str], None],
-        known_tags: Container[str] | None = None,
+        self, segmenter: Callable[[], Segmenter], warn: Callable[[str], None]
     ) -> Iterator[SourceSentence]:
         """Yield the sentences, and warn at the end of empty lines. Raises InputError that names the line.
 
-        `known_tags` are the tags that tokens may have; `segmenter` is called only if the input is running text.
+        `segmenter` is called only if the input is running text.
         """
         if self.text is not None:
             sentences = self.text.read(self.path, segmenter(), warn)
         else:
-            sentences = read_sentences(self.path, self.tagged, known_tags)
+            sentences = read_sentences(self.path, self.tagged)
             head = list(islice(sentences, DECIDING))
             _warn_of_running_text(head, self.path, warn)
             sentences = chain(head, sentences)
@@ -158,7 +155,7 @@ class SentenceReader:
 
     def sentences(self) -> Iterator[NumberedSentence]:
         """Yield the sentences of the source. Raises InputError that names the line."""
-        read = self._source.read(lambda: self._model.segmenter, self._warn, self.known_tags)
+        read = self._source.read(lambda: self._model.segmenter, self._warn)
         for index, sentence in enumerate(read):
             if self.known_tags is not None and sentence.tokens:
                 with placed(self._source.path, sentence.line):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.errors import InputError
@@ -88,15 +88,6 @@ class Stimuli(NamedTuple):
             yield cells[item], cells[condition], sentence
 
 
-class _Row(NamedTuple):
-    line: int
-    text: str
-    region: str | None
-    key: tuple[str, ...]
-    """The cells that the rows of a sentence have in common."""
-    cells: tuple[str, ...]
-
-
 def read_stimuli(path: str, column: str | None = None) -> Stimuli:
     """Return the sentences of a table whose first line names its columns; `column` names that of the text.
 
@@ -116,18 +107,30 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
         message = "the column region needs a column item or condition, which tells sentences apart"
         raise InputError(message, path, first)
     carried = [i for i, name in enumerate(names) if name and i not in (of_text, region)]
-    rows = []
-    for line, cells in lines:
-        text, cells = cells[of_text], [cell.translate(_LINE_ENDS) for cell in cells]
-        if region is None and not text.strip():
-            raise InputError(f"column {names[of_text]!r}: no text", path, line)
-        name = None if region is None else cells[region]
-        key, kept = (tuple(cells[i] for i in chosen) for chosen in (keys, carried))
-        rows.append(_Row(line, text.translate(_LINE_ENDS), name, key, kept))
-    if not rows:
+    # of each sentence its first line, and the name, text and carried cells of its regions
+    sentences: dict[tuple[str, ...], tuple[int, list[tuple[str, str, tuple[str, ...]]]]] = {}
+    for line, row in lines:
+        cells = [cell.translate(_LINE_ENDS) for cell in row]
+        kept, name = tuple(cells[i] for i in carried), tuple(cells[i] for i in keys)
+        if region is None:
+            if not row[of_text].strip():
+                raise InputError(f"column {names[of_text]!r}: no text", path, line)
+            parts = [(str(i), text, kept) for i, text in enumerate(_pieces(cells[of_text]), 1)]
+            sentences[(*name, str(line))] = line, parts
+            continue
+        _, found = sentences.setdefault((*name, ""), (line, []))
+        if cells[region] in [other for other, *_ in found]:
+            raise InputError(
+                f"the sentence {' '.join(name)!r} has the region {cells[region]!r} twice: number its regions, and tell "
+                "sentences apart by the columns item and condition",
+                path,
+                line,
+            )
+        found.append((cells[region], f" {cells[of_text]} ", kept))
+    if not sentences:
         raise InputError("no stimuli in this table", path)
-    found = [_of_row(row) for row in rows] if region is None else _of_regions(rows, path)
-    return Stimuli(path, [names[i] for i in carried], found)
+    joined = [_joined(" ".join(key[:-1]), *of) for key, of in sentences.items()]
+    return Stimuli(path, [names[i] for i in carried], joined)
 
 
 def _column_of_text(names: Sequence[str], column: str | None, path: str, line: int) -> int:
@@ -143,46 +146,24 @@ def _column_of_text(names: Sequence[str], column: str | None, path: str, line: i
     raise InputError(f"no column {wanted}, but {shown or 'none'}: see to --column", path, line)
 
 
-def _of_row(row: _Row) -> Stimulus:
-    text = row.text.strip()
+def _pieces(text: str) -> list[str]:
+    text = text.strip()
     if len(text) > 1 and text[0] == text[-1] == SEPARATOR:
         # a frame, not two empty regions
         text = text[1:-1]
-    pieces = text.split(SEPARATOR)
-    return _joined(row, pieces, [(str(i), row.cells) for i in range(1, len(pieces) + 1)])
+    return text.split(SEPARATOR)
 
 
-def _of_regions(rows: Iterable[_Row], path: str) -> list[Stimulus]:
-    """Return a sentence per key. Raises InputError for a region that a sentence has twice."""
-    sentences: dict[tuple[str, ...], list[_Row]] = {}
-    for row in rows:
-        of_sentence = sentences.setdefault(row.key, [])
-        if row.region in [other.region for other in of_sentence]:
-            raise InputError(
-                f"the sentence {' '.join(row.key)!r} has the region {row.region!r} twice: number its regions, and tell "
-                "sentences apart by the columns item and condition",
-                path,
-                row.line,
-            )
-        of_sentence.append(row)
-    return [
-        _joined(found[0], [f" {r.text} " for r in found], [(r.region, r.cells) for r in found])
-        for found in sentences.values()
-    ]
-
-
-def _joined(
-    row: _Row, pieces: Sequence[str], regions: Sequence[tuple[str, tuple[str, ...]]]
-) -> Stimulus:
-    """Join pieces of a text.
+def _joined(name: str, line: int, regions: Sequence[tuple[str, str, tuple[str, ...]]]) -> Stimulus:
+    """Join the texts of regions.
 
     There is one blank between two if there is one at the end of a piece or the beginning, and between the letters of
     two words.
     """
     text, found = "", []
-    for piece, (name, cells) in zip(pieces, regions, strict=True):
+    for region, piece, cells in regions:
         if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
             text = text.rstrip(" ") + " "
-        found.append(StimulusRegion(name, len(text), cells))
+        found.append(StimulusRegion(region, len(text), cells))
         text += piece if text and text[-1] != " " else piece.lstrip(" ")
-    return Stimulus(text.rstrip(" "), row.line, found, " ".join(row.key))
+    return Stimulus(text.rstrip(" "), line, found, name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from oracle.archives import read_regular
 from oracle.errors import InputError
@@ -13,13 +15,32 @@ LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
 """Events of records. `ended_early` is the last record of a training that patience ended."""
 
-Record = Mapping[str, object]
+Record = Mapping[str, Any]
 
 
 def append_record(folder: Path, record: Record) -> None:
     """Append a record to a model folder's log."""
     with open(folder / LOG, "a", encoding="utf-8") as stream:
         stream.write(one_line(record) + "\n")
+
+
+def described(record: Mapping[str, Any], of_evaluation: Callable[[Record], str]) -> str:
+    """Return a record as a readable line; `of_evaluation` describes the scores of an evaluation."""
+    place = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences: "
+    if record["event"] == EVALUATION:
+        return f"{place}{of_evaluation(record)}{' (best)' if record['is_best'] else ''}"
+    if record["event"] == ENDED_EARLY:
+        return f"{place}no new best in {record['patience']} evaluations: training ends here (--patience)"
+    if record["event"] == LEFT_OUT:
+        return (
+            f"{place}a sentence of {record['words']} words does not fit into memory and is left out; "
+            f"{record['left_out']} left out so far"
+        )
+    return (
+        f"{place}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
+        f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
+        f"{timedelta(seconds=round(record['seconds_left']))} left"
+    )
 
 
 def evaluations(path: str | Path) -> list[dict]:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from typing import Any
 
-from oracle.errors import InputError
-from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, POSITIVE, RATE, Range, mistake, setting
+import numpy as np
+
+from oracle.errors import RnngError
+from rnng_dy.settings import (
+    AT_LEAST_1,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RATE,
+    Range,
+    mistake,
+    option_name,
+    setting,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +185,8 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
     >>> [settings_for("fast", "generative", n).batch_size for n in (500, 1500, 3396, 10205)]
     [4, 8, 16, 16]
     """
+    if preset not in NAMES:
+        raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
     settings = PRESETS[preset, kind]
     fit = FITS.get((preset, kind))
     return fit(settings, sentences) if fit else settings
@@ -190,15 +203,29 @@ def identity(preset: str, kind: str) -> str:
     return repr((PRESETS[preset, kind], FITS.get((preset, kind))))
 
 
-def saved_settings(state: Mapping[str, object], folder: str | Path) -> Settings:
-    """Return the settings in a training state. Raises InputError if they are missing or no option can set them."""
-    try:
-        settings = Settings(**state["settings"])
-    except (KeyError, TypeError) as error:
-        raise InputError(f"not a training state: {error}", folder) from None
-    for of in fields(settings):
-        value = getattr(settings, of.name)
-        # an integer may have hundreds of digits
-        if len(str(value)) >= 40 or mistake(of, value):
-            raise InputError(f"damaged: the setting {of.name} cannot be {value!r:.40}", folder)
-    return settings
+def settings_and_sizes(
+    kind: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Divide options of a training of a kind into fields of `Settings` and dimensions; None counts as absent.
+
+    Raises RnngError for an unknown name, and for a value out of its range.
+    """
+    # numpy's numbers are those of Python
+    given = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in given.items()
+        if value is not None
+    }
+    parts = []
+    for table in (Settings, kind.model_class.sizes_type):
+        parts.append({})
+        for of in fields(table):
+            if (name := option_name(of)) in given:
+                value = parts[-1][of.name] = given.pop(name)
+                if why := mistake(of, value):
+                    raise RnngError(f"{name}: {why}")
+    if given:
+        raise RnngError(f"no setting of a {kind.name} training is called {min(given)!r}")
+    if "gold_weight" in parts[0] and not parts[0].get("gold"):
+        raise RnngError("--gold-weight needs --gold, the number of gold sentences")
+    return parts[0], parts[1]

@@ -1,220 +1,326 @@
-"""Synchronous training in several local processes: each computes a part of the minibatch's gradient.
+"""Replicas of a model that share each minibatch: processes of this machine (--jobs), or the ranks of MPI (--mpi).
 
-Every replica adds up the same gradients in the same order and makes the same step with its own optimizer. So
-parameters are never sent, all replicas stay equal to the last bit, and a run can be repeated.
-
-Replicas exchange gradients through a file that all map into memory, with a slot per replica. Each replica reports the
-lookup rows that its graphs have used. All replicas write the rows that any has used; when all have written, they read.
-A replica writes its slot again only after all have reported on the next gradient, and so have read this one.
+Each replica computes the gradient of a part of the minibatch. All add up the gradients and make the same step with
+their own optimizers, so parameters are sent only once. Processes of one machine add in the order of their ranks: the
+same number of processes gives the same bits.
 """
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
-import tempfile
+import sys
+import threading
+import time
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.execution.local import check_jobs, end_with_parent, without_ctrl_c
 from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import load_sent, loaded
-from rnng_dy.training.all_reduce import (
-    Gradients,
-    PartialLoss,
-    Update,
-    add_in_order,
-    total_loss,
-)
-from rnng_dy.training.updates import Updater
-
-T = TypeVar("T")
-WRITTEN = "written"
+from rnng_dy.training.examples import Examples
+from rnng_dy.training.updates import Diverged, PartialLoss, Rows, Updater, total_loss
 
 
-class Failed(NamedTuple):
-    """The message of a helper process that has failed."""
+class Gradients:
+    """The gradients in a model's store as one row of numbers: dense parameters first, then selected lookup rows."""
 
-    reason: str
+    def __init__(self, store: ParameterStore):
+        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
+        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
+
+    def write(self, row: np.ndarray, rows: Rows) -> int:
+        """Copy the gradients to the beginning of a float32 array; return their number."""
+        start = 0
+        lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
+        for values in (*self._dense, *lookups):
+            row[start : start + values.size] = values
+            start += values.size
+        return start
+
+    def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
+        """Replace the gradients: `get(part, out)` writes a part of the row into an array of its size."""
+        start = 0
+        for gradient in self._dense:
+            get(slice(start, start + gradient.size), gradient)
+            start += gradient.size
+        for table, gradients, ids in self._selected(rows):
+            values = np.empty((len(ids), gradients.shape[1]), np.float32)
+            get(slice(start, start + values.size), values.reshape(-1))
+            gradients[ids] = values
+            table.touch(ids)
+            start += values.size
+
+    def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
+        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
 
 
-Exchange = Callable[[T, Callable[[list[T]], T]], T]
-"""Gives a replica's message to the others, and returns the messages of all combined by a function."""
+def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
+    """Write the sum of rows into `out`, added in order, so that every replica gets the same bits."""
+    np.copyto(out, parts[0])
+    for part in parts[1:]:
+        out += part
 
 
-class SharedGradients:
-    """One replica's part in adding up gradients through the shared file; see `GradientAllReduce`."""
+class _Shared:
+    """One process's part in adding up gradients in shared memory, which has a row for each process.
 
-    def __init__(
-        self, store: ParameterStore, path: str, rank: int, replicas: int, exchange: Exchange
-    ):
-        self.rank, self.replicas, self._exchange = rank, replicas, exchange
+    All write the lookup rows that any of them has used, and read when all have written. A process writes its row again
+    only when all have reported on the next gradient, and so have read this one.
+    """
+
+    def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int):
+        self.rank, self.count = rank, count
         self._gradients = Gradients(store)
-        self._slots = np.memmap(path, np.float32, "r+", shape=(replicas, self._gradients.most))
+        self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        """See `GradientAllReduce`."""
+        """See `Replicas`."""
         whole = self._exchange(part, total_loss)
-        self._gradients.write(self._slots[self.rank], whole.rows)
-        # read when all have written
-        self._exchange(WRITTEN, min)
-        self._gradients.read(whole.rows, lambda part, out: add_in_order(self._slots[:, part], out))
+        self._gradients.write(self._rows[self.rank], whole.rows)
+        self._exchange("written", min)
+        self._gradients.read(whole.rows, lambda part, out: add_in_order(self._rows[:, part], out))
         return whole
 
+    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
+        """Give this process's message to the others; return the messages of all, combined."""
+        raise NotImplementedError
 
-class Replicas:
-    """The updater of this process and those of helper processes, which make updates together."""
 
-    def __init__(self, updater: Updater, folder: Path, replicas: int):
-        """Start helpers, which read the training state in `folder`. Raises RnngError if the disk lacks room."""
-        check_jobs(replicas, engine.device())
-        self._replicas, self._updater = replicas, updater
-        self._connections, self._processes = [], []
-        self._started = False
-        store = updater.model.store
-        descriptor, path = tempfile.mkstemp(prefix="rnng_dy.")
-        try:
-            size = replicas * store.count() * np.dtype(np.float32).itemsize
-            os.posix_fallocate(descriptor, 0, size)
-            for rank in range(1, replicas):
-                self._start(path, folder, rank)
-            self._receive_all()
-            self._started = True
-            updater.all_reduce = SharedGradients(store, path, 0, replicas, self._exchange)
-        except RnngError:
-            self.close()
-            raise
-        except OSError as error:
-            self.close()
-            raise RnngError(
-                f"no room for gradients in {Path(path).parent} ({error.strerror}): use fewer --jobs, "
-                "or name another folder in TMPDIR"
-            ) from None
-        finally:
-            os.close(descriptor)
-            os.unlink(path)
+class Processes(_Shared):
+    """This process, the first replica, and helper processes, in a context that ends them."""
 
-    def _start(self, path: str, folder: Path, rank: int) -> None:
+    def __init__(self, updater: Updater, folder: Path):
+        """Take an updater, and the folder from which the helpers read the training state."""
         # spawned: a forked DyNet would draw the same random numbers
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        u = self._updater
-        place = (path, rank, self._replicas)
-        process = context.Process(target=_help, args=(theirs,), daemon=True)
-        # signals that end training are for this process only; helpers end when it ends
-        with without_ctrl_c(signal.SIGTERM):
+        self._context = multiprocessing.get_context("spawn")
+        count, store = updater.settings.jobs, updater.model.store
+        self._memory = self._context.RawArray(ctypes.c_float, count * store.count())
+        super().__init__(store, self._memory, 0, count)
+        self._updater, self._folder = updater, folder
+        self._connections: list[Connection] = []
+        self._processes: list[Any] = []
+        self._has_started = False
+
+    def __enter__(self) -> Processes:
+        """Start the helpers. Raises RnngError if one cannot start."""
+        try:
+            for rank in range(1, self.count):
+                self._start(rank)
+            self._receive_all()
+        except BaseException:
+            self.__exit__()
+            raise
+        self._has_started = True
+        self._updater.replicas = self
+        return self
+
+    def _start(self, rank: int) -> None:
+        ours, theirs = self._context.Pipe()
+        shared = self._memory, rank, self.count
+        process = self._context.Process(target=_help, args=(theirs, *shared), daemon=True)
+        with _signals_ignored():
             process.start()
         theirs.close()
         self._connections.append(ours)
         self._processes.append(process)
+        u = self._updater
+        data = u.examples.sentences, u.examples.members
         # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
-        try:
-            ours.send((dict(loaded()), str(folder), u.model.kind, u.examples, u.settings, place))
-        except OSError:
-            self._lost(rank)
+        self._send(rank, (dict(loaded()), str(self._folder), u.model.kind, *data, u.settings))
 
-    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
-        """See `Updater.update`."""
-        self._send_all((members, number, rate))
-        return self._updater.update(members, number, rate)
-
-    def _exchange(self, own: T, combine: Callable[[list[T]], T]) -> T:
-        whole = combine([own, *self._receive_all()])
-        self._send_all(whole)
-        return whole
-
-    def _send_all(self, message: object) -> None:
-        """Send a message to each helper."""
-        for rank, connection in enumerate(self._connections, 1):
-            try:
-                connection.send(message)
-            except OSError:
-                # the helper may have sent the reason
-                self._receive(rank)
-                raise
-
-    def _receive_all(self) -> list[object]:
-        """Wait for a message from each helper and return them, in the order of ranks."""
-        return [self._receive(rank) for rank in range(1, self._replicas)]
-
-    def _receive(self, rank: int) -> object:
-        connection, process = self._connections[rank - 1], self._processes[rank - 1]
-        wait([connection, process.sentinel])
-        try:
-            message = connection.recv()
-        except (EOFError, OSError):
-            self._lost(rank)
-        if isinstance(message, Failed):
-            raise RnngError(f"training process {rank}: {message.reason}; continue with --resume")
-        return message
-
-    def _lost(self, rank: int) -> None:
-        process = self._processes[rank - 1]
-        process.join()
-        if not self._started and process.exitcode == 1:
-            raise RnngError(
-                f"training process {rank} could not start: a script that trains with jobs needs "
-                'its calls under `if __name__ == "__main__":`, because each process imports it'
-            )
-        raise RnngError(
-            f"training process {rank} ended with code {process.exitcode} (-9: killed, often because memory ran out); "
-            "continue with --resume, or train with fewer --jobs"
-        )
-
-    def close(self) -> None:
-        """End the helpers; the updater works alone again."""
-        self._updater.all_reduce = None
+    def __exit__(self, *error: object) -> None:
+        self._updater.replicas = None
         for connection in self._connections:
             connection.close()
         for process in self._processes:
             process.join()
 
+    def begin(self, *task: object) -> None:
+        """See `Replicas`."""
+        self._send_all(task)
 
-def _help(connection: Connection) -> None:
-    """Run a helper process: make the requested updates until the main process closes the connection.
+    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
+        whole = combine([own, *self._receive_all()])
+        self._send_all(whole)
+        return whole
+
+    def _send_all(self, message: object) -> None:
+        for rank in range(1, self.count):
+            self._send(rank, message)
+
+    def _send(self, rank: int, message: object) -> None:
+        try:
+            self._connections[rank - 1].send(message)
+        except OSError:
+            # the helper may have sent the reason
+            self._receive(rank)
+            raise
+
+    def _receive_all(self) -> list[Any]:
+        return [self._receive(rank) for rank in range(1, self.count)]
+
+    def _receive(self, rank: int) -> Any:
+        connection, process = self._connections[rank - 1], self._processes[rank - 1]
+        wait([connection, process.sentinel])
+        try:
+            message = connection.recv()
+        except (EOFError, OSError):
+            process.join()
+            if not self._has_started and process.exitcode == 1:
+                raise RnngError(
+                    f"training process {rank} could not start: a script that trains with jobs needs its calls under "
+                    '`if __name__ == "__main__":`, because each process imports it'
+                ) from None
+            raise RnngError(
+                f"training process {rank} ended with code {process.exitcode} (-9: killed, often because memory ran "
+                "out); continue with --resume, or train with fewer --jobs"
+            ) from None
+        if isinstance(message, Exception):
+            raise RnngError(f"training process {rank}: {message}; continue with --resume")
+        return message
+
+
+class _Helper(_Shared):
+    """A helper process, as it sees the replicas."""
+
+    def __init__(self, connection: Connection, *shared: Any):
+        super().__init__(*shared)
+        self._connection = connection
+
+    def begin(self, *task: object) -> None:
+        """See `Replicas`."""
+
+    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
+        self._connection.send(own)
+        return self._connection.recv()
+
+
+@contextmanager
+def _signals_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM while a process is started, which then ignores them, too: the main one ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
+    """Make the requested updates in a helper process until the main process closes the connection or is gone.
 
     The helper sends errors to the main process. It prints the traceback of errors that the user cannot fix.
     """
-    end_with_parent()
     try:
-        sent, *task = connection.recv()
-        load_sent(sent)
-        _make_updates(connection, *task)
+        plugins, folder, kind, sentences, members, settings = connection.recv()
+        load_sent(plugins)
+        engine.start()
+        limit_memory(count)
+        model = registry.kind(kind).model_class.build(folder)
+        updater = Updater(model, Examples(model, sentences, members), settings)
+        checkpoint.load_training(model.store, folder, updater.optimizer)
+        updater.replicas = _Helper(connection, model.store, memory, rank, count)
+        connection.send("ready")
+        while True:
+            updater.update(*connection.recv())
     except (EOFError, ConnectionError):
-        # the main process is gone
         return
     except Exception as error:
-        reason = str(error)
         if not isinstance(error, RnngError):
             traceback.print_exc()
-            reason = ": ".join(filter(None, (type(error).__name__, reason)))
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            error = RnngError(reason)
         with suppress(OSError):
-            connection.send(Failed(reason))
+            connection.send(RnngError(str(error)))
 
 
-def _make_updates(connection: Connection, folder: str, kind: str, examples, settings, place):
-    """Make the updates; `place` is the path of the shared file, the helper's rank and the number of replicas."""
-    engine.start()
-    limit_memory(place[-1])
-    model = registry.kind(kind).model_class.build(folder)
-    updater = Updater(model, examples, settings)
-    checkpoint.load_training(model.store, folder, updater.optimizer)
+class Ranks:
+    """The ranks of MPI, in a context; each runs the same program on a shared disk, and the first one writes.
 
-    def exchange(own: T, combine: Callable[[list[T]], T]) -> T:
-        connection.send(own)
-        return connection.recv()
+    An error of one rank ends all of them.
+    """
 
-    updater.all_reduce = SharedGradients(model.store, *place, exchange)
-    connection.send("ready")
-    while True:
-        updater.update(*connection.recv())
+    def __init__(self) -> None:
+        """Raises RnngError without mpi4py, and if each of several processes sees itself alone."""
+        try:
+            # importing it connects this process with the others
+            from mpi4py import MPI
+        except (ImportError, RuntimeError) as error:
+            raise RnngError(
+                f"--mpi needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and `pip install mpich` "
+                "where the machine has no MPI"
+            ) from None
+        self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
+        self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
+        started = [os.environ.get(name) for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")]
+        if self.count == 1 and any(n not in (None, "1") for n in started):
+            raise RnngError(
+                f"several processes were started, and mpi4py's MPI, {MPI.get_vendor()[0]}, sees one: start them with "
+                "the mpirun of that MPI"
+            )
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        if kind is None and not self.rank:
+            self._comm.bcast(None)
+        if kind is None or self.count == 1:
+            return
+        # most errors are those of all ranks, and the first one says them
+        time.sleep(min(self.rank, 1))
+        if not isinstance(error, (RnngError, OSError)):
+            traceback.print_exception(kind, error, trace)
+        print(f"Error: rank {self.rank}: {error}", file=sys.stderr, flush=True)
+        time.sleep(0.5)
+        self._comm.Abort(2)
+        os._exit(2)
+
+    def join(self, updater: Updater) -> None:
+        """Begin with the first rank's parameters; the other ranks make its updates and return when it is done."""
+        store, optimizer = updater.model.store, updater.optimizer
+        arrays = self._comm.bcast((store.arrays(), optimizer.arrays()) if not self.rank else None)
+        self._gradients = Gradients(store)
+        self._row = np.empty(store.count(), np.float32)
+        if self.count > 1:
+            updater.replicas = self
+        if self.rank:
+            store.load(arrays[0])
+            if arrays[1]:
+                optimizer.load(arrays[1])
+            while (task := self._comm.bcast(None)) is not None:
+                # the first rank raises and reports it, too
+                with suppress(Diverged):
+                    updater.update(*task)
+
+    def of_first(self, value: Any) -> Any:
+        """Return the value that the first rank has."""
+        return self._comm.bcast(value)
+
+    def begin(self, *task: object) -> None:
+        """See `Replicas`."""
+        if not self.rank:
+            self._comm.bcast(task)
+
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """See `Replicas`."""
+        whole = total_loss(self._comm.allgather(part))
+        row = self._row[: self._gradients.write(self._row, whole.rows)]
+        self._comm.Allreduce(self._in_place, row)
+        self._gradients.read(whole.rows, lambda part, out: np.copyto(out, row[part]))
+        return whole

@@ -1,19 +1,25 @@
-"""The progress of a training, which its folder keeps for a resumed run."""
+"""The progress of a training, which its folder keeps in training.npz for --resume."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
+from oracle.errors import InputError, RnngError
+from rnng_dy import checkpoint
+from rnng_dy.training import log
 from rnng_dy.training.presets import Settings
+from rnng_dy.training.updates import Updater
 
-LARGE = 10**15
-"""A number of sentences, seconds or nats that no training reaches."""
+FORMAT = "rnng_dy 0.4"
+"""The format of training states."""
 
 
 @dataclass
-class TrainingState:
-    """The progress of a training: all that a resumed run needs besides parameters and optimizer state."""
+class Progress:
+    """The progress of a training: all that a resumed one needs besides parameters and optimizer state."""
 
     epoch: int = 0
     position: int = 0
@@ -24,40 +30,21 @@ class TrainingState:
     best: float | None = None
     best_sentences: int = 0
     best_left_out: int | None = None
-    """Development sentences that had no score when the best was found; None if that is not known."""
+    """Development sentences that had no score when the best was found."""
     evaluated: int = -1
     """Number of sentences at the last evaluation; -1 before the first."""
     stale: int = 0
     """Number of evaluations since the best one."""
-    window: tuple[float, int, int, int] = (0.0, 0, 0, 0)
+    window: Sequence[float] = (0.0, 0, 0, 0)
     """Sums since the last progress record: loss in nats, words, updates, clipped updates."""
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object], examples: int) -> TrainingState:
-        """Restore a state from the result of `asdict`, for `examples` examples. Raises TypeError or ValueError."""
-        state = cls(**data)
-        loss, *counts = state.window = tuple(state.window)
-        counts += [state.epoch, state.position, state.best_sentences, state.stale]
-        counts += [state.sentences, state.updates, state.evaluated + 1]
-        if len(state.window) != 4 or any(type(n) is not int or n < 0 for n in counts):
-            raise ValueError("its counts are none")
-        if state.position >= examples or state.sentences > LARGE:
-            raise ValueError("its place is not in the data")
-        if max(counts) > LARGE:
-            raise ValueError("its counts are too large")
-        if not (abs(loss) < LARGE and 0 <= state.seconds < LARGE):
-            raise ValueError("its loss or its time is no number")
-        if not (state.best is None or state.best == float(state.best)):
-            raise ValueError("its best score is no number")
-        if not (state.best_left_out is None or type(state.best_left_out) is int):
-            raise ValueError("its best score leaves out no number of sentences")
-        return state
+    left_out: Sequence[int] = ()
+    """Indices of the examples whose graphs did not fit into memory."""
 
     def is_best(self, score: float, left_out: int) -> bool:
-        """Return whether a score is the best so far; one of fewer sentences is none, whatever it is."""
+        """Return whether a score is the best so far; a score of fewer sentences is not, whatever it is."""
         if self.best is None:
             return True
-        if self.best_left_out in (None, left_out):
+        if self.best_left_out == left_out:
             return score > self.best
         return left_out < self.best_left_out
 
@@ -66,4 +53,81 @@ class TrainingState:
         if self.epoch < settings.evaluate_from_epoch or self.sentences < settings.first_evaluation:
             return False
         first, every = settings.first_evaluation, settings.evaluate_every
-        return before < first or (before - first) // every < (self.sentences - first) // every
+        return before < first or crosses(before - first, self.sentences - first, every)
+
+    def learning_rate(self, settings: Settings, examples: int) -> float:
+        """Return the learning rate of the next update."""
+        if settings.schedule == "linear":
+            done = self.sentences / (settings.epochs * examples)
+            return settings.learning_rate * (1 - done)
+        return settings.learning_rate / (1 + self.epoch * settings.decay)
+
+
+def crosses(before: int, now: int, every: int) -> bool:
+    """Return whether a multiple of `every` is over `before`, and not over `now`."""
+    return before // every < now // every
+
+
+def state_of(updater: Updater, progress: Progress, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the training state without arrays, as JSON."""
+    return {
+        "format": FORMAT,
+        "progress": asdict(progress),
+        "settings": asdict(updater.settings),
+        "inputs": dict(inputs),
+    }
+
+
+def saved_state(folder: Path) -> dict[str, Any]:
+    """Return the JSON of a folder's training state, with `Settings` and `Progress`.
+
+    Raises InputError if it is damaged, or of an older version.
+    """
+    state, path = checkpoint.training_state(folder), folder / checkpoint.TRAINING
+    if state.get("format") != FORMAT:
+        raise InputError(
+            "a training state of an older version of rnng_dy, which cannot be resumed: train a new model, or begin "
+            f"with this one by --init {folder}",
+            path,
+        )
+    try:
+        found = {
+            "settings": Settings(**state["settings"]),
+            "progress": Progress(**state["progress"]),
+        }
+    except (KeyError, TypeError) as error:
+        raise InputError(f"damaged: {error}", path) from None
+    return {**state, **found}
+
+
+def require_same(
+    state: Mapping[str, Any], settings: Settings, inputs: Mapping[str, Any], folder: object
+) -> None:
+    """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
+    saved = state["settings"]
+    # processes and the end of training may change; the linear schedule, however, depends on the number of epochs
+    free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
+    now, before = asdict(settings).items(), state["inputs"]
+    for what, changed in {
+        "data": [name for name, value in inputs.items() if before.get(name) != value],
+        "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
+    }.items():
+        if changed:
+            raise RnngError(
+                f"{folder} was trained with other {what} ({', '.join(changed)}): resume with the same, or train a new "
+                "model"
+            )
+
+
+def restored(updater: Updater, folder: Path, state: Mapping[str, Any]) -> Progress:
+    """Set parameters and optimizer from a folder's training state, cut the log after it, and return the progress.
+
+    `state` is that of `saved_state`.
+    """
+    # the best model so far must be whole, too
+    checkpoint.load_parameters(updater.model, folder)
+    checkpoint.load_training(updater.model.store, folder, updater.optimizer)
+    progress: Progress = state["progress"]
+    updater.model.updates = progress.updates
+    log.cut(folder, progress.sentences, progress.evaluated)
+    return progress

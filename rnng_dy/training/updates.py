@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,8 +13,60 @@ from oracle.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
-from rnng_dy.training.all_reduce import GradientAllReduce, PartialLoss, Rows, Update, union
 from rnng_dy.training.presets import Settings
+
+Rows = Mapping[str, set[int]]
+"""Rows of lookup tables, by the table's name."""
+
+
+class PartialLoss(NamedTuple):
+    """The loss of a minibatch or of one replica's part of it, and the extent of its gradient."""
+
+    loss: float
+    """Loss in nats."""
+    left_out: tuple[int, ...]
+    """Indices of examples whose graphs do not fit into memory; they do not count in loss and gradient."""
+    rows: Rows
+    """Lookup rows that have a gradient."""
+    noted: Rows
+    """Lookup rows that its graphs have noted: as in the original they decay, with or without a gradient."""
+
+
+class Update(NamedTuple):
+    """The result of an update: loss in nats, whether the gradient was clipped, and examples left out."""
+
+    loss: float
+    clipped: bool
+    left_out: tuple[int, ...]
+
+
+class Replicas(Protocol):
+    """The replicas of a model that share each minibatch, as one of them sees them."""
+
+    rank: int
+    count: int
+
+    def begin(self, *task: object) -> None:
+        """Give the arguments of `Updater.update` to the other replicas; only the first one does so."""
+
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
+
+
+def union(several: Iterable[Rows]) -> Rows:
+    """Return the union of several sets of rows."""
+    whole: dict[str, set[int]] = {}
+    for rows in several:
+        for name, ids in rows.items():
+            whole.setdefault(name, set()).update(ids)
+    return whole
+
+
+def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
+    """Combine the parts of all replicas, in the order of their ranks, into one."""
+    left_out = sum((s.left_out for s in parts), ())
+    rows, noted = union(s.rows for s in parts), union(s.noted for s in parts)
+    return PartialLoss(sum(s.loss for s in parts), left_out, rows, noted)
 
 
 class Sgd:
@@ -85,7 +139,7 @@ class Adam:
             # first and second moments in turn
             if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
-        self._trainer.set_state(int(arrays["updates"]), moments)
+        self._trainer.set_state(operator.index(arrays["updates"][()]), moments)
 
 
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}
@@ -98,16 +152,11 @@ class Diverged(RnngError):
 class Updater:
     """Makes updates of a model; replicas all make the same updates, from the sum of their gradients."""
 
-    def __init__(
-        self,
-        model,
-        examples: Sequence,
-        settings: Settings,
-        all_reduce: GradientAllReduce | None = None,
-    ):
+    replicas: Replicas | None = None
+
+    def __init__(self, model: Any, examples: Sequence, settings: Settings):
         self.model, self.examples, self.settings = model, examples, settings
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
-        self.all_reduce = all_reduce
 
     @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> Update:
@@ -116,18 +165,19 @@ class Updater:
         Random draws depend on the seed, the number and, for dropout, the replica.
         Raises Diverged if loss or gradient is not finite.
         """
-        random = np.random.default_rng([self.settings.seed, 1, number])
+        seed, replicas = self.settings.seed, self.replicas
+        random = np.random.default_rng([seed, 1, number])
         unknown = self.settings.unknown_probability
         batch = {i: self.model.with_unknowns(self.examples[i], unknown, random) for i in members}
-        if self.all_reduce is None:
-            dy.reset_random_seed(_random_seed(self.settings.seed, number))
+        if replicas is None:
+            dy.reset_random_seed(_random_seed(seed, number))
             whole = self._gradient(batch)
         else:
-            rank, replicas = self.all_reduce.rank, self.all_reduce.replicas
-            dy.reset_random_seed(_random_seed(self.settings.seed, number, rank))
+            replicas.begin(members, number, rate)
+            dy.reset_random_seed(_random_seed(seed, number, replicas.rank))
             lengths = {i: self.model.length(example) for i, example in batch.items()}
-            part = parts_of_like_size(lengths, replicas)[rank]
-            whole = self.all_reduce.add_up(self._gradient({i: batch[i] for i in part}))
+            part = parts_of_like_size(lengths, replicas.count)[replicas.rank]
+            whole = replicas.add_up(self._gradient({i: batch[i] for i in part}))
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(whole.loss) and math.isfinite(norm)):
             raise Diverged(

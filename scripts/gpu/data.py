@@ -17,7 +17,9 @@ from oracle.preparation import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
-from rnng_dy.training.development import encode_possible
+from rnng_dy.training.examples import Examples
+from rnng_dy.training.examples import examples_of as examples_of_sentences
+from rnng_dy.training.new_models import new_model as new_model_of
 
 TEST = 245
 OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -59,9 +61,9 @@ def model_for(
     of_kind = registry.kind(kind)
     more = {"clusters": clusters()} if of_kind.generates_words else {}
     dimensions = of_kind.model_class.sizes_type(**sizes)
-    return of_kind.training_class.new_model(of_kind, sentences, dimensions, **more)
+    return new_model_of(of_kind, sentences, dimensions, **more)
 
 
-def examples_of(model, folder: Path) -> list:
+def examples_of(model, folder: Path) -> Examples:
     """Return the training examples of the oracle in the folder."""
-    return encode_possible(model, read_oracle(folder / f"train.{SUFFIXES[model.kind]}"))[0]
+    return examples_of_sentences(model, read_oracle(folder / f"train.{SUFFIXES[model.kind]}"))[0]

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import load, model_card
-from rnng_dy.training.provenance import about_model, corpus, now
+from rnng_dy.training.about import about_model, corpus, now
 
 from .conftest import make_generator, make_parser
 

@@ -174,6 +174,15 @@ def test_a_killed_worker_of_a_command_gives_one_line_and_code_2(models):
     assert finished(models)
 
 
+def test_a_model_that_is_trained_anew_answers_in_the_same_process(models, sentences):
+    line = ("parse", "--model", models / "again", models / "some.oracle", "--nbest", "1")
+    scores = []
+    for seed in (1, 2):
+        make_parser(sentences, seed=seed).save(models / "again")
+        scores.append(invoke(*line).stdout)
+    assert scores[0] != scores[1]
+
+
 # memory
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ import pytest
 from rnng_dy import checkpoint
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.vocabulary import GeneratorVocabulary, UnseenSymbolError
 
 from ..conftest import simple_clusters
+from ..training.trainings import Training
 
 SIZES = LanguageModelSizes(layers=2, lstm_input=7, hidden=9)
 
@@ -69,16 +69,16 @@ def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
     )
     examples = [model.encode_training(s) for s in generative_sentences[:40]]
     before = model.log_probs(examples).sum()
-    run = TrainingLoop(
+    run = Training(
         model,
-        examples,
-        lambda: {"score": model.log_probs(examples).sum()},
-        settings,
+        generative_sentences[:40],
         tmp_path / "lm",
+        lambda: {"score": model.log_probs(examples).sum()},
+        **asdict(settings),
     )
     run.create_folder()
     assert run.run()
-    assert run.state.best > before + 30
+    assert run.progress.best > before + 30
     loaded = LstmLanguageModel.load(tmp_path / "lm")
     assert checkpoint.kind_of(tmp_path / "lm") == "lstm-lm"
     assert np.array_equal(loaded.log_probs(examples), model.log_probs(examples))

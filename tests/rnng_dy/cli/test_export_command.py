@@ -48,10 +48,10 @@ def here(made, tmp_path, monkeypatch):
 
 
 COMMANDS = """
-parse --model parser in.txt
-parse --model parser in.txt --jobs 2
+parse --model parser in.txt --tagged
+parse --model parser in.txt --tagged --jobs 2
 parse --model generator words.txt --beam 5
-sample --model parser --samples 3 in.txt
+sample --model parser --samples 3 in.txt --tagged
 score --model generator some.trees
 surprisal --model generator words.txt --beam 5
 surprisal --model lm words.txt
@@ -82,11 +82,20 @@ def test_a_command_prints_the_same_with_the_archive(command, sentences):
 
 
 def test_a_part_made_with_the_folder_is_resumed_with_the_archive(monkeypatch):
-    whole = invoke("parse", "--model", "parser", "in.txt").stdout
+    whole = invoke("parse", "--model", "parser", "in.txt", "--tagged").stdout
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", interrupted)
-        invoke("parse", "--model", "parser", "in.txt", "-o", "out.trees", code=130)
-    command = ["parse", "--model", "parser.rnng.zip", "in.txt", "-o", "out.trees", "--resume"]
+        invoke("parse", "--model", "parser", "in.txt", "--tagged", "-o", "out.trees", code=130)
+    command = [
+        "parse",
+        "--model",
+        "parser.rnng.zip",
+        "in.txt",
+        "--tagged",
+        "-o",
+        "out.trees",
+        "--resume",
+    ]
     assert "begun anew" not in invoke(*command).stderr
     assert Path("out.trees").read_text() == whole
 
@@ -168,8 +177,8 @@ def test_a_model_that_needs_a_plugin_names_it():
         invoke(*f"--plugin mine.py {TRAIN} --composition mine --model m".split())
         said = invoke("export", "m", "-o", "m.rnng.zip").stderr
         assert "left out: the plugin mine.py, which users of the model need: send it along" in said
-        parsed = invoke("parse", "--model", "m", "in.txt").stdout
-        assert invoke("parse", "--model", "m.rnng.zip", "in.txt").stdout == parsed
+        parsed = invoke("parse", "--model", "m", "in.txt", "--tagged").stdout
+        assert invoke("parse", "--model", "m.rnng.zip", "in.txt", "--tagged").stdout == parsed
     assert "mine.py" not in zipfile.ZipFile("m.rnng.zip").namelist()
     with no_plugins():
         said = invoke("parse", "--model", "m.rnng.zip", "in.txt", code=2).stderr
@@ -212,11 +221,13 @@ def test_models_lists_what_has_a_name(monkeypatch, sentences):
 
 
 def test_commands_take_a_model_by_name(monkeypatch):
-    parsed = invoke("parse", "--model", "parser", "in.txt").stdout
+    parsed = invoke("parse", "--model", "parser", "in.txt", "--tagged").stdout
     Path("data/rnng_dy/models").mkdir(parents=True)
     Path("parser.rnng.zip").rename("data/rnng_dy/models/english.rnng.zip")
-    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
-    assert invoke("parse", "--model", "english", "in.txt", "--jobs", "2").stdout == parsed
+    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
+    assert (
+        invoke("parse", "--model", "english", "in.txt", "--tagged", "--jobs", "2").stdout == parsed
+    )
     archive = "data/rnng_dy/models/english.rnng.zip"
     refused = invoke("parse", "--model", "english", "in.txt", "-o", archive, code=2)
     assert f"{archive} is the input as well" in refused.stderr
@@ -225,14 +236,17 @@ def test_commands_take_a_model_by_name(monkeypatch):
     assert "english is a parser, which gives words no probability" in missing
     Path("generator.rnng.zip").rename("data/rnng_dy/models/english-generative.rnng.zip")
     assert invoke("surprisal", "--model", "english", "words.txt", "--beam", 5).stdout == measured
-    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
+    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
     unknown = invoke("parse", "--model", "englsh", "in.txt", code=2).stderr
     assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
     Path("english").mkdir()
-    assert invoke("parse", "--model", "english", "in.txt").stdout == parsed
+    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
     Path("english").rmdir()
     Path("english").symlink_to("parser")
-    assert "english is the folder here" in invoke("parse", "--model", "english", "in.txt").stderr
+    assert (
+        "english is the folder here"
+        in invoke("parse", "--model", "english", "in.txt", "--tagged").stderr
+    )
 
 
 def test_about_shows_terms_and_size_of_an_archive():

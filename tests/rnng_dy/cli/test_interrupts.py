@@ -20,7 +20,7 @@ def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
     def interrupted(*_):
         raise KeyboardInterrupt(*filter(None, [said]))
 
-    monkeypatch.setattr(evalb, "score_files", interrupted)
+    monkeypatch.setattr(evalb, "score_systems", interrupted)
     result = invoke("evalb", "a", "b", code=130)
     assert result.stderr == f"\n{said or 'stopped'}\n"
 

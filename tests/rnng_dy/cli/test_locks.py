@@ -73,7 +73,6 @@ def refused(path, *command):
         ("out", "oracle --train t.trees t.trees -o out"),
         ("out", "prepare --from trees t.trees -o out"),
         ("out", "show t.trees -o out"),
-        ("out", "attention --model parser t.trees -o out"),
         ("m", f"{' '.join(TRAIN)} --resume"),
         ("m", "import-clab discriminative a.params --train-oracle t.oracle --model m"),
     ],

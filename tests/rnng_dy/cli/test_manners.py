@@ -20,8 +20,6 @@ MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
 TEXT = {
     "--host",
-    "--root-path",
-    "--token",
     "--encoding",
     "--sections",
     "--name",

@@ -218,7 +218,7 @@ def test_suites_compare_words_as_they_are(folder):
     (folder / "other").write_text("the cat slept .\nthe blorked slept .\n")
     invoke("surprisal", *SYSTEMS["lm"], "other", "-o", "other.tsv")
     systems = ["--model", "generator", "--model", "lm", "--scorer", "kneser-ney=train.gen.oracle"]
-    suite = ["suite", "pairs", *systems, "--surprisals", "other.tsv", *SMALL, "-o"]
+    suite = ["suite", "pairs", *systems, "--scorer", "surprisals=other.tsv", *SMALL, "-o"]
     found = []
     for more in ["closed"], ["opened", "--open"]:
         said = invoke(*suite, f"{more[0]}.tsv", *more[1:], "-o", "-")

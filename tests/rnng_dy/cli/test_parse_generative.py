@@ -40,13 +40,13 @@ def test_each_sentence_gets_its_best_tree_and_an_empty_line_stays(jobs):
 
 
 def test_tags_that_are_given_stand_in_the_tree():
-    result = parse("the_DT dog_NN ran_VBD ._.\n")
+    result = parse("the_DT dog_NN ran_VBD ._.\n", "--tagged")
     assert tags(nltk.Tree.fromstring(result.stdout)) == ["DT", "NN", "VBD", "."]
 
 
 def test_the_best_trees_have_their_joint_log_probabilities_best_first():
-    lines = parse("the_DT dog_NN ran_VBD ._.\n", "--nbest", 3).stdout.splitlines()
-    [best] = parse("the_DT dog_NN ran_VBD ._.\n").stdout.splitlines()
+    lines = parse("the_DT dog_NN ran_VBD ._.\n", "--tagged", "--nbest", 3).stdout.splitlines()
+    [best] = parse("the_DT dog_NN ran_VBD ._.\n", "--tagged").stdout.splitlines()
     found = [line.split(" ||| ") for line in lines]
     assert [index for index, *_ in found] == ["0"] * 3
     assert found[0][2] == best

@@ -173,10 +173,10 @@ def test_samples_belong_to_their_sentences_beside_empty_lines(folder, sentences)
     found = []
     for name, text in (("dense", lines), ("sparse", [lines[0], "\n", lines[1]])):
         (folder / name).write_text("".join(text), encoding="utf-8")
-        invoke("sample", "--model", "parser", "--samples", "5", name, "-o", "props")
+        invoke("sample", "--model", "parser", "--samples", "5", "--tagged", name, "-o", "props")
         invoke("score", "--model", "generator", "props", "-o", "scores")
         given = ("--samples", "props", "--likelihoods", "scores", "--json", "json")
-        perplexity(*given, source=name)
+        perplexity(*given, "--tagged", source=name)
         found.append(json.loads((folder / "json").read_text())["beside_samples"])
     assert found[0]["sampled"]["sentences"] == found[1]["sampled"]["sentences"] == 2
 

@@ -55,8 +55,8 @@ SAYS_MORE = f"""
 prepare --from trees some.trees
 oracle --train some.trees some.trees
 clusters gen.oracle --unk none
-parse --model {MODELS}/parser in.txt
-sample --model {MODELS}/parser --samples 2 in.txt
+parse --model {MODELS}/parser in.txt --tagged
+sample --model {MODELS}/parser --samples 2 in.txt --tagged
 score --model {MODELS}/generator some.trees
 surprisal --kneser-ney gen.oracle some.trees
 perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
@@ -123,7 +123,7 @@ def test_training_prints_its_result_and_keeps_its_log(data):
 
 def test_warnings_stay(data):
     Path("in.txt").write_text("the_DT dog_NN ran_VBD ._ODD\n")
-    quiet = invoke("-q", "parse", "--model", MODELS / "parser", "in.txt")
+    quiet = invoke("-q", "parse", "--model", MODELS / "parser", "in.txt", "--tagged")
     assert quiet.stderr == "POS tags unseen in training, taken for an average tag: ODD (1)\n"
     shutil.copy("gen.oracle", "train.oracle")
     with Path("train.oracle").open("a") as stream:

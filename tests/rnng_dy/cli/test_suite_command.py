@@ -70,6 +70,11 @@ def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
     assert "prepositional phrase" in page
 
 
+def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
+    monkeypatch.setattr(module, "DEFAULT_MODEL", "lm")
+    assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
+
+
 def test_the_number_of_jobs_changes_nothing(folder):
     one = run("garden-path-npz", "--model", "lm", "-o", "1.tsv").stdout
     two = run("garden-path-npz", "--model", "lm", "-o", "2.tsv", "--jobs", "2").stdout
@@ -102,7 +107,7 @@ def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_s
     (folder / "s.txt").write_text(PAIRS.replace("\t", "\n"), encoding="utf-8")
     invoke("surprisal", "--model", "lm", "s.txt", "-o", "other.tsv")
     invoke("surprisal", "--model", "rnng", *SMALL, "s.txt", "-o", "words.tsv")
-    systems = ["--model", "rnng", "--model", "lm", "--surprisals", "other.tsv"]
+    systems = ["--model", "rnng", "--model", "lm", "--scorer", "surprisals=other.tsv"]
     result = run("pairs.tsv", *systems, *SMALL, "-o", "t.tsv", "-o", "p.html")
     names = [line.split()[0] for line in result.stdout.splitlines()]
     assert names == ["model", "rnng", "lm", "other.tsv"]
@@ -225,11 +230,10 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "give --model, --scorer or --surprisals"),
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--model", "lm", "--order", "3"], "--order is for n-gram models"),
-        (["--surprisals", "pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],
 )

@@ -62,10 +62,10 @@ def tagged(tagger, text=WORDS):
 
 def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
     own = run("-q parse --model own -", WORDS)
-    assert own.stdout == run("-q parse --model own -", tagged(tagger)).stdout
+    assert own.stdout == run("-q parse --model own --tagged -", tagged(tagger)).stdout
     assert "tags: by the model's own tagger\n" in run("parse --model own -", WORDS).stderr
     samples = run("-q sample --model own --samples 3 -", WORDS).stdout
-    assert samples == run("-q sample --model own --samples 3 -", tagged(tagger)).stdout
+    assert samples == run("-q sample --model own --tagged --samples 3 -", tagged(tagger)).stdout
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
 def test_given_tags_are_read_unless_its_own_are_asked_for(form):
     own = run("-q parse --model own -", WORDS).stdout
     for options in ("", "--tags given", "--tags auto"):
-        result = run(f"parse --model own {options} -", form)
+        result = run(f"parse --model own --tagged {options} -", form)
         assert result.stdout.count("(NN ") == 4
         assert "tags:" not in result.stderr
-    result = run("parse --model own --tags own -", form)
-    assert result.stdout == own != run("-q parse --model own -", form).stdout
+    result = run("parse --model own --tagged --tags own -", form)
+    assert result.stdout == own != run("-q parse --model own --tagged -", form).stdout
     assert "tags: by the model's own tagger\n" in result.stderr
 
 
@@ -115,7 +115,7 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
         ),
         ("sample --model none -", WORDS, "rnng-dy tag --train TREES --into MODEL"),
         (
-            "parse --model none --tags own -",
+            "parse --model none --tagged --tags own -",
             "the_DT",
             "-:1: this parser was trained with POS tags and has no",
         ),
@@ -124,7 +124,7 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
             f"\n{WORDS}",
             "-:2: no POS tags, which --tags given asks for",
         ),
-        ("parse --model own -", "snake_case", "-:1: every token has an underscore"),
+        ("parse --model own -", "snake_case", "-:1: 'snake_case' looks like word_TAG"),
         ("parse --model plain --tags own -", WORDS, "reads no POS tags"),
         ("parse --model generator --tags own -", WORDS, "reads no POS tags"),
         ("parse --model own --tags mine -", WORDS, "'mine' is not one of 'auto', 'given', 'own'"),

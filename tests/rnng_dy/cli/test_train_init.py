@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clusters.files import read_clusters
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import invoke
@@ -94,23 +93,12 @@ def test_resume_needs_the_same_initial_model():
 
 
 @pytest.mark.parametrize("more", [[], ["--extend"]])
-def test_the_tagger_and_how_text_is_split_and_the_clusters_go_with_the_model(more):
+def test_the_tagger_and_how_text_is_split_go_with_the_model(more):
     go_on("discriminative", *more)
     companions = [path.name for path in Path("discriminative/tagger").iterdir()]
     assert companions
     for name in ["text.json", *(f"tagger/{name}" for name in companions)]:
         assert Path("m", name).read_bytes() == Path("discriminative", name).read_bytes()
-    go_on("generative", *more, model="g")
-    assert read_clusters("g/clusters.paths") == read_clusters("generative/clusters.paths")
-
-
-def test_the_clusters_also_go_with_a_model_that_has_a_name(made, monkeypatch, tmp_path):
-    monkeypatch.setenv("RNNG_DY_MODELS", str(made))
-    monkeypatch.chdir(tmp_path / "discriminative")
-    go_on("generative", model=tmp_path / "g", trees=tmp_path / "more.trees")
-    assert read_clusters(tmp_path / "g/clusters.paths") == read_clusters(
-        made / "generative/clusters.paths"
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,13 +153,17 @@ def damaged(name):
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: "),
         ("discriminative", lambda: ["--model", "discriminative"], "name one folder"),
         ("discriminative", lambda: ["--model", "./discriminative/"], "name one folder"),
-        ("discriminative", lambda: ["--pretrained", "x"], "--pretrained is for a new model"),
-        ("generative", lambda: ["--clusters", "x"], "--clusters is for a new model"),
+        (
+            "discriminative",
+            lambda: ["--pretrained", "x"],
+            "--pretrained and --clusters with a new model",
+        ),
+        ("generative", lambda: ["--clusters", "x"], "--pretrained and --clusters with a new model"),
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
         ("generative", lambda: ["--state", "stack"], "generative has another state"),
-        ("generative", lambda: ["--unk", "single"], "--init generative has --unk berkeley"),
-        ("lstm-lm", lambda: ["--extend"], "a sequential model has none"),
+        ("generative", lambda: ["--unk", "single"], "generative has --unk berkeley"),
+        ("lstm-lm", lambda: ["--extend"], "No such option"),
     ],
 )
 def test_what_does_not_fit_is_refused(kind, options, says):
@@ -192,4 +184,4 @@ def test_tags_cannot_be_added_to_a_parser_of_words_alone():
 def test_extend_alone_is_refused():
     trees = ["--trees", "more.trees", "--hold-out", "0.2", "--model", "m"]
     result = invoke("train", "generative", *trees, "--extend", code=2)
-    assert "--extend adds to the model of --init" in result.stderr
+    assert "--extend goes with --init" in result.stderr

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from clusters.files import read_clusters
-from oracle import encoding
-from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from rnng_dy.model_paths import written_files
-from tests.commands import COMMAND, invoke, started, until
+from rnng_dy.training import train as train_module
+from tests.commands import invoke
 
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
 KINDS = ["discriminative", "generative", "lstm-lm"]
@@ -62,11 +57,6 @@ def test_trees_train_the_model_of_their_oracles_bit_for_bit(kind):
     golds = ["--dev-trees", "d.trees"] if kind == "discriminative" else []
     train(kind, *given, *golds, *more, model="by-oracles")
     assert_same_bits("m", "by-oracles")
-    for part, name in (("train", "t.trees"), ("dev", "d.trees")):
-        for suffix, source in (("oracle", f"{name}.oracle"), ("trees", name)):
-            assert Path(f"m/data/{part}.{suffix}").read_bytes() == Path(source).read_bytes()
-    if kind != "discriminative":
-        assert read_clusters("m/clusters.paths") == read_clusters("by-oracles/clusters.paths")
     assert sorted(path.name for path in Path().iterdir() if path.name[0] == ".") == []
 
 
@@ -96,10 +86,10 @@ def test_unk_and_skipped_preterminals_are_as_the_oracle_command_has_them():
 def test_a_held_out_part_is_kept_to_evaluate_on():
     result = train("discriminative", "--trees", "t.trees", "--hold-out", "0.1")
     lines = Path("t.trees").read_text(encoding="utf-8").splitlines(keepends=True)
-    assert Path("m/data/dev.trees").read_text(encoding="utf-8") == "".join(lines[9::10])
+    assert Path("m/dev.trees").read_text(encoding="utf-8") == "".join(lines[9::10])
     assert "epoch 1.00, 27 sentences" in result.stderr
-    invoke("parse", "--model", "m", "m/data/dev.trees", "-o", "parsed.trees")
-    invoke("evalb", "m/data/dev.trees", "parsed.trees")
+    invoke("parse", "--model", "m", "m/dev.trees", "-o", "parsed.trees")
+    invoke("evalb", "m/dev.trees", "parsed.trees")
 
 
 def test_trees_are_cleaned_and_that_is_said():
@@ -119,11 +109,10 @@ def test_a_development_part_that_is_trained_on_is_warned_of():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_resume_goes_on_with_the_data_that_the_folder_keeps(kind, monkeypatch):
+def test_resume_makes_the_same_data_again(kind):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
     train(kind, *data, "--epochs", "2", model="straight")
     train(kind, *data)
-    monkeypatch.delattr("rnng_dy.training.data.make_training_data")
     train(kind, *data, "--resume", "--epochs", "2")
     # the best model may be another one: a run is evaluated where it ends, too
     assert_same_bits("m", "straight", ["training.npz"])
@@ -134,9 +123,7 @@ def test_resume_goes_on_with_the_data_that_the_folder_keeps(kind, monkeypatch):
     [
         (lambda: write("t.trees", *[CLEAN] * 30), [], "--trees"),
         (lambda: write("d.trees", CLEAN), [], "--dev-trees"),
-        (lambda: None, ["--unk", "single"], "--unk"),
         (lambda: None, ["--skip-preterminals"], "--skip-preterminals"),
-        (lambda: shutil.copy("m/data/dev.oracle", "m/data/train.oracle"), [], "data/train.oracle"),
     ],
 )
 def test_resume_with_other_trees_names_what_changed(change, options, says):
@@ -147,6 +134,13 @@ def test_resume_with_other_trees_names_what_changed(change, options, says):
     assert f"m was trained with other data ({says})" in result.stderr
 
 
+def test_resume_with_other_rules_for_unknown_words_is_refused():
+    data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
+    train("lstm-lm", *data)
+    result = train("lstm-lm", *data, "--resume", "--unk", "single", code=2)
+    assert "m has --unk berkeley: leave --unk out" in result.stderr
+
+
 def test_trees_and_oracles_do_not_resume_each_other():
     trees = ["--trees", "t.trees", "--dev-trees", "d.trees"]
     given = oracles(True)
@@ -155,20 +149,20 @@ def test_trees_and_oracles_do_not_resume_each_other():
     assert "m was trained with other data (--train, --dev)" in result.stderr
     train("lstm-lm", *given, model="n")
     result = train("lstm-lm", *trees, "--resume", model="n", code=2)
-    assert "n has no data made of --trees" in result.stderr
+    assert "n was trained with other data (--train, --dev, --dev-trees, --trees" in result.stderr
 
 
 CONTRADICTIONS = [
     ([], "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"),
     (["--train", "x"], "give --dev"),
     (["--train", "x", "--dev", "x"], "give --dev-trees"),
-    (["--train", "x", "--dev", "x", "--hold-out", "0.1"], "--hold-out goes with --trees"),
-    (["--train", "x", "--dev", "x", "--unk", "single"], "--unk goes with --trees"),
-    (["--train", "x", "--dev", "x", "--skip-preterminals"], "--skip-preterminals goes with"),
+    (["--train", "x", "--dev", "x", "--hold-out", "0.1"], "go with --trees"),
+    (["--train", "x", "--dev", "x", "--unk", "single"], "go with --trees"),
+    (["--train", "x", "--dev", "x", "--skip-preterminals"], "go with --trees"),
     (["--trees", "x"], "--trees needs one of --dev-trees and --hold-out"),
     (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], "--trees needs one of"),
-    (["--trees", "x", "--train", "x"], "--train names an oracle, and --trees makes oracles"),
-    (["--trees", "x", "--dev", "x"], "--dev names an oracle"),
+    (["--trees", "x", "--train", "x"], "--trees makes oracles, and --train and --dev name oracles"),
+    (["--trees", "x", "--dev", "x"], "--train and --dev name oracles"),
     (["--trees", "-", "--dev-trees", "-"], "only one of the files can be standard input"),
     (["--trees", "t.trees", "--hold-out", "0"], "0.0 is not in the range 0<x<1"),
     (["--trees", "t.trees", "--hold-out", "1"], "1.0 is not in the range"),
@@ -183,14 +177,14 @@ CONTRADICTIONS = [
 def test_options_that_contradict_each_other_say_what_to_give(options, says):
     result = train("discriminative", *options, code=2)
     assert says in " ".join(result.stderr.split())
-    assert not Path("m").exists() and not Path(".m.data").exists()
+    assert not Path("m").exists()
 
 
 def test_a_sequential_model_has_no_actions():
     result = train(
         "lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", "--action-size", "5", code=2
     )
-    assert "--action-size is for RNNGs" in result.stderr
+    assert "No such option" in result.stderr
 
 
 def test_dev_trees_beside_oracles_are_for_a_parser():
@@ -220,14 +214,16 @@ def test_twenty_trees_or_one_are_enough(kind):
     assert "one.trees: one tree alone: held out, it leaves none to train on" in result.stderr
     write("words.trees", *["(S (NN yes))", "(S (UH no))"] * 10)
     train(kind, "--trees", "words.trees", "--hold-out", "0.01", model="words")
-    assert len(list(read_trees("words/data/dev.trees"))) == 1
+    assert len(list(read_trees("words/dev.trees"))) == 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_words_that_the_development_part_alone_has_are_unknown(kind):
+def test_words_that_the_development_part_alone_has_are_unknown(monkeypatch):
+    kept = []
+    make = train_module.data_of_trees
+    monkeypatch.setattr(train_module, "data_of_trees", lambda *a: kept.append(make(*a)) or kept[0])
     write("d.trees", "(S (NP (DT The) (NN xyzzy)) (VP (VBD plughed)) (. .))")
-    train(kind, "--trees", "t.trees", "--dev-trees", "d.trees")
-    [sentence] = read_oracle("m/data/dev.oracle")
+    train("discriminative", "--trees", "t.trees", "--dev-trees", "d.trees")
+    [sentence] = kept[0].dev
     assert sentence.tokens == ("The", "xyzzy", "plughed", ".")
     assert sentence.unkified[1:3] == ("UNK-LC-y", "UNK-LC-ed")
 
@@ -240,8 +236,10 @@ def test_trees_that_are_too_deep_are_left_out_with_their_place():
     lines = Path("t.trees").read_text(encoding="utf-8").splitlines()
     write("t.trees", *lines, deep(102))
     result = train("generative", "--trees", "t.trees", "--dev-trees", "d.trees")
-    assert "m/data/train.oracle:" in result.stderr
-    assert "left out: action 102, 'NT(S)', opens one constituent more than the 101" in result.stderr
+    assert (
+        "t.trees: left out, since action 102, 'NT(S)', opens one constituent more than the 101"
+        in result.stderr
+    )
     write("deep.trees", deep(102))
     result = train(
         "generative", "--trees", "deep.trees", "--dev-trees", "d.trees", model="n", code=2
@@ -271,23 +269,6 @@ def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
     assert sorted(path.name for path in Path().iterdir()) == ["d.trees", "t.trees"]
 
 
-def test_a_kill_while_the_data_is_made_leaves_no_model():
-    """SIGTERM removes what is half-made, after SIGKILL the next run does."""
-    command = ["train", "lstm-lm", "--trees", "-", "--hold-out", "0.1", "--model", "m"]
-    made = Path(".m.data")
-    for number, code in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
-        pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with started(*COMMAND, *command, *SMALL, **pipes) as process:
-            # nobody writes: it waits for the first tree
-            until(lambda: (made / "train.trees").exists() or list(made.glob(".*")))
-            os.kill(process.pid, number)
-            assert process.wait(60) == code
-        assert not Path("m").exists()
-        assert made.exists() == (number == signal.SIGKILL)
-    train("lstm-lm", "--trees", "t.trees", "--hold-out", "0.1")
-    assert not made.exists()
-
-
 def test_trees_come_from_standard_input():
     text = Path("t.trees").read_text(encoding="utf-8")
     command = ["train", "lstm-lm", *SMALL, "--model", "m", "--trees", "-", "--hold-out", "0.1"]
@@ -309,46 +290,12 @@ def test_help_has_sections_and_says_what_is_a_file(kind):
     assert " TEXT " not in text.replace("--device TEXT", "")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_arrays_of_a_large_treebank_are_kept_and_shared(kind, monkeypatch):
-    """The same numbers as from memory, with --resume, two processes, and a model that goes on."""
-    data = ["--trees", "t.trees", "--dev-trees", "d.trees", "--batch-size", "4", "--jobs", "2"]
-    train(kind, *data, model="small")
-    train(kind, *data, "--init", "small", model="small-again")
-    monkeypatch.setattr(encoding, "KEPT_FROM", 0)
-    result = train(kind, *data)
-    assert "encoding m/data/train.oracle: 30 sentences" in result.stderr
-    assert_same_bits("m", "small")
-    assert Path("m/data/train.oracle.arrays/header.json").is_file()
-    train(kind, *data, "--init", "m", model="again")
-    assert_same_bits("again", "small-again")
-    resumed = train(kind, *data, "--resume", "--epochs", "2")
-    assert "encoding" not in resumed.stderr
-    assert "resuming after 30 sentences" in resumed.stderr
-    assert not [name for name in os.listdir() if name.startswith(".")]
-
-
-def test_a_training_that_is_killed_while_it_encodes_begins_anew(monkeypatch):
-    monkeypatch.setattr(encoding, "KEPT_FROM", 0)
-    data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as stopping:
-        stopping.setattr(encoding, "write_header", stop)
-        result = train("lstm-lm", *data, code=130)
-    assert "starts again" in result.stderr
-    assert sorted(os.listdir()) == ["d.trees", "t.trees"]
-    train("lstm-lm", *data)
-
-
 def test_the_share_of_words_that_pretrained_vectors_cover_is_printed():
     write("five.trees", *[CLEAN] * 3, CLEAN.replace("cat", "dog"))
     write("v.txt", "the 0.1 0.2", "cat 0.3 0.4", "zebra 0.5 0.6")
     data = ["--trees", "five.trees", "--dev-trees", "d.trees", "--pretrained", "v.txt"]
     # the 4 times and cat 3 times, of 16 words
     assert (
-        "m: v.txt has vectors for 43.8 % of the training words"
+        "v.txt has vectors for 43.8 % of the training words"
         in train("discriminative", *data).stderr
     )

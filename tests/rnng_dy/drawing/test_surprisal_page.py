@@ -1,8 +1,7 @@
-"""The page of word-by-word surprisals, as text and as a browser shows it."""
+"""The page of word-by-word surprisals, with the film of the beam."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from html import unescape
@@ -11,10 +10,8 @@ import pytest
 from markupsafe import escape
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.drawing.surprisal_page import surprisal_page
+from rnng_dy.drawing.surprisal_page import HEIGHT, TOP, surprisal_page
 from rnng_dy.search.words import Analysis, WordRecord
-
-from ...conftest import browse
 
 
 def beam(*derivations):
@@ -62,169 +59,104 @@ def page(*arguments):
     return "".join(surprisal_page(*arguments))
 
 
-def embedded(text):
-    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+def frames(text):
+    """The HTML of the frames by place."""
+    return dict(re.findall(r'<article class="frame" id="([\d.]+)">(.*?)</article>', text, re.S))
 
 
 def test_nothing_is_fetched_and_all_text_is_escaped():
     text = page([odd_records()], "A <title> & more", "model <b>")
     text.encode("utf-8")
     assert not re.search(
-        r"""src\s*=|href\s*=|url\(|@import|https?://(?!www.w3.org/2000/svg)""", text
+        r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|https?://(?!www.w3.org/2000/svg)""", text
     )
-    assert text.count("<script") == 2 and "<b>" not in text and "<title> " not in text
-    shown = [unescape(found) for found in re.findall("<bdi>(.*?)</bdi>", text, re.DOTALL)]
+    assert text.count("<script") == 1 and "<b>m" not in text and "<title> " not in text
+    shown = [unescape(t) for t in re.findall("</svg><bdi>(.*?)</bdi>", text, re.DOTALL)]
     assert shown == [token.replace("\udce9", "\\udce9") for token in ODD]
     assert all(escape(token) in text for token in ODD[:4])
 
 
-def test_bars_share_one_scale_and_infinite_ones_are_cut():
+def bars(text):
+    return re.findall(
+        r'<rect class="(\w+)" x="[\d.]+" y="([\d.]+)" width="24" height="([\d.]+)"', text
+    )
+
+
+def test_bars_share_one_scale_and_infinite_ones_are_pale():
     text = page(PAIR, "", "")
     # the highest finite value is 23 bits, so the scale goes to 25
-    ticks = re.findall(r'bottom:([\d.]+)%">(\d+)</u>', text)
-    assert [int(bits) for _, bits in ticks] == [0, 5, 10, 15, 20, 25]
-    assert [float(place) for place, _ in ticks] == [0, 20, 40, 60, 80, 100]
-    assert text.count('class="lexical" style="bottom:0.00%;height:36.00%"') == 2
-    assert text.count('class="syntactic" style="bottom:36.00%;height:4.00%"') == 2
-    assert text.count('class="total" style="bottom:0.00%;height:92.00%"') == 2
-    assert text.count("∞</b>") == text.count('class="total cut"') == 2
+    axis = re.search(r'<li class="axis".*?</li>', text, re.S)[0]
+    ticks = {int(n): float(y) - 4 for y, n in re.findall(r'y="([\d.]+)"[^>]*>(\d+)<', axis)}
+    assert ticks == pytest.approx({n: TOP + HEIGHT * (1 - n / 25) for n in range(0, 30, 5)})
+    first = [(kind, float(y), float(height)) for kind, y, height in bars(text)[:6]]
+    expected = [("lexical", 2.0), ("syntactic", 0.5), ("lexical", 9.0), ("syntactic", 1.0)]
+    assert [(kind, pytest.approx(height, abs=0.06)) for kind, _, height in first] == [
+        *((kind, HEIGHT * bits / 25) for kind, bits in expected),
+        ("total", HEIGHT * 23 / 25),
+        ("cut", HEIGHT),
+    ]
+    # each bar stands on the one below
+    assert first[1][1] + first[1][2] == pytest.approx(first[0][1], abs=0.11)
+    assert text.count(">∞</text>") == 2
     assert "1: 3 words (1 unknown), ∞ bits" in text
 
 
 def test_a_tooltip_has_the_numbers():
     text = page(PAIR[:1], "", "")
-    titles = [unescape(title) for title in re.findall(r'<li [^>]*title="(.*?)"', text, re.DOTALL)]
+    titles = [unescape(title) for title in re.findall(r'title="(.*?)"', text, re.DOTALL)]
     assert titles[:3] == [
-        "The\n2.50 bits\n0.50 syntactic + 2.00 lexical\nbest analysis: 0.40 + 1.90\n"
+        "2.50 bits\n0.50 syntactic + 2.00 lexical\nbest analysis: 0.40 + 1.90\n"
         "entropy 0.00 bits (+0.00)\nopen constituents: 2\n3 rounds, 20 actions",
-        "c\U0001f600t\n10.00 bits\n1.00 syntactic + 9.00 lexical\nentropy 0.84 bits (+0.84)\n"
-        "open constituents: 2\nread as UNK",
-        "sat\n23.00 ± 0.25 bits\nopen constituents: 2",
+        "10.00 bits\n1.00 syntactic + 9.00 lexical\nentropy 0.84 bits (+0.84)\n"
+        "open constituents: 2",
+        "23.00 ± 0.25 bits\nopen constituents: 2",
     ]
+
+
+def test_a_frame_has_every_partial_tree_of_a_word():
+    found = frames(page(PAIR, "", ""))
+    assert list(found) == [f"{s}.{w}" for s in (1, 2) for w in (1, 2, 3, 4)]
+    for s, records in enumerate(PAIR, 1):
+        words = [record.token for record in records if record.token]
+        for w, record in enumerate(records, 1):
+            labels = re.findall('role="img" aria-label="(.*?)"', found[f"{s}.{w}"])
+            assert labels == [TOP_DOWN.partial_brackets(a.actions, words[:w]) for a in record.beam]
+
+
+def test_the_film_says_what_dies_when_and_what_it_had():
+    found = frames(page(PAIR[:1], "", ""))
+    said = [re.findall(r"</svg>([^<]+ %, .*?)\n", found[f"1.{w}"]) for w in (1, 2, 3, 4)]
+    assert said == [
+        ["100 %, 100 % at the end"],
+        # no tree of the next beam continues the second
+        ["73 %, 100 % at the end", "27 %, dies at “sat”"],
+        ["73 %, 100 % at the end", "27 %, dies at “&lt;/s&gt;”"],
+        ["100 %, 100 % at the end"],
+    ]
+    assert "1 of 2 partial trees died here; they had 27 %" in found["1.3"]
+    assert "died here" not in found["1.2"]
+    assert found["1.2"].count('class="dies"') == 1
 
 
 def test_shares_are_of_the_whole_beam_and_what_is_left_out_is_said():
     analyses = tuple(Analysis(math.log(20 - i), ["NT(S)", "SHIFT"]) for i in range(20))
-    [[word]] = embedded(page([[WordRecord("a", "a", 1.0, beam=analyses)]], "", ""))
+    text = frames(page([[WordRecord("a", "a", 1.0, beam=analyses)]], "", ""))["1.1"]
     # 20, 19, ... of 210; the last ten have 55 of 210
-    assert word["shares"][:3] == ["9.5 %", "9.0 %", "8.6 %"]
-    assert (len(word["texts"]), word["more"]) == (10, "10 more have 26 %")
+    assert re.findall(r"</svg>([\d.]+ %)", text)[:3] == ["9.5 %", "9.0 %", "8.6 %"]
+    assert text.count('class="tree"') == 10 and "10 more have 26 %" in text
 
 
 def test_long_sentences_make_no_huge_page(monkeypatch):
     actions, records = ["NT(S)"], []
-    for i in range(400):
+    for i in range(100):
         actions = [*actions, "NT(NP)", "SHIFT", "REDUCE"]
         records.append(WordRecord(f"word{i}", "UNK", 5.0, beam=(Analysis(-i, actions[:-1]),) * 3))
-    text = page([records], "", "")
-    assert len(text) < 250_000
-    for in_all, expected in ((1_000, 2), (100, 1)):
+    for in_all, expected in ((300, 300), (250, 200), (99, 0)):
         monkeypatch.setattr("rnng_dy.drawing.surprisal_page.ANALYSES_IN_ALL", in_all)
-        [found] = embedded(page([records], "", ""))
-        assert {len(word["texts"]) for word in found} == {expected}
+        assert page([records], "", "").count('class="tree"') == expected
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [[WordRecord("a", "a", math.inf)]]])
 def test_there_may_be_little_to_show(sentences):
     text = page(sentences, "", "an LSTM")
-    assert 'class="total"' in text
-    assert '<aside id="panel" class="none">' in text and "syntactic<" not in text
-
-
-def test_a_browser_shows_bars_and_the_tree_of_a_word(chromium, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(page([*PAIR, odd_records()], "Pairs", "a model"), encoding="utf-8")
-    profile = tmp_path / "profile"
-    dom = browse(chromium, profile, "--dump-dom", f"{path.as_uri()}#1.3-2.3")
-    assert dom.count("<li ") == 4 + 4 + len(ODD)
-    # an axis for each row of words, and the one that they are copied from
-    assert dom.count('class="axis"') >= 4
-    assert dom.count('class="shown"') == 2
-    panel = dom[dom.index("<aside") : dom.index("</aside>")]
-    first, second = panel.split("</article>")[:2]
-    assert re.findall('class="leaf">(.*?)<', first) == ["The", "c\U0001f600t", "sat"]
-    assert re.findall('class="leaf">(.*?)<', second)[2] == "-LRB-sings-RRB-"
-    assert re.findall('class="label">(.*?)<', first) == ["NP", "VP", "S"]
-    # S and VP are open: a dashed frame and a dashed line each
-    assert first.count("<rect") == 2
-    assert len(re.findall(r"<line [^>]*open", first)) == 2
-    assert re.findall(r'aria-pressed="(\w+)">(.*?)<', first) == [
-        ("true", "1: 73 %"),
-        ("false", "2: 27 %"),
-    ]
-    picture = tmp_path / "page.png"
-    browse(chromium, profile, f"--screenshot={picture}", "--window-size=1000,900", path.as_uri())
-    # a blank page of this size is a few kilobytes
-    assert picture.stat().st_size > 30_000
-
-
-FRAME = """<body><iframe id="f" src="{page}" style="width:{width}px;height:900px;border:0"></iframe>
-<script>onload = () => {{
-  const w = document.getElementById("f").contentWindow, d = w.document, seen = [];
-  const press = (key) => d.dispatchEvent(new w.KeyboardEvent("keydown", {{ key, bubbles: true }}));
-  const point = (i) => d.querySelectorAll(".words li")[i].dispatchEvent(
-    new w.PointerEvent("pointerover", {{ pointerType: "mouse", bubbles: true }}));
-  const look = () => seen.push([...d.querySelectorAll("#panel article")].map((a) =>
-    [a.querySelector("b").textContent, a.querySelector("svg")?.getAttribute("aria-label") ?? null]));
-  {script}
-  document.body.append(Object.assign(document.createElement("p"), {{ id: "seen", textContent: JSON.stringify(seen) }}));
-}}</script>"""
-
-
-def in_browser(chromium, folder, sentences, script, width=1000):
-    """What a script in a page around the page has put into `seen`."""
-    path, frame = folder / "page.html", folder / "frame.html"
-    path.write_text(page(sentences, "Pairs", "a model"), encoding="utf-8")
-    frame.write_text(FRAME.format(page=path.as_uri(), script=script, width=width), encoding="utf-8")
-    options = "--allow-file-access-from-files", "--dump-dom", frame.as_uri()
-    dom = browse(chromium, folder / "profile", *options)
-    return json.loads(unescape(re.search(r'<p id="seen">(.*?)</p>', dom, re.DOTALL)[1]))
-
-
-def test_keys_and_the_pointer_choose_words_and_analyses(chromium, tmp_path):
-    script = """look(); press("ArrowLeft"); press("ArrowRight"); look(); press("2"); look(); press("1");
-    press("End"); press("ArrowDown"); look(); point(1); look();
-    d.getElementById("sentences").dispatchEvent(new w.PointerEvent("pointerleave")); look();
-    d.querySelectorAll(".words li")[2].click(); look();"""
-    cat = "c\U0001f600t"
-    end = ["</s>", f"(S (NP The {cat}) (VP -LRB-sings-RRB-))"]
-    assert in_browser(chromium, tmp_path, PAIR, script) == [
-        [["The", "(S (NP The"]],
-        [[cat, f"(S (NP The {cat}"]],
-        [[cat, f"(S (NP (NP The {cat}"]],
-        [end],
-        [end, [cat, f"(S (NP The {cat}"]],
-        [end],
-        [["sat", f"(S (NP The {cat}) (VP sat"]],
-    ]
-
-
-def test_the_browser_has_every_tree(chromium, tmp_path):
-    """What is written as additions to the word before is put together again."""
-    sentences = [*PAIR, odd_records(), [WordRecord("a", "a", 1.0)]]
-    script = """const tree = () => d.querySelector("#panel svg").getAttribute("aria-label");
-    for (const list of d.querySelectorAll(".words")) seen.push([...list.children].map((word) => {{
-      word.click();
-      return [...d.querySelectorAll("#panel button")].map((_, i) => {{ press(`${i + 1}`); return tree(); }});
-    }}));""".replace("{{", "{").replace("}}", "}")
-    seen = in_browser(chromium, tmp_path, sentences, script)
-    for records, found in zip(PAIR, seen, strict=False):
-        words = [record.token for record in records if record.token]
-        expected = [
-            [TOP_DOWN.partial_brackets(a.actions, words[: i + 1]) for a in record.beam]
-            for i, record in enumerate(records)
-        ]
-        assert found[:4] == expected
-    assert seen[2][6] == [
-        "(S <script>alert-LRB-1-RRB-</script> \"q\"\\x20&\\x20'r' -LRB- 中文 caf\\udce9 </li> a\\x20b\\tc"
-    ]
-    assert seen[3] == [[]]
-
-
-@pytest.mark.parametrize(("width", "columns"), [(390, 1), (1000, 2)])
-def test_a_phone_shows_one_column_without_scrolling_sideways(chromium, tmp_path, width, columns):
-    script = """seen.push(d.documentElement.scrollWidth);
-    seen.push(new Set([...d.querySelectorAll("section")].map((e) => e.getBoundingClientRect().left)).size);"""
-    wide, found = in_browser(chromium, tmp_path, PAIR, script, width)
-    assert wide <= width
-    assert found == columns
+    assert "an LSTM" in text and "<article" not in text and "syntactic<" not in text

@@ -79,6 +79,8 @@ def test_a_sentence_that_does_not_fit_has_no_tree(short, monkeypatch):
     found = [list(trees) for trees in short.parse_sents([TOKENS[:2], TOKENS, TOKENS[:1]])]
     assert [len(trees) for trees in found] == [1, 0, 1]
     assert short.parse_one(TOKENS) is None
+    reasons = [reason for _, reason in short.best_trees([TOKENS[:2], TOKENS, TOKENS[:1]])]
+    assert reasons == ["", "it does not fit into memory", ""]
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def faulty(updater: Updater, examples) -> list[float]:
     """The gradient, but for the rank's from the given number of gradients on."""
     global gradients
     gradients += 1
-    if updater.all_reduce.rank == int(rank) and gradients >= int(number):
+    if updater.replicas.rank == int(rank) and gradients >= int(number):
         FAULTS[fault]()
     return gradient(updater, examples)
 

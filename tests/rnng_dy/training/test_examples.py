@@ -1,9 +1,8 @@
-"""Examples made of arrays are those that the models make of sentences."""
+"""Examples are those that the models make of sentences."""
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
@@ -16,12 +15,11 @@ from oracle.errors import ImpossibleError
 from oracle.files import replacing
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.training.examples import examples_of, sizes_of
-from rnng_dy.training.loop import TrainingLoop
-from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.examples import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from .trainings import Training
 
 
 def make_language_model(sentences):
@@ -51,29 +49,17 @@ def made(request, trees):
     return model, sentences_of(trees[:90], generative)
 
 
-def expected(model, sentences):
-    """The examples one by one, and why the others are none."""
-    examples, impossible = [], {}
-    for sentence in sentences:
-        try:
-            examples.append(model.encode_training(sentence))
-        except ImpossibleError as error:
-            impossible[sentence.line] = str(error)
-    return examples, impossible
-
-
 def test_examples_are_those_of_the_sentences(made):
     model, sentences = made
     examples, impossible = examples_of(model, encode(sentences))
-    known, left_out = expected(model, sentences)
-    assert list(examples) == known
-    assert impossible == left_out
-    assert left_out or model.kind == "discriminative"
-    assert [s.line for s in sentences if s.line not in left_out] == examples.lines.tolist()
-    assert examples.sizes.tolist() == sizes_of(known).tolist()
-    assert sizes_of(known)[0] == len(
-        known[0].words if model.kind == "lstm-lm" else known[0].actions
-    )
+    possible = [s for i, s in enumerate(sentences) if i not in impossible]
+    assert list(examples) == [model.encode_training(s) for s in possible]
+    for i in impossible:
+        with pytest.raises(ImpossibleError, match=re.escape(impossible[i])):
+            model.encode_training(sentences[i])
+    assert impossible or model.kind == "discriminative"
+    of = "words" if model.kind == "lstm-lm" else "actions"
+    assert examples.sizes.tolist() == [len(getattr(example, of)) for example in examples]
 
 
 def test_numbers_are_python_s_own(made):
@@ -92,30 +78,24 @@ def test_too_many_constituents_open_are_left_out(trees):
     model = make_parser(sentences)
     examples, impossible = examples_of(model, encode(sentences))
     assert list(examples) == [model.encode_training(sentences[1])]
-    assert list(impossible) == [1]
-
-
-def trained(model, examples, folder, **changes):
-    """The parameters after some updates."""
-    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", **changes}
-    settings = replace(PRESETS["paper", model.kind], **changes)
-    run = TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, folder)
-    run.create_folder()
-    run.run()
-    return model.store.arrays()
+    assert list(impossible) == [0]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_training_from_arrays_is_the_same_to_the_last_bit(trees, tmp_path, monkeypatch, jobs):
+def test_training_from_mapped_arrays_is_the_same_to_the_last_bit(
+    trees, tmp_path, monkeypatch, jobs
+):
     monkeypatch.setattr(encoding, "KEPT_FROM", 0)
     sentences = sentences_of(trees[:16], generative=False)
     with replacing(tmp_path / "train.oracle") as stream:
         write_oracle(sentences, stream)
-    oracle = read_encoded(tmp_path / "train.oracle")
-    mapped, _ = examples_of(make_parser(oracle), oracle)
-    assert len(pickle.dumps(mapped)) < len(pickle.dumps(oracle._columns)) + 40_000
-    listed = [make_parser(sentences).encode_training(s) for s in sentences]
-    one = trained(make_parser(sentences), listed, tmp_path / "listed", jobs=jobs)
-    other = trained(make_parser(oracle), mapped, tmp_path / "mapped", jobs=jobs)
-    for name, values in one.items():
-        assert np.array_equal(values, other[name]), name
+    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", "jobs": jobs}
+    found = []
+    for name, data in (("listed", sentences), ("mapped", read_encoded(tmp_path / "train.oracle"))):
+        model = make_parser(data)
+        training = Training(model, data, tmp_path / name, **changes)
+        training.create_folder()
+        training.run()
+        found.append(model.store.arrays())
+    for name, values in found[0].items():
+        assert np.array_equal(values, found[1][name]), name

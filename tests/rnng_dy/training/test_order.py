@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from rnng_dy.training.examples import BATCHES, order_of_epoch
-from rnng_dy.training.loop import TrainingLoop
 from rnng_dy.training.presets import PRESETS
 
 from ..conftest import make_parser
+from .trainings import Training
 
 SETTINGS = replace(PRESETS["fast", "discriminative"], bucket=True, batch_size=4)
-# what an example is to the order: actions at its end
-EXAMPLES = [([0] * n,) for n in np.random.default_rng(1).integers(5, 200, 1003).tolist()]
+
+
+class Sizes(list):
+    """What examples are to the order."""
+
+    @property
+    def sizes(self):
+        return np.array(self)
+
+
+EXAMPLES = Sizes(np.random.default_rng(1).integers(5, 200, 1003).tolist())
 
 
 def sizes(order):
-    return [len(EXAMPLES[i][0]) for i in order]
+    return [EXAMPLES[i] for i in order]
 
 
 def test_without_buckets_it_is_the_permutation_of_before():
@@ -31,9 +40,7 @@ def test_with_buckets_it_is_the_order_of_before():
     """A run that an older version began goes on in its order."""
     order = np.random.default_rng([1, 0, 2]).permutation(1003).tolist()
     chunks = [order[i : i + 200] for i in range(0, 1000, 200)]
-    sorted_by_size = [
-        i for chunk in chunks for i in sorted(chunk, key=lambda i: len(EXAMPLES[i][0]))
-    ]
+    sorted_by_size = [i for chunk in chunks for i in sorted(chunk, key=EXAMPLES.__getitem__)]
     batches = np.random.default_rng([1, 3, 2]).permutation(np.reshape(sorted_by_size, (-1, 4)))
     expected = [*batches.ravel().tolist(), *order[1000:]]
     assert order_of_epoch(EXAMPLES, SETTINGS, 2).tolist() == expected
@@ -73,19 +80,16 @@ def test_epochs_and_seeds_differ_and_repeat():
 
 
 def test_a_resumed_training_goes_on_in_the_same_order(sentences, tmp_path):
-    settings = replace(SETTINGS, epochs=1, checkpoint_every=1, optimizer="sgd")
+    changes = {**asdict(SETTINGS), "epochs": 1, "checkpoint_every": 1, "optimizer": "sgd"}
 
     def run(folder, stop_after):
         parser = make_parser(sentences)
-        examples = [parser.encode_training(s) for s in sentences[:30]]
-        training = TrainingLoop(
-            parser, examples, lambda: {"score": 0.0}, settings, tmp_path / folder
-        )
+        training = Training(parser, sentences[:30], tmp_path / folder, **changes)
         if (tmp_path / folder).exists():
             training.resume()
         else:
             training.create_folder()
-        training.run(lambda: training.state.updates == stop_after)
+        training.run(lambda: training.progress.updates == stop_after)
         return parser.store.arrays()
 
     whole = run("whole", None)

@@ -14,11 +14,10 @@ from oracle.files import replacing
 from rnng_dy import checkpoint, registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.training.loop import TrainingLoop
-from rnng_dy.training.presets import Settings
 from tests import commands
 
 from ..conftest import sentences_of
+from .trainings import Training
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 SETTINGS = {"epochs": 2, "dropout": 0.2, "decay": 0.05, "first_evaluation": 10**6}
@@ -45,11 +44,10 @@ assert run.run()
 """
 
 
-def run_of(folder: Path, sentences, settings) -> TrainingLoop:
+def run_of(folder: Path, sentences, settings) -> Training:
     """A training in a folder, of the model that the folder has."""
     model = registry.kind_of(folder).model_class.build(folder)
-    examples = [model.encode_training(s) for s in sentences]
-    return TrainingLoop(model, examples, lambda: {"score": 0.0}, Settings(**settings), folder)
+    return Training(model, sentences, folder, **settings)
 
 
 def new_model(kind, sentences, generative):
@@ -78,8 +76,8 @@ def test_a_run_that_goes_on_from_a_save_point_ends_with_the_same_bits(trees, tmp
     run.create_folder()
 
     def copy() -> bool:
-        if run.state.updates in SAVE_POINTS:
-            shutil.copytree(tmp_path / "whole", tmp_path / str(run.state.updates))
+        if run.progress.updates in SAVE_POINTS:
+            shutil.copytree(tmp_path / "whole", tmp_path / str(run.progress.updates))
         return False
 
     assert run.run(copy)

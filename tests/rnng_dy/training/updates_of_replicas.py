@@ -17,11 +17,10 @@ from oracle.brackets import read_trees
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, BidirectionalComposition
 from rnng_dy.models.vectors import value_of
-from rnng_dy.training import loop
-from rnng_dy.training.presets import PRESETS
-from rnng_dy.training.replicas import Replicas
+from rnng_dy.training.replicas import Processes, Ranks
 
 from ..conftest import TINY, make_generator, make_parser, sentences_of
+from .trainings import Training
 
 
 class OwnTables(BidirectionalComposition):
@@ -48,16 +47,6 @@ MAKERS = {"parser": make_parser, "generator": make_generator}
 SYSTEMS = [(kind, name, how) for kind in MAKERS for name in COMPOSITIONS for how in ("adam", "sgd")]
 # the second of two processes has nothing to do in the update of one sentence
 MINIBATCHES = [[0, 1, 2], [6], [3, 4, 5], [6, 7]]
-UPDATERS = []
-
-
-class Kept(loop.Updater):
-    """An updater that can be asked for what it has led to when it is done."""
-
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        UPDATERS.append(self)
-        self.before = self.model.store.arrays()
 
 
 def chosen(kind):
@@ -73,58 +62,37 @@ def chosen(kind):
     return every, few
 
 
-def make_updates(folder, how, world):
-    """All updates of all systems; `world` has the ranks, where there are any."""
-    for kind, composition, optimizer in SYSTEMS:
+def make_updates(folder, how):
+    """Make all updates of all systems; return what each leads to."""
+    arrays = {}
+    for system in SYSTEMS:
+        kind, composition, optimizer = system
         every, few = chosen(kind)
         model = MAKERS[kind](every, composition)
-        settings = replace(
-            PRESETS["paper", model.kind],
-            optimizer=optimizer,
-            dropout=0.0,
-            unknown_probability=0.0,
-            l2=1e-3,
-        )
-        examples = [model.encode_training(sentence) for sentence in few]
-        place = Path(folder, f"{kind} {composition} {optimizer}")
-        run = loop.TrainingLoop(model, examples, lambda: {"score": 0.0}, settings, place)
-        run.create_folder()
-        group = run._updater
+        before = {f"before/{name}": values for name, values in model.store.arrays().items()}
+        changes = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-3}
+        run = Training(model, few, Path(folder, how, *system), optimizer=optimizer, **changes)
+        run.settings = run.updater.settings = replace(run.settings, jobs=2)
+        replicas = nullcontext()
         if how == "processes":
-            group = Replicas(run._updater, place, 2)
-        elif world:
-            group = world.group(run._updater, place, 2)
-        for number, members in enumerate(MINIBATCHES):
-            group.update(members, number, 0.01)
-        if group is not run._updater:
-            group.close()
-
-
-def write(path):
-    """What all updaters of this process have led to."""
-    arrays = {}
-    for system, updater in zip(SYSTEMS, UPDATERS, strict=True):
-        named = {**updater.model.store.arrays(), **updater.optimizer.arrays()}
-        named |= {f"before/{name}": values for name, values in updater.before.items()}
-        [label, *_] = updater.examples[6].actions
-        named["root"] = updater.model.transitions.label(label)
+            run.create_folder()
+            replicas = Processes(run.updater, run.folder)
+        elif how == "ranks":
+            replicas = Ranks()
+        with replicas:
+            if how == "ranks":
+                replicas.join(run.updater)
+            if how != "ranks" or not replicas.rank:
+                for number, members in enumerate(MINIBATCHES):
+                    run.updater.update(members, number, 0.01)
+        named = {**model.store.arrays(), **run.updater.optimizer.arrays(), **before}
+        [label, *_] = run.examples[6].actions
+        named["root"] = model.transitions.label(label)
         arrays |= {"/".join([*system, name]): values for name, values in named.items()}
-    np.savez(path, **arrays)
+    return arrays
 
 
 if __name__ == "__main__":
     folder, how = sys.argv[1:]
-    loop.Updater = Kept
-    world, rank = None, 0
-    if how == "ranks":
-        from rnng_dy.training import mpi
-
-        mpi.Updater = Kept
-        world = mpi.World(sys.argv[1:])
-        rank = world.rank
-    if rank:
-        world.help()
-    else:
-        with world.leading() if world else nullcontext():
-            make_updates(folder, how, world)
-    write(Path(folder, f"{rank}.npz"))
+    rank = Ranks().rank if how == "ranks" else 0
+    np.savez(Path(folder, f"{rank}.npz"), **make_updates(folder, how))

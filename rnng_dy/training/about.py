@@ -1,4 +1,4 @@
-"""Where a model comes from: the content of about.json, and its updates during training."""
+"""Where a model comes from: the content of about.json."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +22,12 @@ from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.files import file_hash, finite
 from rnng_dy import engine, model_card
-from rnng_dy.checkpoint import PARAMETERS, PLUGINS
+from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
-from rnng_dy.model_paths import located
-from rnng_dy.training.log import EVALUATION
+from rnng_dy.model_paths import CONFIG, PARAMETERS, VOCABULARY, located
+from rnng_dy.results import content_hash
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
@@ -79,6 +80,17 @@ def about_continued(base: Model, folder: str | Path) -> About:
     return {"origin": origin}
 
 
+def initial_hash(init: str | Path | None) -> dict[str, str | None]:
+    """Return the hash of the vocabulary of the model of --init: its parameters may have been trained since.
+
+    Returns nothing if the model has been removed, since resuming does not need it.
+    """
+    if init is None:
+        return {"--init": None}
+    files = [located(init) / name for name in (CONFIG, VOCABULARY)]
+    return {"--init": content_hash(*files)} if all(file.is_file() for file in files) else {}
+
+
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
     """Return the counts that describe the size of a training oracle."""
     oracle = encoded(sentences)
@@ -120,50 +132,36 @@ def now() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Provenance:
-    """The model card of a model in training."""
+def begun(
+    model: Model,
+    sentences: Sequence[OracleSentence],
+    settings: Settings,
+    preset: str,
+    inputs: Mapping[str, Value],
+    command: str | None,
+) -> About:
+    """Return the sections about a training that begins or resumes; other sections of the model stay.
 
-    def __init__(
-        self,
-        model: Model,
-        sentences: Sequence[OracleSentence],
-        settings: Settings,
-        inputs: Mapping[str, str | None],
-        command: str | None,
-        preset: str,
-    ):
-        """Replace sections about the model by new ones; its other sections stay.
+    `inputs` are hashes of the data by option; `preset` is that of a new model.
+    """
+    about = model.about or {}
+    new = about_model(model, sentences, command)
+    if "made" in about:
+        new["resumed"], new["made"] = new["made"], about["made"]
+        preset = about.get("settings", {}).get("preset")
+    new["settings"] = {"preset": preset, **asdict(settings)}
+    new["data"] = {name: value for name, value in inputs.items() if value is not None}
+    new["training"] = {**about.get("training", {}), "finished": False}
+    return {**about, **new}
 
-        `inputs` are hashes of the data by option; `preset` is used for a new model, not for a resumed one.
-        """
-        about: About = model.about or {}
-        new = about_model(model, sentences, command)
-        if "made" in about:
-            new["resumed"], new["made"] = new["made"], about["made"]
-            preset = about.get("settings", {}).get("preset")
-        new["settings"] = {"preset": preset, **asdict(settings)}
-        new["data"] = {name: value for name, value in inputs.items() if value is not None}
-        new["training"] = {**about.get("training", {}), "finished": False}
-        self._model = model
-        self._dev = {name: x for name, x in new["data"].items() if name.startswith("--dev")}
-        model.about = {**about, **new}
 
-    def report(self, record: Mapping[str, object], folder: Path) -> None:
-        """Update and write the model card from a record of the log, if this is an evaluation."""
-        if record["event"] != EVALUATION:
-            return
-        names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
-        stands = {ours: record[theirs] for theirs, ours in names.items()}
-        self._update(training={**stands, "seconds": record["seconds"], "finished": False})
-        if record["is_best"]:
-            scores = {name: x for name, x in record.items() if name not in OF_RECORD}
-            self._update(scores={**finite(scores), **stands, "date": now(), **self._dev})
-        model_card.write(folder, self._model.about)
-
-    def finish(self, folder: Path) -> None:
-        """Record on the model card that the training is finished."""
-        self._update(training={**self._model.about["training"], "finished": True})
-        model_card.write(folder, self._model.about)
-
-    def _update(self, **sections: Mapping[str, Value]) -> None:
-        self._model.about = {**self._model.about, **sections}
+def evaluated(about: About, record: Mapping[str, Any]) -> About:
+    """Return the sections with an evaluation's record of the log."""
+    names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
+    progress = {ours: record[theirs] for theirs, ours in names.items()}
+    new = {"training": {**progress, "seconds": record["seconds"], "finished": False}}
+    if record["is_best"]:
+        scores = {name: x for name, x in record.items() if name not in OF_RECORD}
+        dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}
+        new["scores"] = {**finite(scores), **progress, "date": now(), **dev}
+    return {**about, **new}

@@ -12,7 +12,7 @@ from oracle.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.search.model import Derived
-from rnng_dy.training.continuing import as_seen_by, extended, unseen
+from rnng_dy.training.fine_tuning import as_seen_by, extended, listed, unseen
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
@@ -54,15 +54,16 @@ def step_table(model, tree):
 def test_what_a_model_has_not_is_found_in_order(made):
     model, sentences = made
     found = unseen(model, sentences)
-    assert found.nonterminals == ("SX", "QP")
-    assert found.tags == (("ZZ",) if model.kind == "discriminative" else ())
+    assert found == {"nonterminals": ["SX", "QP"]} | (
+        {"POS tags": ["ZZ"]} if model.kind == "discriminative" else {}
+    )
     says = "nonterminals SX, QP" + " and POS tags ZZ" * (model.kind == "discriminative")
-    assert str(found) == says
+    assert listed(found) == says
 
 
 def test_a_parser_without_tags_has_none_to_miss(old):
     model = make_parser(sentences_of(old, False), tags=False)
-    assert unseen(model, new_sentences(False)).tags == ()
+    assert unseen(model, new_sentences(False)).keys() == {"nonterminals"}
 
 
 def test_another_transition_system_is_refused(made):
@@ -168,7 +169,7 @@ def test_a_language_model_of_words_alone_misses_nothing(old):
     sentences = sentences_of(old, True)
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
     model = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5))
-    assert str(unseen(model, new_sentences(True))) == ""
+    assert unseen(model, new_sentences(True)) == {}
 
 
 def test_words_are_seen_as_the_model_knows_them(made, old):

@@ -1,0 +1,419 @@
+"""Training, from top to bottom: data, model, updates with the original's schedule, evaluations (Dyer et al. 2016, 5).
+
+All random draws depend on the seed and the number of the epoch or update. So a resumed training makes the same draws
+as an uninterrupted one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from clusters.files import read_clusters
+from oracle.blocks import OracleSentence
+from oracle.errors import RnngError, placed
+from oracle.training_data import Recipe, evenly_spaced, trees_of
+from oracle.transitions import DEFAULT
+from oracle.unknown import RULES
+from rnng_dy import checkpoint, engine, model_card, registry
+from rnng_dy.checkpoint import writing
+from rnng_dy.execution.local import check_jobs
+from rnng_dy.interop.vectors import covered_share, read_vectors
+from rnng_dy.results import content_hash
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.training import about, fine_tuning, log
+from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_data_options
+from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
+from rnng_dy.training.examples import examples_of, order_of_epoch, require_transitions
+from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
+from rnng_dy.training.new_models import brown_clusters, new_model, spelling_of_training
+from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
+from rnng_dy.training.replicas import Processes, Ranks
+from rnng_dy.training.state import Progress, crosses, require_same, restored, saved_state, state_of
+from rnng_dy.training.tagger import train_own_tagger
+from rnng_dy.training.updates import Updater
+
+LEARNT_FROM = 100_000
+"""Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
+
+SHOWN_WORDS = 8
+"""How many words of a sentence a warning shows."""
+
+_log = logging.getLogger(__name__)
+
+
+def train(
+    kind: str,
+    trees: Trees | None = None,
+    dev_trees: Trees | None = None,
+    *,
+    folder: str | os.PathLike[str],
+    train: str | None = None,
+    dev: str | None = None,
+    hold_out: float | None = None,
+    unk: str | None = None,
+    skip_preterminals: bool = False,
+    resume: bool = False,
+    init: str | os.PathLike[str] | None = None,
+    extend: bool = False,
+    composition: str | None = None,
+    transitions: str | None = None,
+    state: str | None = None,
+    preset: str = "paper",
+    pos: bool = False,
+    tagger: bool = True,
+    pretrained: str | None = None,
+    clusters: str | None = None,
+    open: bool = False,
+    device: str | None = None,
+    ranks: Ranks | None = None,
+    command: str | None = None,
+    on_record: Callable[[Record], None] = lambda record: None,
+    stop: Callable[[], bool] = lambda: False,
+    **settings: Any,
+) -> Any:
+    """Train a model, write its folder, and return the model that is best on the development data.
+
+    `rnng-dy train KIND --help` explains the options; here they have _ instead of -.
+
+    Args:
+        kind: `discriminative`, `generative` or `lstm-lm`.
+        trees: Training data: a file of bracketed trees, or a list of `nltk.Tree`.
+        dev_trees: Development data, in the same forms.
+        folder: The model folder to write; it must not exist unless `resume` is true.
+        train: Instead of `trees`, a training oracle.
+        dev: Development oracle.
+        hold_out: Share of `trees` that is taken for development, and that the folder gets as dev.trees.
+        unk: Rules for classes of unknown words.
+        skip_preterminals: Whether trees that are only a preterminal are left out.
+        resume: Whether the training in the folder continues, if there is one.
+        init: Model whose parameters, dimensions and vocabulary the training begins with.
+        extend: Whether the model of `init` gets new labels, tags and repeated words.
+        composition: Composition of constituents.
+        transitions: Transition system.
+        state: Parser state.
+        preset: Set of settings, which `settings` change.
+        pos: Whether a parser reads POS tags.
+        tagger: Whether a new parser that reads tags gets its own tagger.
+        pretrained: Word vectors.
+        clusters: Clusters of the training words.
+        open: Whether a new model gets a spelling model, and so an open vocabulary.
+        device: `cpu`, `cuda` or `cuda:N`.
+        ranks: The ranks of MPI that share the work; all but the first one return None.
+        command: The command line, for the model card.
+        on_record: Function that is called with each record of the log.
+        stop: Function that is called after each update; if it returns true, the training ends with its state saved.
+        **settings: Fields of `Settings`, and dimensions.
+
+    Raises:
+        RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
+    """
+    with ExitStack() as stack:
+        if ranks is not None:
+            stack.enter_context(ranks)
+        of_kind, place = registry.kind(kind), Path(folder)
+        config = {"composition": composition, "transitions": transitions, "state": state}
+        config = {name: value for name, value in config.items() if value is not None}
+        chosen, sizes = settings_and_sizes(of_kind, settings)
+        parses = not of_kind.generates_words
+        require_data_options(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals, parses)
+        for name, value, applies in (
+            *((name, True, of_kind.has_trees) for name in config),
+            ("extend", extend, of_kind.has_trees),
+            ("pos", pos, parses),
+            ("pretrained", pretrained, parses),
+            ("clusters", clusters, not parses),
+            ("open", open, not parses),
+        ):
+            if value and not applies:
+                raise RnngError(f"--{name} is not for {of_kind.plural}")
+        if (extend and init is None) or (init is not None and (pretrained or clusters)):
+            raise RnngError(
+                "--extend goes with --init, and --pretrained and --clusters with a new model"
+            )
+        if init is not None and os.path.realpath(init) == os.path.realpath(folder):
+            raise RnngError(
+                "--init and --model name one folder: name a new one for the model that is made"
+            )
+        if "tag" in sizes and not (pos or resume or init):
+            raise RnngError("--tag-size is for parsers that read tags: add --pos")
+        if ranks is not None and (device or engine.CPU) != engine.CPU:
+            raise RnngError("--mpi is for the CPU: leave out --device")
+        check_jobs(chosen.get("jobs", 1), device or engine.CPU)
+        engine.start_on(device)
+
+        # one training at a time writes the folder; with MPI, the first rank
+        is_first, resumes = True, resume and place.exists()
+        if ranks is not None:
+            is_first, resumes = ranks.rank == 0, ranks.of_first(resumes)
+        if is_first:
+            stack.enter_context(writing(folder))
+            if place.exists() and not resume:
+                raise RnngError(
+                    f"{folder} exists: continue with --resume, or name another --model folder"
+                )
+            if resume and not resumes:
+                _log.warning(
+                    f"{folder} does not exist: nothing to resume, the training starts from the beginning"
+                )
+
+        # the model of the folder, or of --init; a new one needs the data
+        model = None
+        if resumes:
+            model = of_kind.model_class.build(folder)
+            fine_tuning.require_same(model, config, sizes, folder)
+        elif init is not None:
+            model = registry.load(init, of_kind.name)
+            fine_tuning.require_same(model, config, sizes, init)
+        if pos and model is not None and model.vocabulary.tags is None:
+            raise RnngError(f"{folder if resumes else init} was trained without --pos")
+
+        # data
+        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
+        if train is not None:
+            data = data_of_oracles(train, dev, dev_trees, parses)
+        else:
+            rules = RULES[0] if model is None else model.vocabulary.unknown.rules
+            if model is not None and unk not in (None, rules):
+                raise RnngError(f"{folder if resumes else init} has --unk {rules}: leave --unk out")
+            system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
+            recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
+            data = data_of_trees(trees, dev_trees, hold_out, skip_preterminals, recipe, made)
+        inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
+
+        # settings
+        preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
+        if resumes:
+            saved = saved_state(place)
+            base = saved["settings"]
+        else:
+            base = settings_for(*preset_of)
+        if engine.device() != engine.CPU:
+            # a preset, or a training started on the CPU, may have more
+            base = replace(base, jobs=1)
+        settings = replace(base, **chosen)
+        if ranks is None:
+            check_jobs(settings.jobs, engine.device())
+        else:
+            settings = replace(settings, jobs=ranks.count)
+
+        # model
+        if pretrained:
+            vectors = read_vectors(pretrained)
+            inputs["--pretrained"] = content_hash(*vectors)
+        if clusters:
+            clustered = read_clusters(clusters)
+            inputs["--clusters"] = content_hash(clustered)
+        if resumes:
+            require_same(saved, settings, inputs, folder)
+        if model is None:
+            parts = {"pos": pos}
+            if pretrained:
+                parts["vectors"] = vectors
+            if of_kind.generates_words:
+                parts["clusters"] = clustered if clusters else brown_clusters(data.train)
+            sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
+            model = new_model(of_kind, data.train, sizes, seed=settings.seed, **parts, **config)
+            shown = evenly_spaced(data.train, LEARNT_FROM)
+            model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
+        elif not resumes:
+            origin = about.about_continued(model, init)
+            model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
+            model.about = origin
+        if init is not None:
+            seen = {p: fine_tuning.as_seen_by(model, getattr(data, p)) for p in ("train", "dev")}
+            data = replace(data, **seen)
+
+        # examples
+        with placed(data.source):
+            require_transitions(model, data.train.symbols.systems)
+            examples, impossible = examples_of(model, data.train)
+            if not examples:
+                raise RnngError(f"no sentence to train on: {next(iter(impossible.values()))}")
+            if settings.gold > len(data.train):
+                raise RnngError(f"{len(data.train)} sentences, fewer than --gold {settings.gold}")
+        examples = examples.repeated(settings.gold, settings.gold_weight)
+        updater = Updater(model, examples, settings)
+        if not is_first:
+            ranks.join(updater)
+            return None
+
+        # evaluation, and the model's companions
+        first_records = []
+        if of_kind.generates_words:
+            evaluation = WordsEvaluation(model, data.dev)
+            with placed(data.dev_source):
+                require_transitions(model, sorted({s.transitions for s in data.dev}))
+                if not evaluation.examples:
+                    raise RnngError("every sentence has p = 0: training could not be judged by it")
+            _warn_of(data.dev_source, data.dev, evaluation.impossible)
+            if open and model.spelling is None:
+                if resumes:
+                    raise RnngError(f"{folder} was trained without --open: resume without it")
+                model.spelling = spelling_of_training(model, data)
+        else:
+            evaluation = ParserEvaluation(model, data.dev, data.golds)
+            if pretrained:
+                share = 100 * covered_share(model.vocabulary, data.train)
+                _log.info(f"{pretrained} has vectors for {share:.1f} % of the training words")
+            if model.vocabulary.tags and tagger and not (model.tagger or resumes):
+                _log.info(f"{place.name}: training a POS tagger")
+                record = train_own_tagger(model, data.train, data.dev, settings.seed)
+                _log.info(
+                    f"{place.name}: POS tagger: dev accuracy {record['accuracy']:.2f} % of {record['dev_words']} words"
+                )
+                first_records.append(record)
+
+        # the folder
+        model.about = about.begun(model, data.train, settings, preset, inputs, command)
+        progress = Progress()
+        if resumes:
+            progress = restored(updater, place, saved)
+            _log.info(f"resuming after {progress.sentences} sentences")
+        else:
+
+            def add(new: Path) -> None:
+                for record in first_records:
+                    log.append_record(new, record)
+                if hold_out is not None:
+                    (new / "dev.trees").write_bytes(trees_of(made, "dev").read_bytes())
+
+            saved = state_of(updater, progress, inputs)
+            checkpoint.save(model, folder, saved, updater.optimizer, [add])
+        _warn_of(data.source, data.train, impossible)
+
+        # updates
+        def report(record: Record) -> None:
+            line = log.described(record, evaluation.describe)
+            _log.log(
+                logging.WARNING if record["event"] == LEFT_OUT else logging.INFO,
+                f"{place.name}: {line}",
+            )
+            if record["event"] == EVALUATION:
+                model.about = about.evaluated(model.about, record)
+                model_card.write(folder, model.about)
+            on_record(record)
+
+        if ranks is not None:
+            ranks.join(updater)
+            replicas = nullcontext()
+        else:
+            replicas = Processes(updater, place) if settings.jobs > 1 else nullcontext()
+        with replicas:
+            if run(updater, progress, evaluation, place, inputs, report, stop):
+                finished = {**model.about["training"], "finished": True}
+                model.about = {**model.about, "training": finished}
+                model_card.write(folder, model.about)
+    return registry.load(folder, of_kind.name)
+
+
+def _warn_of(
+    source: str, sentences: Sequence[OracleSentence], impossible: Mapping[int, str]
+) -> None:
+    """Warn of sentences that are left out because they have p = 0."""
+    for i, reason in impossible.items():
+        words = " ".join(sentences[i].tokens[:SHOWN_WORDS])
+        _log.warning(f"{source}: left out, since {reason}: {words} ...")
+    if impossible:
+        _log.warning(f"{source}: {len(impossible)} of {len(sentences)} sentences left out")
+
+
+def run(
+    updater: Updater,
+    progress: Progress,
+    evaluate: Callable[[], Mapping[str, Any]],
+    folder: Path,
+    inputs: Mapping[str, Any] | None = None,
+    report: Callable[[Record], None] = lambda record: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Train from `progress` to the end and return True, or until `stop` returns True and return False.
+
+    Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the `score` of
+    `evaluate`. Afterwards the folder holds the training state and the model that scored best on the development data.
+    """
+    model, examples, settings = updater.model, updater.examples, updater.settings
+    p, n = progress, len(examples)
+
+    def record(event: str, **values: Any) -> None:
+        place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
+        record = {"event": event, "epoch": round(p.sentences / n, 3), **place, **values}
+        log.append_record(folder, record)
+        report(record)
+
+    def save() -> None:
+        # a state with unusable parameters would replace one that can be loaded
+        updater.require_usable(p.updates)
+        state = state_of(updater, p, inputs or {})
+        checkpoint.save_training(model.store, folder, state, updater.optimizer)
+
+    def evaluate_now() -> None:
+        updater.require_usable(p.updates)
+        result = dict(evaluate())
+        p.evaluated = p.sentences
+        left_out = result.get("dev_left_out", 0)
+        is_best = p.is_best(result["score"], left_out)
+        p.stale = 0 if is_best else p.stale + 1
+        if is_best:
+            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
+            checkpoint.save_parameters(model, folder)
+        record(EVALUATION, **result, is_best=is_best, best=p.best)
+        save()
+
+    def is_over() -> bool:
+        return p.epoch >= settings.epochs or 0 < settings.patience <= p.stale
+
+    while not is_over():
+        order = order_of_epoch(examples, settings, p.epoch)
+        epoch = p.epoch
+        while p.epoch == epoch and not is_over():
+            before, started = p.sentences, time.perf_counter()
+            members = order[p.position :][: settings.batch_size].tolist()
+            done = updater.update(members, p.updates, p.learning_rate(settings, n))
+            p.updates += 1
+            model.updates = p.updates
+            p.sentences += len(members)
+            p.position += len(members)
+            p.seconds += time.perf_counter() - started
+            words = sum(len(examples.tokens(i)) for i in members if i not in done.left_out)
+            sums = (done.loss, words, 1, int(done.clipped))
+            p.window = [a + b for a, b in zip(p.window, sums, strict=True)]
+            for i in done.left_out:
+                if i not in p.left_out:
+                    p.left_out = [*p.left_out, i]
+                    length = len(examples.tokens(i))
+                    record(LEFT_OUT, sentence=i, words=length, left_out=len(p.left_out))
+            if p.position >= n:
+                p.epoch, p.position = p.epoch + 1, 0
+            if crosses(before, p.sentences, settings.report_every):
+                loss, words, updates, clipped = p.window
+                record(
+                    PROGRESS,
+                    loss_per_word=loss / max(words, 1),
+                    learning_rate=p.learning_rate(settings, n),
+                    clipped=clipped / updates,
+                    sentences_per_second=p.sentences / p.seconds,
+                    seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
+                )
+                p.window = (0.0, 0, 0, 0)
+            if p.is_evaluation_due(before, settings):
+                evaluate_now()
+            elif crosses(before, p.sentences, settings.checkpoint_every):
+                save()
+            if stop():
+                save()
+                if p.best is None:
+                    checkpoint.save_parameters(model, folder)
+                return False
+    if p.evaluated != p.sentences:
+        evaluate_now()
+    if p.epoch < settings.epochs:
+        record(ENDED_EARLY, patience=settings.patience, best=p.best)
+    return True

@@ -1,0 +1,193 @@
+"""Where the nodes of a tree stand, and trees as SVG that every XML parser takes."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.brackets import parse_line
+from oracle.parsed import ScoredTree
+from rnng_dy.drawing.sections import by_number, section
+from rnng_dy.drawing.trees import (
+    CELL,
+    GAP,
+    Picture,
+    nodes_of,
+    partial_picture,
+    place,
+    svg_file,
+    svg_of,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
+ODD = ["<b>", '"q"', "&", "'r'", "]]>", "中文", "\U0001f600", "-LRB-", "&amp;", "é"]
+DEEP = "(A " * 5000 + "b" + ")" * 5000
+
+
+def placed(text):
+    nodes = nodes_of(Picture(parse_line(text)))
+    return nodes, place(nodes)
+
+
+def drawn(picture):
+    return ET.fromstring(svg_of(picture))
+
+
+def texts(element, group=""):
+    found = [g for g in element.iter(f"{SVG}g") if g.get("class") == group] if group else [element]
+    return [text.text for each in found for text in each.iter(f"{SVG}text")]
+
+
+def filed(*sections):
+    rows = [row for each in sections for row in each.captioned(len(sections) > 1)]
+    return ET.fromstring("".join(svg_file(rows)))
+
+
+def test_constituents_are_numbered_as_evaluation_numbers_them_and_words_counted():
+    nodes, _ = placed("(S (NP (DT the) (NN cat)) ran (VP (V it)))")
+    assert [(n.text, n.number) for n in nodes if n.number is not None] == [
+        ("S", 0),
+        ("NP", 1),
+        ("VP", 2),
+    ]
+    assert [n.words for n in nodes] == [4, 2, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert [n.text for n in nodes if n.kind == "word"] == ["the", "cat", "ran", "it"]
+    assert [n.text for n in nodes if n.kind == "tag"] == ["DT", "NN", "V"]
+
+
+def trees():
+    words = st.sampled_from(["a", "(XX-LONG-TAG b)", "(T a-long-word)", "(X y)"])
+    inner = st.recursive(
+        words,
+        lambda below: st.builds(
+            lambda label, children: f"({label} {' '.join(children)})",
+            st.sampled_from(["S", "A-VERY-LONG-LABEL", "NP"]),
+            st.lists(below, min_size=1, max_size=4),
+        ),
+        max_leaves=20,
+    )
+    return inner.map(lambda text: f"(ROOT {text} (Z z))")
+
+
+@given(trees())
+def test_nothing_overlaps_and_no_label_leaves_the_span_of_its_children(text):
+    nodes, width = placed(text)
+    half = {id(node): max(len(node.text), 2) * CELL / 2 for node in nodes}
+    rows = {}
+    for node in nodes:
+        rows.setdefault("words" if node.kind == "word" else node.level, []).append(node)
+        assert node.x - half[id(node)] >= -1e-6 and node.x + half[id(node)] <= width + 1e-6
+        if node.children:
+            assert node.children[0].x - 1e-6 <= node.x <= node.children[-1].x + 1e-6
+    for row in rows.values():
+        for left, right in pairwise(sorted(row, key=lambda node: node.x)):
+            assert right.x - half[id(right)] - left.x - half[id(left)] >= GAP - 1e-6
+
+
+@pytest.mark.parametrize("text", [DEEP, "(A" + " (B b)" * 20_000 + ")"])
+def test_depth_and_width_are_no_limits(text):
+    assert len(drawn(Picture(parse_line(text))).findall(f".//{SVG}text")) > 5000
+
+
+def test_words_labels_and_edges_are_there():
+    root = drawn(Picture(parse_line(CAT)))
+    assert sorted(texts(root)) == sorted(
+        ["S", "NP", "DT", "The", "NN", "cat", "VP", "VBD", "sat", ".", "."]
+    )
+    [path] = root.iter(f"{SVG}path")
+    # a line to each node but the root
+    assert path.get("d").count("M") == 10
+    assert root.get("aria-label") == CAT
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert titles == ["4 words", "2 words", "1 word"]
+
+
+def test_marked_constituents_say_why():
+    root = drawn(Picture(parse_line(CAT), marked={1}, why="because"))
+    assert texts(root, "wrong") == ["NP"]
+    assert "because" in [title.text for title in root.iter(f"{SVG}title")]
+
+
+def test_edges_say_their_weights_and_are_as_thick():
+    """The constituents end in the order NP, VP, S."""
+    tree = parse_line(CAT)
+    weights = by_number(tree, [[0.25, 0.75], [1.0], [0.1, 0.9, 0.0]])
+    root = drawn(Picture(tree, weights=weights))
+    assert texts(root, "weight") == ["0.10", "0.90", "0.00", "0.25", "0.75", "1.00"]
+    thick = [float(path.get("stroke-width", 0)) for path in root.iter(f"{SVG}path")]
+    # the first is that of the edges to the words
+    assert thick == [
+        0,
+        *(pytest.approx(0.5 + 4.5 * w, abs=0.05) for w in (0.1, 0.9, 0, 0.25, 0.75, 1)),
+    ]
+
+
+def test_the_shade_of_a_label_is_as_opaque_as_it_is_improbable():
+    root = drawn(Picture(parse_line(CAT), posteriors=[1.0, 0.25, 0.999]))
+    [shade] = root.iter(f"{SVG}rect")
+    assert shade.get("fill-opacity") == "0.75"
+    [label] = [t for t in root.iter(f"{SVG}text") if t.text == "NP"]
+    left, width = float(shade.get("x")), float(shade.get("width"))
+    assert left < float(label.get("x")) < left + width
+    assert float(shade.get("y")) < float(label.get("y")) < float(shade.get("y")) + 17
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert titles == [f"{n}, probability {p}" for n, p in
+                      (("4 words", "1.00"), ("2 words", "0.25"), ("1 word", "1.00"))]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("brackets", "labels", "frames"),
+    [
+        ("(S (NP The cat) (VP sat", ["S", "NP", "VP"], 2),
+        ("(S (NP it", ["S", "NP"], 2),
+        ("(S (NP it))", ["S", "NP"], 0),
+        # bottom-up and in-order derivations may have several trees
+        ("(NP it) (VP", ["NP", "VP"], 1),
+        ("it", [], 0),
+    ],
+)
+def test_open_constituents_of_a_partial_tree_have_frames(brackets, labels, frames):
+    root = ET.fromstring(svg_of(partial_picture(brackets), brackets))
+    assert [text for text in texts(root, "label") if text] == labels
+    assert len(root.findall(f".//{SVG}rect")) == frames
+    assert root.get("aria-label") == brackets
+
+
+def test_any_word_is_valid_xml():
+    hidden = ["\x01\x1b\x7f", "\ufffe", "\u202e", "caf\udce9"]
+    tree = "(S " + " ".join(f"(X {word})" for word in [*ODD, *hidden]) + ")"
+    shown = {*texts(drawn(Picture(parse_line(tree, any_bytes=True))))}
+    assert {*ODD, "\\x01\\x1b\\x7f", "\\ufffe", "\\u202e", "caf\\udce9"} <= shown
+
+
+def test_a_file_has_trees_one_above_the_other_with_numbers():
+    sections = [
+        section(1, [ScoredTree(CAT, None)]),
+        section(2, []),
+        section(3, [ScoredTree(CAT, -1)]),
+    ]
+    root = filed(*sections)
+    captions = [t.text for t in root.iter(f"{SVG}text") if t.get("class") == "caption"]
+    assert captions == ["1", "2: no tree", "3", "log probability -1.00"]
+    assert "1" not in texts(filed(sections[0]))
+    one, other = (float(g.get("transform").split()[1][:-1]) for g in root.findall(f"{SVG}g"))
+    assert other - one > 4 * 44 and float(root.get("height")) > other + 3 * 44
+    assert root.find(f"{SVG}style") is not None
+
+
+@pytest.mark.parametrize("sections", [[], [section(1, [])]])
+def test_there_may_be_nothing_to_draw(sections):
+    assert filed(*sections).tag == f"{SVG}svg"
+
+
+def test_equal_samples_are_drawn_once_and_counted():
+    found = [ScoredTree("(S (X a))", -1.0), ScoredTree(CAT, -2.0), ScoredTree("(S (X a))", -1.0)]
+    assert [p.caption for p in section(1, found).pictures] == [
+        "2 of 3, log probability -1.00",
+        "1 of 3, log probability -2.00",
+    ]
