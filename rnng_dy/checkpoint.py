@@ -220,8 +220,9 @@ def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
         return json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
 
 
-def read_arrays(path: Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
+    path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
         # read at once: a file that is replaced meanwhile stays whole
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
