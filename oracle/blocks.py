@@ -147,7 +147,7 @@ def _first_action(block: Sequence[str]) -> int:
 
 
 def _read_block(block: list[str], location: Location) -> OracleSentence:
-    begin = location.line
+    begin = location.line or 0
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
         raise ValueError(

@@ -16,7 +16,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -331,13 +331,13 @@ class _Xz(io.RawIOBase):
         return len(content)
 
 
-_DECOMPRESSED = {
+_DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
     "": nullcontext,
     ".gz": partial(gzip.GzipFile, "", "rb", 6),
     ".bz2": bz2.BZ2File,
     ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
 }
-_COMPRESSED = {
+_COMPRESSED: dict[str, Callable[[Any], Any]] = {
     "": nullcontext,
     # without the name and time that gzip would store; level 6 is the gzip program's default
     ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),

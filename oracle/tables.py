@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from oracle.errors import InputError
-from oracle.files import read_lines
+from oracle.files import read_lines, reading
 
 _DELIMITERS = ",;\t"
 
@@ -19,14 +19,10 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
     """Yield the line, from 1, and the cells of each row that is not empty."""
     lines = read_lines(path)
     first, header = next(((line, text) for line, text in lines if text.strip()), (1, ""))
-    line = first
-    if header.startswith("PK\x03\x04"):
-        raise InputError("an Excel workbook or another archive: save it as CSV in UTF-8", path)
     if "\r" in header.rstrip("\r\n"):
-        raise InputError(
-            "lines end in CR alone, as on old Macs: save it with other line ends", path
-        )
-    try:
+        message = "lines end in CR alone, as on old Macs: save it with other line ends"
+        raise InputError(message, path)
+    with reading(path, first, "write a quotation mark inside of quotation marks twice") as location:
         delimiter = max(
             _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
         )
@@ -36,11 +32,8 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
         rows = csv.reader(texts, delimiter=delimiter, quoting=quoting, strict=True)
         for cells in rows:
             if any(map(str.strip, cells)):
-                yield line, cells
-            line = rows.line_num + first
-    except csv.Error as error:
-        message = f"no CSV: {error}; write a quotation mark inside of quotation marks twice"
-        raise InputError(message, path, line) from None
+                yield location.line, cells
+            location.line = rows.line_num + first
 
 
 def read_table(

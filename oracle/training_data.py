@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from typing import TypeVar
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines, read_trees
 from oracle.errors import InputError
-from oracle.files import numbered_lines, open_bytes, replacing
+from oracle.files import numbered_lines, open_text, reading, replacing
 from oracle.lazy import nltk
 from oracle.preparation import Preparation
 from oracle.transitions import SYSTEMS, unlimited
@@ -54,17 +53,11 @@ class TreesFile(Preparation):
         self,
         path: str,
         skip_preterminals: bool = False,
-        on_bytes: Callable[[int], None] = lambda size: None,
         trees: Iterable[nltk.Tree] | None = None,
     ):
-        """`on_bytes` is called with the size of each line.
-
-        `trees` replace those of a file; `path` then names them in messages.
-        """
+        """`trees` replace those of a file; `path` then names them in messages."""
         super().__init__(self._located(trees), clean, skip_preterminals)
-        self.path, self._on_bytes = path, on_bytes
-        self._digest = hashlib.sha256()
-        self.changed = 0
+        self.path, self.changed, self._digest = path, 0, hashlib.sha256()
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
@@ -76,30 +69,29 @@ class TreesFile(Preparation):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the bytes read, equal to `file_hash`."""
+        """SHA-256 of the text that was read."""
         return self._digest.hexdigest()
 
     def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
         """Yield the trees of the file, or those given, with their places."""
-        given = None if trees is None else nullcontext(_lines(self._checked(trees)))
-        with given or open_bytes(self.path) as stream:
-            lines = (line.decode("utf-8", "surrogateescape") for line in self._hashed(stream))
-            yield from read_tree_lines(numbered_lines(lines, self.path), self.path)
+        given = None if trees is None else nullcontext(self._lines_of(trees))
+        with reading(self.path), given or open_text(self.path) as lines:
+            numbered = numbered_lines(self._hashed(lines), self.path)
+            yield from read_tree_lines(numbered, self.path)
 
-    def _checked(self, trees: Iterable[nltk.Tree]) -> Iterator[nltk.Tree]:
-        """Yield the trees. Raises InputError for an object that is no tree."""
+    def _lines_of(self, trees: Iterable[nltk.Tree]) -> Iterator[str]:
+        """Yield the trees as lines. Raises InputError for an object that is no tree."""
         if isinstance(trees, nltk.Tree):
             raise InputError("one tree, and a list of them is needed", self.path)
         for number, tree in enumerate(trees, 1):
             if not isinstance(tree, nltk.Tree):
                 raise InputError(f"{tree!r:.60} is no nltk.Tree", self.path, number)
-            yield tree
+            yield f"{format_tree(tree)}\n"
 
-    def _hashed(self, stream: Iterable[bytes]) -> Iterator[bytes]:
-        for line in stream:
-            self._digest.update(line)
-            self._on_bytes(len(line))
-            yield line.removeprefix(BOM_UTF8)
+    def _hashed(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            self._digest.update(line.encode("utf-8", "surrogateescape"))
+            yield line
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         cleaned = super()._cleaned(located)
@@ -109,15 +101,6 @@ class TreesFile(Preparation):
         # a tree on several lines has no text, yet may be clean
         self.changed += text != located.text and text != format_tree(located.tree)
         return cleaned._replace(text=text)
-
-
-def hash_of_trees(trees: Iterable[nltk.Tree]) -> str:
-    """Return the hash that a `TreesFile` of these trees has after reading."""
-    return hashlib.sha256(b"".join(_lines(trees))).hexdigest()
-
-
-def _lines(trees: Iterable[nltk.Tree]) -> Iterator[bytes]:
-    return (f"{format_tree(tree)}\n".encode("utf-8", "surrogateescape") for tree in trees)
 
 
 def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
@@ -150,31 +133,23 @@ def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
 
 
 def make_training_data(
-    folder: Path,
-    trees: TreesFile,
-    dev: TreesFile | Fraction,
-    recipe: Recipe,
-    on_tree: Callable[[], None] = lambda: None,
+    folder: Path, trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
 ) -> None:
     """Write `train` and `dev`, trees and oracles, into a folder.
 
     `dev` is the development part's trees, or the share of `trees` to hold out for it. The oracles are the same as
-    `rnng-dy oracle` makes of these trees. No tree stays in memory; `on_tree` is called after each tree's oracle is
-    written. Raises InputError if no tree is left for a part.
+    `rnng-dy oracle` makes of these trees. No tree stays in memory. Raises InputError if no tree is left for a part.
     """
     if isinstance(dev, TreesFile):
         parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
     else:
         parts = held_out(trees, dev)
-    known = known_words(_written(folder, parts))
-    unknown_words = UnknownWords(recipe.unk, known)
+    unknown_words = UnknownWords(recipe.unk, known_words(_written(folder, parts)))
     system = unlimited(SYSTEMS[recipe.transitions])
     for part in PARTS:
         located = read_trees(trees_of(folder, part))
         with replacing(oracle_of(folder, part)) as stream:
-            for block in make_oracle(located, unknown_words, recipe.generative, system):
-                write_oracle([block], stream)
-                on_tree()
+            write_oracle(make_oracle(located, unknown_words, recipe.generative, system), stream)
 
 
 def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterator[list[str]]:

@@ -107,7 +107,7 @@ class Workers:
             for batch in items:
                 yield batch, function(*models, batch)
             return
-        waiting: deque[tuple[T, Future]] = deque()
+        waiting: deque[tuple[T, Future[Any]]] = deque()
         for batch in items:
             with _without_ctrl_c():
                 task = self._executor.submit(_do, self._opening, function, batch)
@@ -125,7 +125,7 @@ class Workers:
         except (OSError, TimeoutError):
             raise RnngError(LOST) from None
 
-    def _next(self, waiting: deque[tuple[T, Future]]) -> tuple[T, Any]:
+    def _next(self, waiting: deque[tuple[T, Future[Any]]]) -> tuple[T, Any]:
         batch, task = waiting.popleft()
         try:
             return batch, task.result()
@@ -150,7 +150,8 @@ class Workers:
             {"scheduler_file": scheduler} if os.path.isfile(scheduler) else {"address": scheduler}
         )
         try:
-            self._client = distributed.Client(**where, timeout=CONNECTION, set_as_default=False)
+            connect: Callable[..., Any] = distributed.Client
+            self._client = connect(**where, timeout=CONNECTION, set_as_default=False)
             self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
         except Exception as error:
             raise RnngError(f"--scheduler {scheduler}: {error or type(error).__name__}") from None
@@ -163,7 +164,7 @@ class Workers:
         self._opening = self._client.submit(bytes, pickle.dumps(sent))
         self._executor = self._client.get_executor(pure=False)
         killed = distributed.scheduler.KilledWorker
-        self._lost = killed, CancelledError, distributed.comm.CommClosedError
+        self._lost = killed, CancelledError, distributed.comm.core.CommClosedError
 
 
 def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iterator[list[T]]:
@@ -192,7 +193,7 @@ def split_on_memory_error(
     If memory does not suffice, each item is a batch of its own; the result of one that does not fit alone is None.
     """
     try:
-        return function(batch)
+        return [*function(batch)]
     except MemoryError:
         if len(batch) == 1:
             return [None]
@@ -229,7 +230,7 @@ def keep_from_collection() -> None:
 _alone = threading.Lock()
 
 
-def _do(opening: bytes, function: Callable, batch: object) -> object:
+def _do(opening: bytes, function: Callable[..., Any], batch: object) -> object:
     # one thread at a time: DyNet has one graph
     with _alone:
         return function(*_opened(opening), batch)
@@ -237,7 +238,7 @@ def _do(opening: bytes, function: Callable, batch: object) -> object:
 
 @lru_cache(maxsize=1)
 def _opened(opening: bytes) -> list[Any]:
-    models = pickle.loads(opening)()
+    models: list[Any] = pickle.loads(opening)()
     keep_from_collection()
     return models
 

@@ -59,6 +59,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
             RnngError: The model has no tagger.
         """
         self.require_tagger()
+        assert self.tagger is not None
         return tags_by(self.tagger, words)
 
     def require_tagger(self) -> None:

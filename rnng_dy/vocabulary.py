@@ -68,7 +68,7 @@ class ParserVocabulary:
         Raises RnngError if the oracle lacks the tags and lower-cased lines of a discriminative one.
         """
         oracle = encoded(sentences)
-        if not oracle.has_tags:
+        if "tags" not in oracle.columns:
             raise RnngError(
                 "this is a generative oracle; the parser needs one made without --generative"
             )

@@ -218,7 +218,7 @@ def lstm_lm(**options) -> None:
 def run_training(kind: str, mpi: bool, **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
-        from rnng_dy.training.replicas import Ranks
+        from rnng_dy.training.mpi import Ranks
         from rnng_dy.training.state import saved_state
         from rnng_dy.training.train import train as run
 

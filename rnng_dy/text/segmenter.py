@@ -131,7 +131,7 @@ class Segmenter:
             try:
                 found = self.sentences(text, one_per_line)
             except InputError as error:
-                raise InputError(error.message, line=error.line + line - 1) from None
+                raise InputError(error.message, line=(error.line or 1) + line - 1) from None
             # the last sentence may continue
             last = None if is_end or not found else found.pop()
             for sentence in found:

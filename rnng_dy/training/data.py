@@ -12,8 +12,7 @@ from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.encoded import EncodedOracle
-from oracle.encoding import read_encoded
+from oracle.encoding import EncodedOracle, read_encoded
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
 from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of

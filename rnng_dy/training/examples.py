@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +15,13 @@ from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
 from rnng_dy.training.presets import Settings
 
+SHOWN_WORDS = 8
+"""How many words of a sentence a warning shows."""
 BATCHES = 50
 """Batches that are sorted together: enough for sentences of like size per batch, few enough to vary over epochs."""
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
@@ -60,6 +66,17 @@ def examples_of(model: Any, sentences: Sequence[OracleSentence]) -> tuple[Exampl
             impossible[i] = str(error)
     members = [i for i in range(len(sentences)) if i not in impossible]
     return Examples(model, sentences, np.array(members, np.int64)), impossible
+
+
+def warn_of(
+    source: str, sentences: Sequence[OracleSentence], impossible: Mapping[int, str]
+) -> None:
+    """Warn of sentences that are left out because they have p = 0."""
+    for i, reason in impossible.items():
+        words = " ".join(sentences[i].tokens[:SHOWN_WORDS])
+        _log.warning(f"{source}: left out, since {reason}: {words} ...")
+    if impossible:
+        _log.warning(f"{source}: {len(impossible)} of {len(sentences)} sentences left out")
 
 
 def require_transitions(model: Any, systems: Iterable[str]) -> None:

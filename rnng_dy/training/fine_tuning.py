@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from oracle.blocks import OracleSentence
-from oracle.encoded import EncodedOracle
-from oracle.encoding import encoded
+from oracle.encoding import EncodedOracle, encoded
 from oracle.errors import RnngError, placed
 from oracle.unknown import UnknownWords
 from rnng_dy.training.data import Data

@@ -1,15 +1,10 @@
-"""Training, from top to bottom: data, model, updates with the original's schedule, evaluations (Dyer et al. 2016, 5).
-
-All random draws depend on the seed and the number of the epoch or update. So a resumed training makes the same draws
-as an uninterrupted one.
-"""
+"""Training, from top to bottom: options, data, settings, model, examples, evaluation, folder, and then the loop."""
 
 from __future__ import annotations
 
 import logging
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
-from oracle.blocks import OracleSentence
 from oracle.errors import RnngError, placed
 from oracle.training_data import Recipe, evenly_spaced, trees_of
 from oracle.transitions import DEFAULT
@@ -31,20 +25,20 @@ from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, fine_tuning, log
 from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_data_options
 from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
-from rnng_dy.training.examples import examples_of, order_of_epoch, require_transitions
-from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
+from rnng_dy.training.examples import examples_of, require_transitions, warn_of
+from rnng_dy.training.log import EVALUATION, LEFT_OUT, Record
+from rnng_dy.training.loop import run
+from rnng_dy.training.mpi import Ranks
 from rnng_dy.training.new_models import brown_clusters, new_model, spelling_of_training
 from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
-from rnng_dy.training.replicas import Processes, Ranks
-from rnng_dy.training.state import Progress, crosses, require_same, restored, saved_state, state_of
+from rnng_dy.training.replicas import Processes
+from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
 
 LEARNT_FROM = 100_000
 """Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
 
-SHOWN_WORDS = 8
-"""How many words of a sentence a warning shows."""
 
 _log = logging.getLogger(__name__)
 
@@ -190,11 +184,8 @@ def train(
 
         # settings
         preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
-        if resumes:
-            saved = saved_state(place)
-            base = saved["settings"]
-        else:
-            base = settings_for(*preset_of)
+        saved = saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
+        base = saved["settings"]
         if engine.device() != engine.CPU:
             # a preset, or a training started on the CPU, may have more
             base = replace(base, jobs=1)
@@ -253,7 +244,7 @@ def train(
                 require_transitions(model, sorted({s.transitions for s in data.dev}))
                 if not evaluation.examples:
                     raise RnngError("every sentence has p = 0: training could not be judged by it")
-            _warn_of(data.dev_source, data.dev, evaluation.impossible)
+            warn_of(data.dev_source, data.dev, evaluation.impossible)
             if open and model.spelling is None:
                 if resumes:
                     raise RnngError(f"{folder} was trained without --open: resume without it")
@@ -264,11 +255,7 @@ def train(
                 share = 100 * covered_share(model.vocabulary, data.train)
                 _log.info(f"{pretrained} has vectors for {share:.1f} % of the training words")
             if model.vocabulary.tags and tagger and not (model.tagger or resumes):
-                _log.info(f"{place.name}: training a POS tagger")
                 record = train_own_tagger(model, data.train, data.dev, settings.seed)
-                _log.info(
-                    f"{place.name}: POS tagger: dev accuracy {record['accuracy']:.2f} % of {record['dev_words']} words"
-                )
                 first_records.append(record)
 
         # the folder
@@ -287,7 +274,7 @@ def train(
 
             saved = state_of(updater, progress, inputs)
             checkpoint.save(model, folder, saved, updater.optimizer, [add])
-        _warn_of(data.source, data.train, impossible)
+        warn_of(data.source, data.train, impossible)
 
         # updates
         def report(record: Record) -> None:
@@ -312,108 +299,3 @@ def train(
                 model.about = {**model.about, "training": finished}
                 model_card.write(folder, model.about)
     return registry.load(folder, of_kind.name)
-
-
-def _warn_of(
-    source: str, sentences: Sequence[OracleSentence], impossible: Mapping[int, str]
-) -> None:
-    """Warn of sentences that are left out because they have p = 0."""
-    for i, reason in impossible.items():
-        words = " ".join(sentences[i].tokens[:SHOWN_WORDS])
-        _log.warning(f"{source}: left out, since {reason}: {words} ...")
-    if impossible:
-        _log.warning(f"{source}: {len(impossible)} of {len(sentences)} sentences left out")
-
-
-def run(
-    updater: Updater,
-    progress: Progress,
-    evaluate: Callable[[], Mapping[str, Any]],
-    folder: Path,
-    inputs: Mapping[str, Any] | None = None,
-    report: Callable[[Record], None] = lambda record: None,
-    stop: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Train from `progress` to the end and return True, or until `stop` returns True and return False.
-
-    Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the `score` of
-    `evaluate`. Afterwards the folder holds the training state and the model that scored best on the development data.
-    """
-    model, examples, settings = updater.model, updater.examples, updater.settings
-    p, n = progress, len(examples)
-
-    def record(event: str, **values: Any) -> None:
-        place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
-        record = {"event": event, "epoch": round(p.sentences / n, 3), **place, **values}
-        log.append_record(folder, record)
-        report(record)
-
-    def save() -> None:
-        # a state with unusable parameters would replace one that can be loaded
-        updater.require_usable(p.updates)
-        state = state_of(updater, p, inputs or {})
-        checkpoint.save_training(model.store, folder, state, updater.optimizer)
-
-    def evaluate_now() -> None:
-        updater.require_usable(p.updates)
-        result = dict(evaluate())
-        p.evaluated = p.sentences
-        left_out = result.get("dev_left_out", 0)
-        is_best = p.is_best(result["score"], left_out)
-        p.stale = 0 if is_best else p.stale + 1
-        if is_best:
-            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
-            checkpoint.save_parameters(model, folder)
-        record(EVALUATION, **result, is_best=is_best, best=p.best)
-        save()
-
-    def is_over() -> bool:
-        return p.epoch >= settings.epochs or 0 < settings.patience <= p.stale
-
-    while not is_over():
-        order = order_of_epoch(examples, settings, p.epoch)
-        epoch = p.epoch
-        while p.epoch == epoch and not is_over():
-            before, started = p.sentences, time.perf_counter()
-            members = order[p.position :][: settings.batch_size].tolist()
-            done = updater.update(members, p.updates, p.learning_rate(settings, n))
-            p.updates += 1
-            model.updates = p.updates
-            p.sentences += len(members)
-            p.position += len(members)
-            p.seconds += time.perf_counter() - started
-            words = sum(len(examples.tokens(i)) for i in members if i not in done.left_out)
-            sums = (done.loss, words, 1, int(done.clipped))
-            p.window = [a + b for a, b in zip(p.window, sums, strict=True)]
-            for i in done.left_out:
-                if i not in p.left_out:
-                    p.left_out = [*p.left_out, i]
-                    length = len(examples.tokens(i))
-                    record(LEFT_OUT, sentence=i, words=length, left_out=len(p.left_out))
-            if p.position >= n:
-                p.epoch, p.position = p.epoch + 1, 0
-            if crosses(before, p.sentences, settings.report_every):
-                loss, words, updates, clipped = p.window
-                record(
-                    PROGRESS,
-                    loss_per_word=loss / max(words, 1),
-                    learning_rate=p.learning_rate(settings, n),
-                    clipped=clipped / updates,
-                    sentences_per_second=p.sentences / p.seconds,
-                    seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
-                )
-                p.window = (0.0, 0, 0, 0)
-            if p.is_evaluation_due(before, settings):
-                evaluate_now()
-            elif crosses(before, p.sentences, settings.checkpoint_every):
-                save()
-            if stop():
-                save()
-                if p.best is None:
-                    checkpoint.save_parameters(model, folder)
-                return False
-    if p.evaluated != p.sentences:
-        evaluate_now()
-    if p.epoch < settings.epochs:
-        record(ENDED_EARLY, patience=settings.patience, best=p.best)
-    return True

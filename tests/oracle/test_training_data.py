@@ -112,13 +112,6 @@ def test_the_hash_is_of_the_bytes_that_were_read(folder):
     assert file.hash == file_hash("t.trees") == sha256(Path("t.trees").read_bytes()).hexdigest()
 
 
-def test_the_size_of_each_line_is_told(folder):
-    sizes = []
-    path = write("t.trees", CLEAN, "", f" {CLEAN}")
-    list(TreesFile(path, on_bytes=sizes.append))
-    assert sizes == [len(line) for line in Path(path).read_bytes().splitlines(keepends=True)]
-
-
 def test_preterminals_are_refused_with_their_place_or_skipped(folder):
     path = write("t.trees", CLEAN, "(NN yes)", CLEAN)
     with pytest.raises(InputError, match=r"^t.trees:2: .*--skip-preterminals"):

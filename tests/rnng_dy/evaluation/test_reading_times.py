@@ -267,7 +267,7 @@ def test_a_frequency_is_a_count_and_no_logarithm(made):
         ("\n4,12,", "\n4,1.5,", ":2: column 'position': '1.5' is no whole number"),
         ("\n4,12,", "\n4,11,", "line 2 has"),
         ("\n4,12,", "\n4,12,more,", ":2: 6 columns, and the first line has 5"),
-        ("4,12,", '4,12,"', ":2: no CSV: "),
+        ("4,12,", '4,12,"', ":2: "),
     ],
 )
 def test_a_table_of_times_that_is_none(made, old, new, says):

@@ -10,7 +10,7 @@ import pytest
 from oracle import encoding
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import LocatedTree, parse_line
-from oracle.encoding import encode, read_encoded
+from oracle.encoding import encoded, read_encoded
 from oracle.errors import ImpossibleError
 from oracle.files import replacing
 from oracle.unknown import UnknownWords
@@ -51,7 +51,7 @@ def made(request, trees):
 
 def test_examples_are_those_of_the_sentences(made):
     model, sentences = made
-    examples, impossible = examples_of(model, encode(sentences))
+    examples, impossible = examples_of(model, encoded(sentences))
     possible = [s for i, s in enumerate(sentences) if i not in impossible]
     assert list(examples) == [model.encode_training(s) for s in possible]
     for i in impossible:
@@ -65,7 +65,7 @@ def test_examples_are_those_of_the_sentences(made):
 def test_numbers_are_python_s_own(made):
     """The random draws and the graphs of a training are made of them."""
     model, sentences = made
-    example = examples_of(model, encode(sentences))[0][0]
+    example = examples_of(model, encoded(sentences))[0][0]
     flat = [example.tokens.words, *example[1:]] if model.kind == "discriminative" else example
     assert {type(number) for numbers in flat for number in numbers} == {int}
 
@@ -76,7 +76,7 @@ def test_too_many_constituents_open_are_left_out(trees):
     located = [LocatedTree(parse_line(text), "deep.trees", 1) for text in (deep, wide)]
     sentences = list(make_oracle(located, UnknownWords("berkeley", ()), False))
     model = make_parser(sentences)
-    examples, impossible = examples_of(model, encode(sentences))
+    examples, impossible = examples_of(model, encoded(sentences))
     assert list(examples) == [model.encode_training(sentences[1])]
     assert list(impossible) == [0]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from oracle.encoding import encoded
 from rnng_dy import checkpoint
 from rnng_dy.training.examples import examples_of
+from rnng_dy.training.loop import run
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
-from rnng_dy.training.train import run
 from rnng_dy.training.updates import Updater
 
 
