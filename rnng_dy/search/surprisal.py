@@ -28,7 +28,7 @@ from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import entropy, with_next_word
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.side_by_side import SideBySide
+from rnng_dy.search.side_by_side import run
 from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 from rnng_dy.text.sources import NumberedSentence
 
@@ -76,25 +76,6 @@ def measure(
     the model should see them, None to derive them. `numbers` number the sentences, which decides the draws of a
     particle filter. Raises RnngError for invalid tokens (see `split_tokens`).
     """
-    parts = measure_in_parts(model, sentences, options, end, unkified, numbers)
-    return (found for found in parts if found is not None)
-
-
-def measure_in_parts(
-    model: Model,
-    sentences: Sequence[Sequence[str]],
-    options: SearchOptions = DEFAULT_OPTIONS,
-    end: bool = False,
-    unkified: Sequence[Sequence[str] | None] | None = None,
-    numbers: Sequence[int] | None = None,
-    heard: Callable[[int, int, WordRecord], None] = lambda *_: None,
-    is_due: Callable[[], bool] = lambda: False,
-) -> Iterator[MeasuredSentence | None]:
-    """Yield the sentences that `measure` yields, and None whenever `is_due` is true after a round of the searches.
-
-    `heard` takes each record as soon as its word is measured, after the numbers, from 0, of sentence and record.
-    Models may do other work while the iterator waits.
-    """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
     words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
@@ -103,17 +84,13 @@ def measure_in_parts(
     foresee = partial(with_next_word, model, options) if options.next_word else None
     for begin in range(0, len(columns), together):
         opened, names = [], []
-        for place, (tokens, seen, number) in enumerate(columns[begin:][:together], begin):
+        for tokens, seen, number in columns[begin:][:together]:
             unks = seen or model.vocabulary.unkify(tokens)
             words = [model.vocabulary.ids.get(word) for word in unks]
             search = open_search(model, options, number)
             names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
-            told = partial(heard, place)
-            opened.append(partial(_read, model, search, words, end, names[-1], foresee, told))
-        searches = SideBySide(model, opened)
-        while (results := searches.go_on(is_due)) is None:
-            yield None
-        for rows, found in zip(names, results, strict=True):
+            opened.append(partial(_read, model, search, words, end, names[-1], foresee))
+        for rows, found in zip(names, run(model, opened), strict=True):
             yield _measured(model, rows, *found, end)
 
 
@@ -152,12 +129,9 @@ def _read(
     end: bool,
     names: Sequence[tuple[str | None, str | None]],
     foresee: Callable[[SearchState], Search[SearchState]] | None,
-    heard: Callable[[int, WordRecord], None],
 ) -> Search[tuple[list[WordRecord], SearchState]]:
     def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
-        found = record(model, *names[number], before, after)
-        heard(number, found)
-        return found
+        return record(model, *names[number], before, after)
 
     return search_sentence(search, model.start(), words, end, measured, foresee)
 

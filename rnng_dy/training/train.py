@@ -18,8 +18,8 @@ from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
 from rnng_dy.checkpoint import writing
-from rnng_dy.execution.local import check_jobs
 from rnng_dy.interop.vectors import covered_share, read_vectors
+from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, fine_tuning, log

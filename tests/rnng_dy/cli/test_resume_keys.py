@@ -150,7 +150,7 @@ def test_what_a_running_training_writes_is_no_other_job(key):
     ("command", "options"),
     [
         ("sample", ["--samples 3", "--alpha 0.5", "--seed 2"]),
-        ("parse", ["--nbest 2", "--samples 2", "--format json"]),
+        ("parse", ["--nbest 2", "--decode mbr", "--format jsonl"]),
         ("parse by search", ["--beam 7", "--search particles", "--nbest 2"]),
         ("surprisal", ["--beam 7", "--search particles", "--end", "--trees t", "--beams b"]),
         ("perplexity", ["--beam 7", "--word-beam 3"]),

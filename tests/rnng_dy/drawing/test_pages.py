@@ -136,7 +136,7 @@ COMMANDS = [
     "surprisal --model generator some.gen.oracle -o out --html page.html",
     "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees -o page.html",
-    "parse --model parser some.oracle --format html -o page.html",
+    "parse --model parser some.oracle -o page.html",
 ]
 
 

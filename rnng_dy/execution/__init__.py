@@ -1,1 +1,0 @@
-"""Running work: in this process or others, in batches, with resumable outputs and bounds on memory."""
