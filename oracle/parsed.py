@@ -70,7 +70,7 @@ class ParsedSentence(NamedTuple):
     @classmethod
     def read(cls, text: str, path: str | os.PathLike, line: int) -> ParsedSentence:
         """Return the sentence of a line of a file. Raises InputError for anything else than `to_json` writes."""
-        with reading(path, line, "no line of JSON as `rnng-dy parse --format json` writes it"):
+        with reading(path, line, "no line of JSON as `rnng-dy parse -o FILE.jsonl` writes it"):
             content = json.loads(text)
             tokens = content["tokens"]
             tags = tuple(token["tag"] for token in tokens)

@@ -7,14 +7,12 @@ from functools import partial
 import click
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
 from oracle.files import replacing
 from oracle.treebank import words
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
-from rnng_dy.cli.quiet import warn
 from rnng_dy.search.generation import generate_trees
 
 
@@ -29,14 +27,9 @@ from rnng_dy.search.generation import generate_trees
     help="Most words of a sentence; a longer one is drawn again.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
-@click.option(
-    "--or-none",
-    is_flag=True,
-    help="If the model generates only sentences that are too long, stop with exit code 0.",
-)
 @output_option
 @device_option
-def generate(folder, n, seed, max_length, only_words, or_none, output, device) -> None:
+def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     """Generate sentences: with trees from a generative model, or words alone from an LSTM language model.
 
     The models generate no POS tags; XX stands in their place.
@@ -48,16 +41,11 @@ def generate(folder, n, seed, max_length, only_words, or_none, output, device) -
     model = open_model(ModelFolder(kind.name, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with replacing(output) as stream:
-        try:
-            for sentence in draw(n, seed, max_length):
-                if not kind.has_trees:
-                    line = " ".join(sentence)
-                else:
-                    tree, _ = sentence
-                    line = " ".join(words(tree)) if only_words else format_tree(tree)
-                stream.write(f"{line}\n")
-                stream.flush()
-        except RnngError as error:
-            if not or_none:
-                raise
-            warn(f"{folder}: {error}")
+        for sentence in draw(n, seed, max_length):
+            if not kind.has_trees:
+                line = " ".join(sentence)
+            else:
+                tree, _ = sentence
+                line = " ".join(words(tree)) if only_words else format_tree(tree)
+            stream.write(f"{line}\n")
+            stream.flush()

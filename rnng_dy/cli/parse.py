@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import click
 
+from oracle.files import is_replaced
 from oracle.parsed import ParsedSentence, ScoredTree
 from rnng_dy import registry
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import model_option, output_option
-from rnng_dy.cli.paths import check_files, write_output
+from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import in_words, parser_source, reader_of
 from rnng_dy.cli.tree_formats import MBR, Wanted, columns_of, wanted_trees
-from rnng_dy.drawing.parsed_trees import MADE, TreeWriter
+from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.search.sampling import FLATTENED
@@ -31,8 +31,8 @@ from rnng_dy.search.trees import (
     drawn,
     greedy_tree,
     in_places,
+    mbr_trees,
     parser_trees,
-    rated_trees,
     search_trees,
     tagged_tree,
 )
@@ -42,45 +42,52 @@ PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 
 
 @click.command()
-@model_option
-@output_option
+@click.option(
+    "--model", "folder", type=MODEL, default="english", help="Model folder, archive or name."
+)
+@outputs_option(FORMS)
 @parser_source
 @wanted_trees
 @search_options
 @sentences_job
-def parse(folder, source, output, wanted, options, job) -> None:
+def parse(folder, source, outputs, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line, as words or, with
     --tagged, as word_TAG. With --text it is running text. An empty line of a text gives an empty line of the output.
 
     With a parser, --nbest K searches for the K best trees: after each action it keeps the --beam most probable
-    partial trees (default: the larger of 20 and 2K) and the greedy one. --samples K draws trees from q(y | x)
-    without flattening, and --decode mbr makes one tree of them. The other search options are for generative models.
-    With --generator both models decide, which gives the best trees and takes the longest.
+    partial trees (default: the larger of 20 and 2K) and the greedy one. --decode mbr makes one tree of --samples trees,
+    drawn from q(y | x) without flattening. The other search options are for generative models. With --generator both
+    models decide, which gives the best trees and takes the longest.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """  # fmt: skip
-    check_files([output], [source.path])
+    paths = list(outputs.values())
+    check_files(paths, [source.path])
     way = way_to_parse(folder, wanted, SearchOptions(**options, seed=wanted.seed))
     reader = reader_of(job.open(way.kind, folder), source)
     if wanted.generator:
         job.open("generative", wanted.generator)
-    writer = TreeWriter(wanted.style, wanted.several, columns_of(output))
-    decides = wanted._replace(generator=None), way.options, source._replace(path="")
+    several = wanted.nbest is not None
+    writers = {path: TreeWriter(form, several, columns_of(path)) for form, path in outputs.items()}
+    is_made = len(outputs) > 1 or any(form in outputs for form in DRAWINGS)
+    writer = TreeWriter(".jsonl", several, columns_of("")) if is_made else writers[paths[0]]
+    decides = wanted._replace(generator=None), way.options, source._replace(path=""), writer.form
 
     def make(kept: Results) -> None:
         title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
-        write_output(output, writer.drawing(kept.lines(), title, f"{way.name} {folder}"))
+        for path, of_path in writers.items():
+            write_output(path, of_path.parts(kept.lines(), title, f"{way.name} {folder}"))
 
     left_out = job.write(
-        output,
+        next(filter(is_replaced, paths), paths[0]),
         way.batches(reader.sentences()),
         partial(lines_of, writer, way.trees),
         partial(without_trees, writer),
         *decides,
         inputs=[source.path],
-        make=make if wanted.style in MADE else None,
+        make=make if is_made else None,
     )
     reader.report(left_out)
 
@@ -104,8 +111,6 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
         if wanted.decode == MBR:
             flag = "--generator" if wanted.generator else "--decode mbr"
             raise click.UsageError(f"{flag} is for a parser, or for samples: `rnng-dy rerank`")
-        if wanted.samples:
-            raise click.UsageError("--samples is for a parser: a generative model has --nbest")
         if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
@@ -121,17 +126,15 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
         find = partial(best, k, beam)
         options = replace(options, beam=beam)
         batches = partial(grouped_for, options)
-    elif wanted.samples:
+    elif wanted.decode == MBR:
         alpha = FLATTENED if wanted.generator else 1.0
-        find, options = partial(drawn, wanted.samples, alpha, wanted.seed), None
+        draw = partial(drawn, wanted.samples, alpha, wanted.seed)
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
-        batches = partial(in_words, limit=limit)
+        trees = partial(mbr_trees, draw, wanted.weight)
+        return Way("discriminative", "Parser", trees, partial(in_words, limit=limit))
     else:
         find, options, batches = greedy_tree, None, partial(in_words, limit=PARSED_WORDS)
-    if wanted.has_posteriors:
-        trees = partial(rated_trees, find, wanted.decode == MBR, wanted.weight)
-    else:
-        trees = partial(parser_trees, find, tagged_tree)
+    trees = partial(parser_trees, find, tagged_tree)
     return Way("discriminative", "Parser", trees, batches, options)
 
 

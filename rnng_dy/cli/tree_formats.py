@@ -1,4 +1,4 @@
-"""Options of `rnng-dy parse` on the format of trees and their number per sentence."""
+"""Options of `rnng-dy parse` on which trees a sentence gets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ import click
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, FiniteRange, seed_option
 from rnng_dy.cli.paths import GENERATIVE
-from rnng_dy.drawing import pages
-from rnng_dy.drawing.parsed_trees import LINES, MADE
 
 BEST, MBR = "best", "mbr"
-DRAWN = 100
-"""Trees drawn per sentence for --decode mbr."""
 BESIDE = 0.2
 """The weight of a generative model beside a parser, chosen on the English development trees."""
 COLUMNS = 80
@@ -25,33 +21,21 @@ COLUMNS = 80
 
 
 class Wanted(NamedTuple):
-    """The format of the written trees, and which trees per sentence."""
+    """Which trees a sentence gets."""
 
-    style: str
     nbest: int | None
-    samples: int | None
+    samples: int
+    """Trees drawn per sentence for MBR."""
     decode: str
     seed: int
     generator: str | None
     """A generative model that decides beside the parser."""
     weight: float
 
-    @property
-    def several(self) -> bool:
-        """Return whether a sentence may have several trees, which are written with their log probabilities."""
-        return self.nbest is not None or (self.samples is not None and self.decode == BEST)
-
-    @property
-    def has_posteriors(self) -> bool:
-        """Return whether trees are decided from samples, or show the posteriors of their constituents."""
-        shown = self.samples is not None and self.style in ("json", *MADE)
-        return shown or self.decode == MBR
-
 
 def _wanted(
-    style: str,
     nbest: int | None,
-    samples: int | None,
+    samples: int,
     decode: str,
     seed: int,
     generator: str | None,
@@ -62,14 +46,13 @@ def _wanted(
             raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
         decode = MBR
     require_generator(generator)
-    if nbest is not None and (samples is not None or decode == MBR):
+    if decode != MBR and flag_given("samples"):
         raise click.UsageError(
-            "either the best trees, --nbest, or drawn ones, --samples, --decode mbr or --generator"
+            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
         )
-    if style == "html":
-        pages.require()
-    samples = (samples or DRAWN) if decode == MBR else samples
-    return Wanted(style, nbest, samples, decode, seed, generator, weight)
+    if nbest is not None and decode == MBR:
+        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
+    return Wanted(nbest, samples, decode, seed, generator, weight)
 
 
 def decode_option(best: str, needs: str = "") -> Callable:
@@ -117,14 +100,6 @@ wanted_trees = together(
     "wanted",
     _wanted,
     click.option(
-        "--format",
-        "style",
-        type=click.Choice([*LINES, *MADE]),
-        default="brackets",
-        help="Trees in brackets, one per line; drawn in characters; JSON, one line per sentence; or all trees drawn "
-        "in one SVG file or on one page.",
-    ),
-    click.option(
         "--nbest",
         type=AT_LEAST_1,
         metavar="K",
@@ -135,11 +110,11 @@ wanted_trees = together(
         "--samples",
         type=SAMPLES,
         metavar="K",
-        help="Write K trees drawn from a parser, in the format of --nbest. For reranking use `rnng-dy sample`, which "
-        "flattens the distribution. With --decode mbr, one tree is made of K drawn ones (default: 100).",
+        default=100,
+        help="Trees drawn per sentence for --decode mbr and --generator.",
     ),
-    decode_option("The tree or trees that the other options ask for"),
-    generator_option("K drawn trees (--samples, default: 100)"),
+    decode_option("The greedy tree or the best trees"),
+    generator_option("--samples drawn trees"),
     weight_option(BESIDE, ", with --generator"),
     seed_option,
 )

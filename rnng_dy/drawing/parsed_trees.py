@@ -12,14 +12,22 @@ from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.drawing.trees import svg_file
 
-LINES, MADE = ("brackets", "pretty", "json"), ("svg", "html")
-"""Formats written per sentence, and formats that are one drawing of all sentences."""
+FORMS = {
+    ".trees": "trees in brackets, one per line",
+    ".txt": "trees drawn in characters",
+    ".jsonl": "tokens, tags and trees, a sentence per line",
+    ".svg": "all trees in one drawing",
+    ".html": "all trees on one page",
+}
+"""What files with each ending hold."""
+DRAWINGS = (".svg", ".html")
 
 
 class TreeWriter(NamedTuple):
-    """Writer of parsed sentences in one format."""
+    """Writer of parsed sentences in one form."""
 
-    style: str
+    form: str
+    """One of `FORMS`."""
     several: bool
     """Whether a sentence may have several trees, shown with their log probabilities."""
     columns: int
@@ -27,19 +35,21 @@ class TreeWriter(NamedTuple):
 
     def lines(self, parsed: ParsedSentence) -> list[str]:
         """Return the lines of one sentence (without trees: an empty line, none of samples); JSON for a drawing."""
-        if self.style == "pretty":
+        if self.form == ".txt":
             drawn = section(parsed.number, parsed.trees, self.several)
             return section_lines(drawn, self.columns, self.several)
-        if self.style != "brackets":
+        if self.form != ".trees":
             return [parsed.to_json()]
         if self.several:
             return [format_sample(parsed.number - 1, t.log_prob, t.tree) for t in parsed.trees]
         return [scored.tree for scored in parsed.trees] or [""]
 
-    def drawing(self, lines: Iterable[str], title: str, description: str) -> Iterator[str]:
-        """Yield the parts of the drawing of all sentences, from their lines."""
+    def parts(self, lines: Iterable[str], title: str, description: str) -> Iterator[str]:
+        """Yield the text of all sentences in parts, from their lines of JSON."""
         parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
+        if self.form not in DRAWINGS:
+            return (f"{line}\n" for sentence in parsed for line in self.lines(sentence))
         sections = [section(p.number, p.trees, self.several) for p in parsed]
-        if self.style == "html":
+        if self.form == ".html":
             return tree_page(sections, title, description)
         return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))

@@ -14,12 +14,12 @@ from oracle.parsed import ScoredTree
 from oracle.sentences import SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import Analysis
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
-from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
 
 T = TypeVar("T")
@@ -85,18 +85,12 @@ def parser_trees(
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 
-def rated_trees(
-    find: Find,
-    decode: bool,
-    weight: float,
-    parser,
-    *generator_and_batch,
-) -> list[list[ScoredTree]]:
-    """Return the trees that `find` draws, with the posteriors of their constituents.
+def mbr_trees(draw: Find, weight: float, parser, *generator_and_batch) -> list[list[ScoredTree]]:
+    """Return the tree with the highest expected F1 per sentence, with the posteriors of its constituents.
 
-    With `decode` it is the tree with the highest expected F1 instead, which has no log probability. The last argument
-    is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives all trees
-    p = 0, the parser alone decides.
+    The posteriors are estimated from the trees that `draw` returns. The tree has no log probability. The last
+    argument is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives
+    all trees p = 0, the parser alone decides.
     """
     *generators, batch = generator_and_batch
     generator = generators[0] if generators else None
@@ -107,10 +101,10 @@ def rated_trees(
         samples = [(tagged_tree(parser, sentence, actions), log_q) for actions, log_q in drawn]
         log_joint = generator and joint_of_trees(generator, sentence, [tree for tree, _ in samples])
         found = posterior(samples, log_joint, preterminals=True, weight=weight)
-        chosen = [(found.decode(), None)] if decode else samples
-        return [ScoredTree(format_tree(t), q, found.of_constituents(t)) for t, q in chosen]
+        tree = found.decode()
+        return [ScoredTree(format_tree(tree), None, found.of_constituents(tree))]
 
-    found = find(parser, _ids(parser, batch), [item.index for item in batch])
+    found = draw(parser, _ids(parser, batch), [item.index for item in batch])
     return [of_sentence(item.sentence, each) for item, each in zip(batch, found, strict=True)]
 
 

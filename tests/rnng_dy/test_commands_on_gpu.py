@@ -129,7 +129,7 @@ def test_searches_of_the_generative_model(folder, search):
 
 
 def test_generation_and_likelihoods(folder):
-    same(folder, "generate", "--model", "generative", "--max-length", "20", "--or-none")
+    same(folder, "generate", "--model", "generative", "--max-length", "20")
 
 
 SPLIT = """

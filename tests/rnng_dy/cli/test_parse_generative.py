@@ -60,4 +60,4 @@ def test_what_does_not_fit_is_refused():
     assert "--word-beam 5" in parse("the dog\n", "--nbest", 5, code=2).stderr
     of_parser = ("parse", "--model", PARSER, "in.txt", "--nbest", 11, "--beam", 10)
     assert "--nbest 11 needs --beam 11" in invoke(*of_parser, code=2).stderr
-    assert "--samples is for a parser" in parse("the dog\n", "--samples", 2, code=2).stderr
+    assert "--samples goes with --decode mbr" in parse("the dog\n", "--samples", 2, code=2).stderr

@@ -453,7 +453,7 @@ def test_in_order_models_go_through_all_commands(data):
     invoke(
         "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
     )
-    invoke("generate", "--model", "g", "-n", "2", "--or-none", "-o", "drawn.trees")
+    invoke("generate", "--model", "g", "-n", "2", "-o", "drawn.trees")
     for name in ("parsed.trees", "best.trees", "found.trees"):
         assert Path(name).read_text(encoding="utf-8").count("\n") == 30, name
         invoke("evalb", "good.trees", name)

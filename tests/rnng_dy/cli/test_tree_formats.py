@@ -1,4 +1,4 @@
-"""`rnng-dy parse --format`, --nbest and --samples."""
+"""`rnng-dy parse`: the forms of its outputs, --nbest, --decode mbr and --generator."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from oracle.brackets import format_tree
 from oracle.treebank import with_words
 from rnng_dy import registry
 from rnng_dy.search.posterior import posterior
+from rnng_dy.search.sampling import sample_batch
 from tests.commands import IN_SHELL, invoke, run
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
 GENERATOR = DATA / "models-0.1.0" / "generator"
 TEXT = "the_DT dog_NN ran_VBD ._.\n\na_DT cat_NN slept_VBD\n"
-FORMATS = ["brackets", "pretty", "json", "svg", "html"]
+FORMS = ["trees", "txt", "jsonl", "svg", "html"]
 
 
 def parse(*options, text=TEXT, model=PARSER, code=0):
@@ -41,18 +42,26 @@ def samples(text):
 
 def test_brackets_are_the_default_and_an_empty_line_stays():
     trees = parse().stdout
-    assert parse("--format", "brackets").stdout == trees
+    assert parse("--format", "trees").stdout == trees
     first, empty, second = trees.splitlines()
     assert first.startswith("(S (NP (DT the)") and empty == "" and "(NN cat)" in second
 
 
-@pytest.mark.parametrize("options", [(), ("--nbest", 4), ("--samples", 4)])
-@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("options", [(), ("--nbest", 4), ("--decode", "mbr", "--samples", 4)])
+@pytest.mark.parametrize("style", FORMS)
 def test_a_file_has_what_is_printed_with_any_number_of_jobs(style, options):
     shown = parse("--format", style, *options).stdout
     assert parse("--format", style, *options, "-o", "out", "--jobs", 2).stdout == ""
     assert Path("out").read_text(encoding="utf-8") == shown
     assert sorted(path.name for path in Path().iterdir()) == ["in.txt", "out"]
+
+
+@pytest.mark.parametrize("options", [(), ("--nbest", 2), ("--decode", "mbr", "--samples", 4)])
+def test_several_files_are_written_in_one_run(options):
+    outputs = [part for form in FORMS for part in ("-o", f"trees.{form}")]
+    assert parse(*options, *outputs).stdout == ""
+    for form in FORMS:
+        assert Path(f"trees.{form}").read_text() == parse("--format", form, *options).stdout
 
 
 def test_the_best_trees_come_best_first_with_their_log_q():
@@ -67,32 +76,25 @@ def test_the_best_trees_come_best_first_with_their_log_q():
     assert found[0][1] >= parser.log_prob(greedy) - 1e-4
 
 
-def test_samples_are_drawn_from_q_by_the_seed():
-    found = samples(parse("--samples", 6).stdout)
-    assert [index for index, *_ in found] == [0] * 6 + [2] * 6
-    parser = registry.load(PARSER)
-    assert [q for _, q, _ in found] == pytest.approx(
-        [parser.log_prob(t) for *_, t in found], abs=1e-4
-    )
-    assert parse("--samples", 6, "--seed", 1).stdout == parse("--samples", 6).stdout
-    assert parse("--samples", 6, "--seed", 2).stdout != parse("--samples", 6).stdout
-
-
 def test_mbr_trees_are_decided_from_the_samples():
-    drawn = samples(parse("--samples", 30, "--seed", 3).stdout)
+    parser, sentences = registry.load(PARSER), {0: TEXT.split("\n")[0], 2: TEXT.split("\n")[2]}
+
+    def posterior_of(number, n, seed):
+        words, tags = zip(*(token.split("_") for token in sentences[number].split()), strict=True)
+        [drawn] = sample_batch(parser, [parser.encode(words, tags)], n, 1.0, [[seed, number]])
+        trees = [(parser.tree_of(actions, words, tags), log_q) for actions, log_q in drawn]
+        return posterior(trees, preterminals=True)
+
     trees = parse("--decode", "mbr", "--samples", 30, "--seed", 3).stdout.splitlines()
-    for line, sentence in ((0, 0), (2, 2)):
-        of_sentence = [(tree, log_q) for index, log_q, tree in drawn if index == sentence]
-        expected = posterior(of_sentence, preterminals=True).decode()
-        assert nltk.Tree.fromstring(trees[line]) == expected
+    for number in sentences:
+        assert nltk.Tree.fromstring(trees[number]) == posterior_of(number, 30, 3).decode()
     assert trees[1] == ""
     by_100 = parse("--decode", "mbr", "--samples", 100).stdout
     assert parse("--decode", "mbr", "--jobs", 2).stdout == by_100
-    [row, *_] = map(json.loads, parse("--decode", "mbr", "--format", "json").stdout.splitlines())
+    [row, *_] = map(json.loads, parse("--decode", "mbr", "--format", "jsonl").stdout.splitlines())
     [found] = row["trees"]
     assert (found["tree"], found["log_prob"]) == (by_100.splitlines()[0], None)
-    drawn = posterior([s[2:0:-1] for s in samples(parse("--samples", 100).stdout) if s[0] == 0])
-    expected = drawn.of_constituents(nltk.Tree.fromstring(found["tree"]))
+    expected = posterior_of(0, 100, 1).of_constituents(nltk.Tree.fromstring(found["tree"]))
     assert found["posteriors"] == pytest.approx(expected, abs=1e-6)
 
 
@@ -116,7 +118,7 @@ def test_both_models_decide_with_a_generator():
     assert trees[1] == ""
     assert parse(*both, 0.4, "--jobs", 2).stdout.splitlines() == trees
     assert parse(*both, 1).stdout.splitlines() != parse(*both, 0.01).stdout.splitlines()
-    [row, *_] = map(json.loads, parse(*both, 0.4, "--format", "json").stdout.splitlines())
+    [row, *_] = map(json.loads, parse(*both, 0.4, "--format", "jsonl").stdout.splitlines())
     assert row["trees"][0]["tree"] == trees[0] and row["trees"][0]["posteriors"]
 
 
@@ -135,26 +137,14 @@ def test_a_generator_decides_beside_a_parser_only():
     assert "generative" in parse("--generator", PARSER, code=2).stderr
 
 
-def test_samples_as_json_have_the_share_of_samples_with_each_constituent():
-    [row, *_] = map(json.loads, parse("--samples", 20, "--format", "json").stdout.splitlines())
-    drawn = [nltk.Tree.fromstring(tree["tree"]) for tree in row["trees"]]
-    for tree, found in zip(drawn, row["trees"], strict=True):
-        labels = [t.label() for t in tree.subtrees(lambda t: not isinstance(t[0], str))]
-        assert len(found["posteriors"]) == len(labels)
-        # over all words, and not two of the label one in the other
-        share = sum(other.label() == tree.label() for other in drawn) / 20
-        assert found["posteriors"][0] == pytest.approx(share, abs=1e-6)
-    assert "posteriors" not in parse("--nbest", 2, "--format", "json").stdout
-
-
 def test_posteriors_are_shades_in_drawings_of_parse_and_show():
     options = ("--decode", "mbr", "--samples", 15)
     svg = parse(*options, "--format", "svg").stdout
     assert 'class="doubt"' in svg and "words, probability 0." in svg
     page = parse(*options, "--format", "html").stdout
     assert '<g class="doubt">' in page
-    parse(*options, "--format", "json", "-o", "parsed.json")
-    assert invoke("show", "parsed.json", "--format", "svg").stdout == svg
+    parse(*options, "-o", "parsed.jsonl")
+    assert invoke("show", "parsed.jsonl", "--format", "svg").stdout == svg
     assert "doubt" not in parse("--format", "svg").stdout.partition("</style>")[2]
 
 
@@ -165,7 +155,8 @@ def test_mbr_goes_with_samples_of_a_parser_only():
 
 def test_json_has_tokens_tags_and_trees():
     rows = [
-        json.loads(line) for line in parse("--format", "json", "--nbest", 2).stdout.split("\n")[:-1]
+        json.loads(line)
+        for line in parse("--format", "jsonl", "--nbest", 2).stdout.split("\n")[:-1]
     ]
     assert [(row["sentence"], row["line"]) for row in rows] == [(1, 1), (2, 2), (3, 3)]
     assert rows[2]["tokens"] == [
@@ -185,16 +176,16 @@ def test_words_without_tags_and_of_any_bytes_are_json():
     tree = "(S (NP caf\udce9\x85) (VP ran))"
     oracle = f"# {tree}\nNN VB\ncaf\udce9\x85 ran\ncaf\udce9\x85 ran\nUNK ran\nNT(S)\nSHIFT\nSHIFT\nREDUCE\n\n"
     Path("in.oracle").write_bytes(oracle.encode("utf-8", "surrogateescape"))
-    invoke("-q", "parse", "--model", PARSER, "in.oracle", "--format", "json", "-o", "out")
+    invoke("-q", "parse", "--model", PARSER, "in.oracle", "--format", "jsonl", "-o", "out")
     [line] = Path("out").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["tokens"][0]["token"] == "caf\udce9\x85"
 
 
 def test_a_drawing_is_in_characters():
-    drawn = parse("--format", "pretty").stdout
+    drawn = parse("--format", "txt").stdout
     assert "the     dog ran  .\n\n2: no tree\n" in drawn and "\x1b" not in drawn
     assert "log probability" not in drawn
-    assert parse("--format", "pretty", "--nbest", 1).stdout.startswith("1\nlog probability -")
+    assert parse("--format", "txt", "--nbest", 1).stdout.startswith("1\nlog probability -")
 
 
 def test_svg_is_one_valid_file_of_all_trees():
@@ -215,17 +206,17 @@ def test_the_generative_model_has_all_formats_too():
     [row] = [
         json.loads(line)
         for line in parse(
-            "--format", "json", *small, text=text, model=GENERATOR
+            "--format", "jsonl", *small, text=text, model=GENERATOR
         ).stdout.splitlines()
     ]
     assert [token["tag"] for token in row["tokens"]] == [None] * 4
     [tree] = row["trees"]
     log_p = registry.load(GENERATOR).log_prob(nltk.Tree.fromstring(tree["tree"]))
     assert tree["log_prob"] == pytest.approx(log_p, rel=1e-4)
-    assert "dog" in parse("--format", "pretty", *small, text=text, model=GENERATOR).stdout
+    assert "dog" in parse("--format", "txt", *small, text=text, model=GENERATOR).stdout
 
 
-@pytest.mark.parametrize("style", ["json", "html"])
+@pytest.mark.parametrize("style", ["jsonl", "html"])
 def test_a_stopped_run_goes_on(monkeypatch, style):
     from rnng_dy.search import greedy
 
@@ -258,7 +249,7 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
         return whole(parser, sentences)
 
     monkeypatch.setattr(greedy, "parse_batch", small)
-    result = parse("--format", "json")
+    result = parse("--format", "jsonl")
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [len(row["trees"]) for row in rows] == [0, 0, 1]
     assert len(rows[0]["tokens"]) == 4 and "in.txt:1: left out" in result.stderr
@@ -267,11 +258,9 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--format", "xml"), "is not one of 'brackets', 'pretty', 'json', 'svg', 'html'"),
-        (
-            ("--nbest", 2, "--samples", 2),
-            "either the best trees, --nbest, or drawn ones, --samples",
-        ),
+        (("--format", "xml"), "is not one of 'trees', 'txt', 'jsonl', 'svg', 'html'"),
+        (("--samples", 2), "--samples goes with --decode mbr or --generator"),
+        (("-o", "a.trees", "-o", "b.trees"), "would both hold trees"),
         (("--nbest", 0), "--nbest"),
         (("--samples", 0), "--samples"),
         (("--nbest", 9, "--beam", 8), "--nbest 9 needs --beam 9 or more"),
@@ -282,7 +271,7 @@ def test_what_cannot_be_is_refused(options, message):
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    line = f"{IN_SHELL} -q parse --model {PARSER} --tagged - --format pretty | head -n 1"
+    line = f"{IN_SHELL} -q parse --model {PARSER} --tagged - --format txt | head -n 1"
     text = TEXT.replace("\n\n", "\n") * 50
     result = run(None, line, command=("bash", "-o", "pipefail", "-c"), input=text)
     assert result.stderr == ""
@@ -291,7 +280,7 @@ def test_a_reader_that_goes_away_is_no_error():
 
 def test_tokens_of_raw_text_say_where_they_stood():
     text = 'The cat (a "big" one) ran.\n'
-    row = json.loads(parse("--text", "--format", "json", text=text, model=GENERATOR).stdout)
+    row = json.loads(parse("--text", "--format", "jsonl", text=text, model=GENERATOR).stdout)
     assert row["text"] == text.strip()
     places = [(token["token"], text[token["start"] : token["end"]]) for token in row["tokens"]]
     assert places[2:7] == [("-LRB-", "("), ("a", "a"), ("``", '"'), ("big", "big"), ("''", '"')]
