@@ -11,6 +11,7 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import words as words_of
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.search.generation import generate_trees
@@ -18,7 +19,6 @@ from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
-from rnng_dy.search.words import WordRecord
 
 
 class GenerativeModel(GeneratorNetwork, ParserI):

@@ -105,8 +105,8 @@ def test_it_has_a_surprisal_and_a_perplexity(model, token, scorer):
     named = ["--model", f"{model}.{scorer}"]
     if scorer == "n-grams":
         named = ["--kneser-ney", f"{model}.oracle"]
-    invoke("surprisal", *named, "s.txt", "--end", "--json", "s.json", "-o", "s.tsv")
-    [records] = (json.loads(line)["words"] for line in Path("s.json").read_text().splitlines())
+    invoke("surprisal", *named, "s.txt", "--end", "-o", "s.jsonl", "-o", "s.tsv")
+    [records] = (json.loads(line)["words"] for line in Path("s.jsonl").read_text().splitlines())
     assert [record["token"] for record in records] == [*sentence(token), None]
     if model == "with":
         assert [record["unk"] for record in records] == [*sentence(token), None]

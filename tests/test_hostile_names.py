@@ -71,7 +71,7 @@ WRITING = [
     "oracle --train some.trees some.trees -o {}",
     "parse --model parser some.oracle -o {}",
     "score --model generator some.trees -o {}",
-    "surprisal --model generator some.gen.oracle --beam 2 --fast-track 1 --word-beam 1 --json {}",
+    "surprisal --model generator some.gen.oracle --beam 2 --fast-track 1 --word-beam 1 -o {}",
 ]
 
 
@@ -145,8 +145,8 @@ def test_no_command_takes_an_empty_name():
 
 
 def test_an_empty_page_is_refused(data):
-    said = refused(data, "surprisal", "--model", "generator", "some.gen.oracle", "--html", "")
-    assert "'--html': an empty name" in said
+    said = refused(data, "surprisal", "--model", "generator", "some.gen.oracle", "-o", "")
+    assert "an empty name" in said
 
 
 NASTY = "\x1b[2J\x1b]0;title\x07\r\x85\u202e"

@@ -24,11 +24,7 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, reque
     page.write_text(recipe, encoding="utf-8")
     printed = pages.run_commands(page)
     assert 2 <= len(printed) <= 12
-    named = {
-        name
-        for line, _ in printed
-        for name in re.findall(r" (?:-o|--html|--table|--effects) (\S+)", line)
-    }
+    named = {name for line, _ in printed for name in re.findall(r" (?:-o|--effects) (\S+)", line)}
     for name in named:
         assert (tmp_path / name).stat().st_size > 100, name
     assert named or printed[-1][1]

@@ -15,7 +15,7 @@ from . import pages
 PROGRAM = """
 import rnng_dy
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.words import WordRecord
+from rnng_dy.evaluation.records import WordRecord
 
 
 def bits(records: list[WordRecord]) -> float:

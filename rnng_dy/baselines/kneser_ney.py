@@ -15,9 +15,10 @@ from oracle.blocks import read_oracle
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
+from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.memory import require_memory
 from rnng_dy.search.next_words import entropy
-from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 

@@ -13,6 +13,7 @@ from oracle.blocks import OracleSentence
 from oracle.errors import UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
@@ -22,7 +23,6 @@ from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.next_words import entropy
-from rnng_dy.search.words import WordRecord
 from rnng_dy.sizes import LanguageModelSizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 

@@ -10,7 +10,7 @@ from oracle.registries import Registry
 from rnng_dy import plugins
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.search.words import WordScorer
+from rnng_dy.baselines.word_scorer import WordScorer
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from oracle.brackets import unspelled
 from oracle.errors import InputError, RnngError
 from oracle.tables import read_columns
-from rnng_dy.evaluation.records import END
-from rnng_dy.search.words import WordRecord, WordScorer
+from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.evaluation.records import END, WordRecord
 
 _NEEDED = ("sentence_id", "token", "surprisal")
 _UNKNOWN = "<unk>"

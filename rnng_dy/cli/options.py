@@ -16,7 +16,6 @@ from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.option_groups import all_of
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
 from rnng_dy.engine import PRECISION, PRECISIONS
-from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.models.composition import COMPOSITIONS
 
 AT_LEAST_1 = click.IntRange(min=1)
@@ -130,13 +129,6 @@ resume_option = click.option(
 )
 json_option = click.option(
     "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
-)
-table_format_option = click.option(
-    "--format",
-    "style",
-    type=click.Choice([TSV, CSV]),
-    default=TSV,
-    help="Columns separated by tabs, with no quoting, or CSV as in RFC 4180 for spreadsheets.",
 )
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."

@@ -58,7 +58,6 @@ class PathName(click.ParamType):
 
 
 FILE = PathName("file", "file")
-PAGE = PathName("file", "file", require=pages.require)
 FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
 GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
@@ -66,6 +65,8 @@ GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
 
 
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
+ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
+"""The endings that say a form in some command."""
 
 
 def ending_of(path: str) -> str:
@@ -87,6 +88,8 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
         found: dict[str, str] = {}
         for path in output or ["-"]:
             ending = ending_of(path) if ending_of(path) in forms else other
+            if ending_of(path) in ENDINGS and ending_of(path) not in forms:
+                raise click.UsageError(f"-o {path}: this command writes {', '.join(forms)}")
             if ending in found:
                 raise click.UsageError(
                     f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "

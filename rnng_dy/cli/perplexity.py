@@ -33,12 +33,12 @@ from rnng_dy.cli.searching import given_search_option, grouped_for, search_optio
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import check_order
 from rnng_dy.evaluation.perplexity import gap
+from rnng_dy.evaluation.unknown_words import as_read, unknown_in
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling, with_open_classes
 from rnng_dy.results import Results
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.unknown_words import as_read, unknown_in
 from rnng_dy.text.sources import NumberedSentence
 
 

@@ -22,9 +22,6 @@ from rnng_dy.text.sources import (
     Source,
 )
 
-ITSELF = "\0"
-"""The RAW of --merge without a name, which no file can have: INPUT itself."""
-
 
 def _source(
     path: str,
@@ -51,16 +48,6 @@ def _source(
     return Source(path, text, tagged, tags_from)
 
 
-def _input(context: click.Context, argument: click.Argument, path: str | None) -> str:
-    """Return INPUT. It may stand as RAW after --merge, as in `--text --merge story.txt`."""
-    raw = context.params.get("raw")
-    if path is None and raw not in (None, ITSELF):
-        path, context.params["raw"] = raw, ITSELF
-    if path is None:
-        raise click.MissingParameter(ctx=context, param=argument)
-    return path
-
-
 stimuli_options = (
     click.option(
         "--stimuli",
@@ -85,7 +72,7 @@ def source_options(*more: Callable) -> Callable:
     return together(
         "source",
         _source,
-        click.argument("path", type=FILE, metavar="INPUT", required=False, callback=_input),
+        click.argument("path", type=FILE, metavar="INPUT"),
         click.option(
             "--text",
             "is_text",

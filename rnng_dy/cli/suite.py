@@ -46,10 +46,10 @@ from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_o
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
+from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import open_records, required_spelling
 from rnng_dy.parallel import fitting
 from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.unknown_words import require_known
 
 DEFAULT_MODEL = "english-generative"
 SENTENCES = 32

@@ -10,7 +10,7 @@ from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
 from rnng_dy.evaluation.suites import Suite, suite_of_sentences
-from rnng_dy.search.unknown_words import LocatedSentence
+from rnng_dy.evaluation.unknown_words import LocatedSentence
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli

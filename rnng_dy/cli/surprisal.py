@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
-from itertools import count
+from itertools import chain, count
+from typing import NamedTuple
 
 import click
 
-from oracle.errors import RnngError
-from oracle.files import is_replaced
+from oracle.files import is_replaced, replacing
 from oracle.sentences import SourceSentence
-from oracle.transitions import TOP_DOWN
+from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
-from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import (
     kneser_ney_option,
     open_option,
     order_option,
-    output_option,
     seed_option,
-    table_format_option,
     unknown_option,
 )
-from rnng_dy.cli.paths import FILE, GENERATIVE, PAGE, check_files, write_output
+from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.source import ITSELF, source_options, stimuli_options
+from rnng_dy.cli.source import source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
-from rnng_dy.evaluation.merging import read_raw
-from rnng_dy.evaluation.records import OF_NEXT_WORD, OPEN_MEASURES, WordRecord, unknown_words_of
+from rnng_dy.evaluation.records import (
+    OF_NEXT_WORD,
+    OPEN_MEASURES,
+    MeasuredSentence,
+    WordRecord,
+    unknown_words_of,
+    with_spellings,
+)
+from rnng_dy.evaluation.unknown_words import LocatedSentence, require_known
+from rnng_dy.evaluation.word_tables import (
+    RegionRows,
+    TokenRows,
+    WordRows,
+    best_tree,
+    header,
+    json_line,
+    line,
+)
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.measured_lines import (
@@ -41,14 +55,18 @@ from rnng_dy.search.measured_lines import (
     sequential_lines,
 )
 from rnng_dy.search.surprisal import SearchOptions, measures_of
-from rnng_dy.search.surprisal_outputs import Outputs, Written, measured_sentences, open_outputs
-from rnng_dy.search.table_rows import RawLineRows, RegionRows, StimulusRows, TextRows, TokenRows
 from rnng_dy.search.trees import NumberedSentence
-from rnng_dy.search.unknown_words import LocatedSentence, require_known
-from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Stimuli, read_stimuli
 
+DEFAULT = "english-generative"
+FORMS = {
+    ".tsv": "a table",
+    ".csv": "a table for spreadsheets",
+    ".jsonl": "all measures and the partial trees after each word, a sentence per line",
+    ".trees": "the best complete trees",
+    ".html": "a page with a bar per word and the partial trees",
+}
 Message = tuple[Callable[[str], None], str]
 """A function that prints a message, and the message."""
 
@@ -58,13 +76,12 @@ Message = tuple[Callable[[str], None], str]
     "--model",
     "folder",
     type=GENERATIVE,
-    help="Generative or LSTM language model: folder, archive or name.",
+    help=f"Generative or LSTM language model: folder, archive or name.  [default: {DEFAULT}]",
 )
 @kneser_ney_option
 @scorer_option
 @order_option
-@output_option
-@table_format_option
+@outputs_option(FORMS)
 @search_options
 @seed_option
 @open_option
@@ -75,32 +92,16 @@ Message = tuple[Callable[[str], None], str]
     help="Measure the entropy of the next word, too, which takes more time.",
 )
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
-@click.option("--trees", type=FILE, help="Write the best complete tree of each sentence.")
-@click.option(
-    "--beams",
-    type=FILE,
-    help="Write the partial trees after each word, best first, with log probabilities.",
-)
-@click.option("--json", type=FILE, help="Write all measures as JSON, one sentence per line.")
-@click.option(
-    "--html", "page", type=PAGE, help="Write a page with a bar per word and the partial trees."
-)
 @click.option(
     "--merge",
-    "raw",
-    type=FILE,
-    metavar="[RAW]",
-    is_flag=False,
-    flag_value=ITSELF,
-    help="Write a row per written word, with the surprisals of its tokens added up. RAW is a file with the sentences "
-    "of INPUT as they were written, one per line; without RAW, INPUT is running text (--text).",
+    is_flag=True,
+    help="With --text: write a row per written word, with the surprisals of its tokens added up.",
 )
 @click.option(
     "--by-region",
     is_flag=True,
     help="With --stimuli: write a row per region, with sums over its words.",
 )
-@together("outputs", Outputs)
 @source_options(*stimuli_options)
 @sentences_job
 def surprisal(
@@ -110,14 +111,13 @@ def surprisal(
     order,
     source,
     outputs,
-    style,
     options,
     seed,
     next_word,
     is_open,
     unknown,
     end,
-    raw,
+    merge,
     by_region,
     job,
 ) -> None:
@@ -127,28 +127,28 @@ def surprisal(
     text, and with --stimuli a table. Words that the model does not know are read as their classes of unknown words.
     Sentences are numbered from 1; empty lines of INPUT count, but not in running text.
 
-    Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv --html surprisals.html
+    Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv -o surprisals.html
     """  # fmt: skip
-    if [folder, train_path, scorer].count(None) != 2:
+    if [folder, train_path, scorer].count(None) < 2:
         raise click.UsageError("give either --model or --kneser-ney or --scorer")
-    baseline = chosen_baseline(train_path, scorer, order)
-    raw_path = None if raw == ITSELF else raw
-    _check_outputs(outputs, [source.path, raw_path, *(baseline.paths if baseline else [])])
-    _check_rows(source, raw, by_region, end)
+    baseline, folder = chosen_baseline(train_path, scorer, order), folder or DEFAULT
+    check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
+    _check_rows(source, merge, by_region, end)
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
-    wanted = WantedOutputs(end, bool(outputs.trees), outputs.has_beams)
+    wanted = WantedOutputs(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
     place = baseline or model_of_words(job.device, folder)
     lines, columns = partial(searched_lines, options, wanted), measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
-        _refuse_for_words(outputs)
+        flag = given_search_option() or ("-o FILE.trees" if wanted.trees else None)
+        if flag is not None:
+            raise click.UsageError(f"{flag} is for generative models with trees")
         lines = partial(sequential_lines, wanted, next_word)
         columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model = job.open_place(place)
-    transitions = getattr(model, "transitions", TOP_DOWN)
     if is_open:
         columns = [*columns, *OPEN_MEASURES]
-    sentences, rows = _read(source, stimuli, model, columns, style, raw, by_region)
+    sentences, rows = _read(source, stimuli, model, columns, merge, by_region)
     if unknown == "error":
         located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
         require_known(model, located)
@@ -158,72 +158,113 @@ def surprisal(
         spelling = required_spelling(model, description)
         sentences, spellings = with_open_classes(spelling, sentences)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-    what = Written(columns, end, transitions, rows, spellings)
-    run = partial(
-        job.write,
-        outputs.output,
-        grouped_for(options, items),
-        lines,
-        partial(line_without_memory, wanted),
-        options,
-        sentences,
-        wanted,
-        inputs=[],
+    writer = _Writer(
+        rows, columns, end, getattr(model, "transitions", TOP_DOWN), spellings, description
     )
-    _write(run, outputs, what, description, job.resume, partial(_messages, items, source.path))
-
-
-def _write(
-    run: Callable[..., object],
-    outputs: Outputs,
-    what: Written,
-    description: str,
-    resume: bool,
-    messages_of: Callable[[Iterable[MeasuredSentence]], Iterable[Message]],
-) -> None:
-    """Measure sentences and write the outputs: pipes and devices at once, files after the last sentence."""
-    written, messages = what.line_outputs(outputs), []
-    at_once = [output for output in written if not is_replaced(output.path)]
-    if resume:
-        # a stopped run may have kept the first sentences, which must be written before those of this run
-        at_once = []
-    with open_outputs(at_once) as write_at_once:
-
-        def on_lines(lines: Lines) -> None:
-            for line in lines if at_once else ():
-                write_at_once(MeasuredSentence.from_json(line))
+    messages: list[Message] = []
+    with ExitStack() as stack:
+        write = None if job.resume else writer.direct(outputs, stack)
 
         def make(kept: Results) -> None:
-            if outputs.page:
-                words = list(map(what.words, count(1), measured_sentences(kept.lines())))
-                names = what.rows.names
-                page = surprisal_page(words, "Surprisal", description, what.transitions, names)
-                write_output(outputs.page, page)
-            with open_outputs([output for output in written if output not in at_once]) as write:
-                for measured in measured_sentences(kept.lines()):
-                    write(measured)
-            messages.extend(messages_of(measured_sentences(kept.lines())))
+            for form, path in reversed(outputs.items()):
+                if write is None or is_replaced(path) or form == ".html":
+                    found = map(MeasuredSentence.from_json, kept.lines())
+                    write_output(path, writer.parts(form, found))
+            found = map(MeasuredSentence.from_json, kept.lines())
+            messages.extend(_messages(items, source.path, found))
 
-        run(make=make, on_lines=on_lines)
+        job.write(
+            next(iter(outputs.values())),
+            grouped_for(options, items),
+            lines,
+            partial(line_without_memory, wanted),
+            options,
+            sentences,
+            wanted,
+            inputs=[],
+            make=make,
+            on_lines=write or (lambda measured: None),
+        )
     for tell, message in messages:
         tell(message)
 
 
-def _check_outputs(outputs: Outputs, inputs: Sequence[str | None]) -> None:
-    """Raise RnngError, before the work, for outputs that cannot be written after it."""
-    named = [path for path in outputs if path]
-    check_files(named, inputs)
-    if sum(path in ("-", "/dev/stdout") for path in named) > 1:
-        raise RnngError("two outputs go to standard output: name a file for one")
+class _Writer(NamedTuple):
+    """What each output holds."""
+
+    rows: TokenRows
+    columns: Sequence[str]
+    """The measures."""
+    end: bool
+    """Whether sentence ends have rows."""
+    transitions: TransitionSystem
+    spellings: Sequence[Sequence[float]] | None
+    """log p of each word's spelling in nats, per sentence; None without an open vocabulary."""
+    description: str
+
+    def direct(self, outputs: Mapping[str, str], stack: ExitStack) -> Callable[[Lines], None]:
+        """Return a function that writes results to pipes and devices as soon as they are there; not pages."""
+        streams = {
+            form: stack.enter_context(replacing(path))
+            for form, path in outputs.items()
+            if not is_replaced(path) and form != ".html"
+        }
+        numbers = count(1)
+        for form, stream in streams.items():
+            stream.writelines(f"{text}\n" for text in self.first(form))
+
+        def write(measured: Lines) -> None:
+            for text, number in zip(measured, numbers):  # noqa: B905
+                for form, stream in streams.items():
+                    lines = self.lines(form, number, MeasuredSentence.from_json(text))
+                    stream.writelines(f"{line}\n" for line in lines)
+                    stream.flush()
+
+        return write
+
+    def parts(self, form: str, sentences: Iterable[MeasuredSentence]) -> Iterable[str]:
+        """Return the text of an output in parts."""
+        numbered = enumerate(sentences, 1)
+        if form == ".html":
+            words = [self._words(number, measured) for number, measured in numbered]
+            return surprisal_page(
+                words, "Surprisal", self.description, self.transitions, self.rows.names
+            )
+        lines = chain.from_iterable(self.lines(form, *item) for item in numbered)
+        return (f"{text}\n" for text in chain(self.first(form), lines))
+
+    def first(self, form: str) -> list[str]:
+        """Return the lines before the sentences: the names of a table's columns."""
+        is_table = form in (".tsv", ".csv")
+        return [header(self.columns, form[1:], self.rows.place)] if is_table else []
+
+    def lines(self, form: str, number: int, measured: MeasuredSentence) -> Iterator[str]:
+        """Yield the lines of a sentence, whose number is from 1."""
+        if form == ".trees":
+            yield best_tree(measured, self.transitions)
+            return
+        words = self._words(number, measured)
+        if form == ".jsonl":
+            fields = self.rows.fields(number, len(words))
+            yield json_line(words, number, self.columns, self.transitions, fields)
+            return
+        for row in self.rows.of(number, words):
+            yield line(row, self.columns, form[1:])
+
+    def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
+        records = measured.records
+        if self.spellings is not None:
+            records = with_spellings(records, self.spellings[number - 1])
+        return [record for record in records if self.end or record.token is not None]
 
 
-def _check_rows(source: Source, raw: str | None, by_region: bool, end: bool) -> None:
+def _check_rows(source: Source, merge: bool, by_region: bool, end: bool) -> None:
     """Raise UsageError for rows that the input cannot have."""
     has_regions = source.column is not None
-    if has_regions and raw is not None:
+    if has_regions and merge:
         raise click.UsageError("--stimuli merges tokens itself: leave out --merge")
-    if raw == ITSELF and source.text is None:
-        raise click.UsageError("--merge needs the sentences as they were written: --merge RAW")
+    if merge and source.text is None:
+        raise click.UsageError("--merge is for running text: add --text")
     if by_region and (end or not has_regions):
         raise click.UsageError(
             "--by-region is for regions of stimuli: "
@@ -236,34 +277,15 @@ def _read(
     stimuli: Stimuli | None,
     model,
     columns: Sequence[str],
-    style: str,
-    raw: str | None,
+    merge: bool,
     by_region: bool,
 ) -> tuple[Sequence[SourceSentence], TokenRows]:
-    """Return the sentences of INPUT, and the rows of the table. Raises InputError if words and tokens do not align."""
+    """Return the sentences of INPUT, and the rows of the table."""
     if stimuli:
         sentences = stimuli.tokenised(model.segmenter, source.text)
-        kind = RegionRows if by_region else StimulusRows
-        return sentences, kind(columns, style, sentences, stimuli)
+        return sentences, (RegionRows if by_region else WordRows)(sentences, stimuli, columns)
     sentences = list(source.read(lambda: model.segmenter, warn))
-    if raw is None:
-        return sentences, TokenRows(columns, style)
-    if raw == ITSELF:
-        return sentences, TextRows(columns, style, sentences)
-    lines = read_raw(raw, [s.tokens for s in sentences], source.path)
-    return sentences, RawLineRows(columns, style, lines, raw)
-
-
-def _refuse_for_words(outputs: Outputs) -> None:
-    """Raise UsageError for an option on the command line that needs a model with trees."""
-    flags = [
-        "--trees" if outputs.trees else None,
-        "--beams" if outputs.beams else None,
-        given_search_option(),
-    ]
-    flag = next(filter(None, flags), None)
-    if flag is not None:
-        raise click.UsageError(f"{flag} is for generative models with trees")
+    return sentences, WordRows(sentences) if merge else TokenRows()
 
 
 def _messages(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -94,6 +95,38 @@ class WordRecord:
             lexical=lexical,
             best_lexical=best,
         )
+
+
+_FIELDS = [f.name for f in fields(WordRecord)]
+
+
+class MeasuredSentence(NamedTuple):
+    """The measures of a sentence."""
+
+    records: list[WordRecord]
+    """Records of its words and, if asked for, of its end."""
+    trees: Sequence[Analysis] = ()
+    """Complete trees, best first; only if the end was asked for."""
+    log_mass: float | None = None
+    """log of the estimated probability of the words and, if asked for, the end, in nats."""
+    problem: str | None = None
+    """The reason why some of its measures are not finite."""
+
+    def to_json(self) -> str:
+        """Return the whole as one line for `from_json`."""
+        records = [[getattr(record, name) for name in _FIELDS] for record in self.records]
+        return json.dumps(self._replace(records=records))
+
+    @classmethod
+    def from_json(cls, text: str) -> MeasuredSentence:
+        """Return the sentence that `to_json` wrote."""
+        records, trees, log_mass, problem = json.loads(text)
+        read = []
+        for values in records:
+            of_word = dict(zip(_FIELDS, values, strict=True))
+            of_word["beam"] = [Analysis(*item) for item in of_word["beam"]]
+            read.append(WordRecord(**of_word))
+        return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")

@@ -9,11 +9,10 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from rnng_dy.evaluation.records import END, unmeasured
+from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.results import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
 from rnng_dy.search.trees import NumberedSentence, in_places
-from rnng_dy.search.words import MeasuredSentence, WordRecord
 
 
 class WantedOutputs(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
-from rnng_dy.evaluation.records import with_spellings
+from rnng_dy.evaluation.records import Analysis, WordRecord, with_spellings
 from rnng_dy.open_vocabulary import read_words, required_spelling
 from rnng_dy.search.incremental import Search, SearchState
 from rnng_dy.search.model import Model
@@ -24,7 +24,6 @@ from rnng_dy.search.surprisal import (
     open_search,
     record,
 )
-from rnng_dy.search.words import Analysis, WordRecord
 
 
 class Reader:

@@ -13,7 +13,13 @@ from oracle.registries import Registry
 from oracle.tokens import Token, split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.evaluation.records import MEASURES, OF_NEXT_WORD
+from rnng_dy.evaluation.records import (
+    MEASURES,
+    OF_NEXT_WORD,
+    Analysis,
+    MeasuredSentence,
+    WordRecord,
+)
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.incremental import (
@@ -29,7 +35,6 @@ from rnng_dy.search.next_words import entropy, with_next_word
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.side_by_side import run
-from rnng_dy.search.words import Analysis, MeasuredSentence, WordRecord
 from rnng_dy.text.sources import NumberedSentence
 
 ANALYSES = 400

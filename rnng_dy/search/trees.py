@@ -14,12 +14,12 @@ from oracle.parsed import ScoredTree
 from oracle.sentences import SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import Analysis
 from rnng_dy.search import greedy, nbest, sampling
 from rnng_dy.search.model import Model
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.search.surprisal import SearchOptions, measure_batch
-from rnng_dy.search.words import Analysis
 from rnng_dy.text.sources import NumberedSentence
 
 T = TypeVar("T")

@@ -12,14 +12,14 @@ from oracle.lazy import nltk
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
-from rnng_dy.evaluation.surprisal_table import json_word
+from rnng_dy.evaluation.records import MeasuredSentence
+from rnng_dy.evaluation.word_tables import json_word
 from rnng_dy.search import posterior as posteriors
 from rnng_dy.search.attention import attention_weights
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
-from rnng_dy.search.words import MeasuredSentence
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import (
     Bracket,

@@ -62,7 +62,7 @@ def refused(path, *command):
     [
         ("out", "sample --model parser s.txt --untagged -o out"),
         ("out", "parse --model parser s.txt -o out"),
-        ("out", "surprisal --model generator s.txt -o table --trees out"),
+        ("out.trees", "surprisal --model generator s.txt -o table -o out.trees"),
         ("out", "score --model generator t.trees -o out"),
         ("out", "perplexity --model generator t.oracle -o out"),
         ("out", "suite agreement-pp --model generator -o out"),

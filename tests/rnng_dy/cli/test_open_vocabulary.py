@@ -135,20 +135,21 @@ def test_shares_still_add_up(folder):
 
 
 def test_written_words_have_the_sums(folder):
-    (folder / "tokens").write_text("the blorked .\n")
-    (folder / "raw").write_text("the blorked.\n")
-    of_tokens = rows(surprisal("lm", "--open", source="tokens"))
-    merged = rows(surprisal("lm", "--open", "--merge", "raw", source="tokens"))
+    (folder / "words").write_text("the blorked.\n")
+    of_tokens = rows(surprisal("lm", "--open", "--text", source="words"))
+    merged = rows(surprisal("lm", "--open", "--text", "--merge", source="words"))
     for name in ("surprisal", "class_surprisal", "spelling_surprisal"):
         total = sum(float(row[name]) for row in of_tokens[1:])
         assert float(merged[1][name]) == pytest.approx(total, abs=3e-6)
 
 
 def test_json_and_page_have_the_open_figures(folder):
-    table = rows(surprisal("generator", "--open", "-o", "t", "--json", "j", "--html", "h.html"))
+    table = rows(surprisal("generator", "--open", "-o", "t", "-o", "j.jsonl", "-o", "h.html"))
     table = rows((folder / "t").read_text())
     words = [
-        w for line in (folder / "j").read_text().splitlines() for w in json.loads(line)["words"]
+        w
+        for line in (folder / "j.jsonl").read_text().splitlines()
+        for w in json.loads(line)["words"]
     ]
     assert [w["spelling_surprisal"] for w in words] == pytest.approx(
         [float(row["spelling_surprisal"]) for row in table], abs=1e-6

@@ -117,7 +117,7 @@ def test_a_generative_model_parses_a_text(scorers, generative_sentences):
 
 
 def test_surprisals_of_the_written_words_of_lines(scorers):
-    options = ["--text", "--one-per-line", "notes.txt", "--merge", "notes.txt"]
+    options = ["--text", "--one-per-line", "notes.txt", "--merge"]
     table = rows(run("surprisal", *scorers[0], *options).stdout)
     assert [row["token"] for row in table] == TEXT.split()
 

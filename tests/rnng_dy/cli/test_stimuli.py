@@ -80,7 +80,7 @@ def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_json_has_the_columns_of_the_stimuli_at_each_token(kind):
-    arguments = [*KINDS[kind], "--stimuli", "items.csv", "--end", "--json", "j.jsonl"]
+    arguments = [*KINDS[kind], "--stimuli", "items.csv", "--end", "-o", "-", "-o", "j.jsonl"]
     rows = table(run(*arguments).stdout)
     found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
     names = ("item", "condition", "rating", "region")
@@ -96,7 +96,7 @@ def test_json_has_the_columns_of_the_stimuli_at_each_token(kind):
 def test_the_surprisals_are_those_of_the_sentences_as_text(kind):
     Path("s.txt").write_text("The train slept.\n", encoding="utf-8")
     words = table(run(*KINDS[kind], "--stimuli", "items.csv").stdout)[:3]
-    alone = table(run(*KINDS[kind], "--text", "--one-per-line", "--merge", "s.txt", "s.txt").stdout)
+    alone = table(run(*KINDS[kind], "--text", "--one-per-line", "--merge", "s.txt").stdout)
     assert [{name: row[name] for name in alone[0]} for row in words] == alone
 
 
@@ -120,7 +120,7 @@ def test_regions_are_sums_over_their_words(kind):
 
 
 def test_the_page_names_items_and_conditions():
-    run(*KINDS["lm"], "--stimuli", "items.csv", "--html", "page.html", "-o", "o.tsv")
+    run(*KINDS["lm"], "--stimuli", "items.csv", "-o", "page.html", "-o", "o.tsv")
     page = Path("page.html").read_text(encoding="utf-8")
     assert "<h2>1 (1 short): " in page and "<h2>2 (1 long): " in page
 
@@ -141,8 +141,6 @@ def test_csv_end_and_resume_as_for_other_inputs():
         "--end",
         "-o",
         "o.csv",
-        "--format",
-        "csv",
         "--resume",
     )
     with Path("o.csv").open(newline="", encoding="utf-8") as stream:
@@ -158,8 +156,7 @@ def test_csv_end_and_resume_as_for_other_inputs():
 def test_running_text_is_merged_by_itself():
     text = "The train slept. She\n  didn't (not) read."
     Path("t.txt").write_text(text, encoding="utf-8")
-    rows = table(run(*KINDS["lm"], "--text", "t.txt", "--merge").stdout)
-    assert rows == table(run(*KINDS["lm"], "--text", "--merge", "t.txt").stdout)
+    rows = table(run(*KINDS["lm"], "--text", "--merge", "t.txt").stdout)
     assert column(rows, "token") == text.split()
     assert [text[int(row["start"]) : int(row["end"])] for row in rows] == text.split()
     assert column(rows, "sentence_id") == ["1"] * 3 + ["2"] * 4
@@ -182,11 +179,11 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
     [
         (["--stimuli", "--text"], "--stimuli is without --text, --one-per-line and --tagged"),
         (["--stimuli", "--untagged"], "--stimuli is without --text"),
-        (["--stimuli", "--merge", "items.csv"], "leave out --merge"),
+        (["--stimuli", "--merge"], "leave out --merge"),
         (["--column", "text"], "add --stimuli"),
         (["--by-region"], "add --stimuli"),
         (["--stimuli", "--by-region", "--end"], "leave out --end"),
-        (["--merge"], "--merge needs the sentences as they were written: --merge RAW"),
+        (["--merge"], "--merge is for running text: add --text"),
         (["--stimuli", "--column", "word"], "items.csv:1: no column 'word', but item, condition"),
         (["--stimuli", "--max-length", "3"], "items.csv:2: a sentence of 4 tokens"),
     ],

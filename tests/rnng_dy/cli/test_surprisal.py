@@ -17,9 +17,10 @@ from oracle.blocks import write_oracle
 from oracle.files import replacing
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.baselines.scorers import SCORERS
+from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.words import WordRecord, WordScorer
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
 from tests.plugin_state import no_plugins
@@ -89,6 +90,10 @@ def run(*arguments, code=0, stdin=None):
     return result
 
 
+def outputs(*names):
+    return [word for name in names for word in ("-o", name)]
+
+
 def table(text):
     assert "\r" not in text
     return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -151,17 +156,16 @@ def test_a_scorer_without_distributions_refuses_the_entropy_of_the_next_word():
     assert "one-bit gives no entropy of the next word: leave out --next-word" in result.stderr
 
 
-@pytest.mark.parametrize("more", [[], ["--merge", "raw"]])
+@pytest.mark.parametrize("more", [[], ["--text", "--one-per-line", "--merge"]])
 def test_csv_has_the_cells_of_the_table_with_tabs(more):
     Path("quoted").write_text('the " slept ,\n" the " .\n', encoding="utf-8")
-    Path("raw").write_text('the " slept,\n"the" .\n', encoding="utf-8")
     arguments = [*KINDS["lm"], "quoted", "--end", *more]
     with_tabs = table(run(*arguments).stdout)
-    assert run(*arguments, "--format", "csv", "-o", "out.csv").stdout == ""
+    assert run(*arguments, "-o", "out.csv").stdout == ""
     text = read("out.csv").decode()
     assert list(csv.DictReader(io.StringIO(text, newline=""), strict=True)) == with_tabs
     assert text.count("\r\n") == text.count("\n") == len(with_tabs) + 1
-    assert len(with_tabs) == (7 if more else 10)
+    assert len(with_tabs) == 10
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,7 +245,7 @@ def test_bad_sentences_are_refused(folder, content, says):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind, folder):
     # no UNK class for a number with a dash and capitals is in the small training data
-    result = run(*KINDS[kind], "-", "--json", "out.json", "--html", "page.html", "--end",
+    result = run(*KINDS[kind], "-", "-o", "-", "-o", "out.jsonl", "-o", "page.html", "--end",
                  stdin="she A1-S slept .\nshe slept .\n")  # fmt: skip
     rows = table(result.stdout)
     assert [r["surprisal"] == "inf" for r in rows] == [i == 1 for i in range(9)]
@@ -249,32 +253,13 @@ def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind,
         "-:1: not in the model's vocabulary, so skipped: A1-S (UNK-CAPS-NUM-DASH-s)"
         in result.stderr
     )
-    first = json.loads((folder / "out.json").read_text(encoding="utf-8").splitlines()[0])
+    first = json.loads((folder / "out.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert first["words"][1]["surprisal"] is None
     assert first["words"][1]["infinite"] is True
     # the words after it are read as if it were not there
     assert [float(r["surprisal"]) for r in rows[2:5]] == pytest.approx(
         [float(r["surprisal"]) for r in rows[6:]], abs=1e-4
     )
-
-
-def test_the_analyses_of_a_sentence_lack_a_word_that_was_passed_over(folder):
-    run(
-        *KINDS["generator"],
-        "-",
-        "-o",
-        "out",
-        "--beams",
-        "b",
-        "--trees",
-        "t",
-        stdin="she A1-S slept .\n",
-    )
-    assert (folder / "t").read_text(encoding="utf-8") == "\n", "it has p = 0"
-    beams = (folder / "b").read_text(encoding="utf-8").splitlines()
-    place = beams.index("word 1 2 A1-S")
-    assert beams[place + 1] == "word 1 3 slept"
-    assert "A1-S" not in beams[place + 2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -316,7 +301,7 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
 
     monkeypatch.setattr(searching, "measure", full)
     result = run(
-        *KINDS["generator"], "s.txt", "--end", "--trees", "t", "--html", "h", "--json", "j"
+        *KINDS["generator"], "s.txt", "--end", *outputs("-", "t.trees", "h.html", "j.jsonl")
     )
     assert "s.txt:3: does not fit into memory" in result.stderr
     assert "outside the model's vocabulary" not in result.stderr
@@ -324,8 +309,8 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
     assert [r["known"] for r in rows[5:]] == [""] * 7
     assert [r["surprisal"] for r in rows[5:]] == ["nan"] * 7
     assert math.isfinite(float(rows[4]["surprisal"]))
-    assert read("t").count(b"\n") == 3
-    assert "3: 6 words, ? bits" in (folder / "h").read_text(encoding="utf-8")
+    assert read("t.trees").count(b"\n") == 3
+    assert "3: 6 words, ? bits" in (folder / "h.html").read_text(encoding="utf-8")
 
 
 def test_a_long_sentence_is_read_to_its_end():
@@ -335,9 +320,9 @@ def test_a_long_sentence_is_read_to_its_end():
     assert all(math.isfinite(float(r["surprisal"])) for r in rows)
 
 
-@pytest.mark.parametrize("output", ["", "--json", "--trees", "--beams"])
-def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder):
-    arguments = [*KINDS["generator"], "many.txt", *([output, "-", "-o", "t"] if output else [])]
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "trees"])
+def test_sentences_are_printed_as_they_are_measured(form, monkeypatch, folder):
+    arguments = [*KINDS["generator"], "many.txt", "--format", form]
     expected, measure, printed = run(*arguments).stdout, searching.measure, []
 
     def watched(*others):
@@ -352,18 +337,17 @@ def test_sentences_are_printed_as_they_are_measured(output, monkeypatch, folder)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_unknown_words_are_counted(kind, folder):
+def test_unknown_words_are_counted(kind):
     text = "she qwxed the train .\nshe qwxed Zorgs .\n"
-    result = run(*KINDS[kind], "-", "--end", "--json", "j", stdin=text)
+    result = run(*KINDS[kind], "-", "--end", *outputs("-", "j.jsonl"), stdin=text)
     assert "words outside the model's vocabulary: 3 of 9, qwxed (2), Zorgs (1)\n" in result.stderr
     known = [r["known"] for r in table(result.stdout)]
     assert known == ["1", "0", "1", "1", "1", "", "1", "0", "0", "1", ""]
-    in_json = [w["known"] for line in read("j").splitlines() for w in json.loads(line)["words"]]
+    in_json = [
+        w["known"] for line in read("j.jsonl").splitlines() for w in json.loads(line)["words"]
+    ]
     assert in_json == [{"1": True, "0": False, "": None}[value] for value in known]
     assert "outside" not in run(*KINDS[kind], "-", stdin="she slept .\n").stderr
-    (folder / "raw").write_text("she qwxedthe train .\nshe qwxed Zorgs .\n", encoding="utf-8")
-    merged = table(run(*KINDS[kind], "-", "--end", "--merge", "raw", stdin=text).stdout)
-    assert [r["known"] for r in merged] == ["1", "0", "1", "1", "", "1", "0", "0", "1", ""]
 
 
 @pytest.mark.parametrize(
@@ -426,10 +410,9 @@ def test_all_searches_have_the_columns_that_they_can_have():
     ("arguments", "says"),
     [
         (["--model", "parser", "s.txt"], "parser is a parser, which gives words no probability"),
-        (["s.txt"], "either --model or --kneser-ney"),
         ([*KINDS["lm"], "--kneser-ney", "train.oracle", "s.txt"], "either --model or --kneser-ney"),
-        ([*KINDS["lm"], "s.txt", "--trees", "t"], "--trees is for generative models"),
-        ([*KINDS["n-grams"], "s.txt", "--beams", "b"], "--beams is for generative models"),
+        ([*KINDS["lm"], "s.txt", "-o", "t.trees"], "-o FILE.trees is for generative models"),
+        ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
@@ -471,24 +454,17 @@ def test_a_huge_beam_keeps_what_there_is(option):
 # other outputs
 
 
-def test_trees_and_beams_have_the_words(folder):
-    run(*KINDS["generator"], "s.txt", "-o", "out", "--trees", "t", "--beams", "b")
-    trees = (folder / "t").read_text(encoding="utf-8").split("\n")
+def test_trees_have_the_words(folder):
+    run(*KINDS["generator"], "s.txt", "-o", "t.trees")
+    trees = (folder / "t.trees").read_text(encoding="utf-8").split("\n")
     assert [line.count("(XX ") for line in trees] == [4, 0, 6, 0]
     assert all(line.startswith("(") for line in trees if line)
-    beams = (folder / "b").read_text(encoding="utf-8").splitlines()
-    places = [line.split() for line in beams if line.startswith("word ")]
-    assert [place[1:3] for place in places] == [
-        [r["sentence_id"], r["token_id"]] for r in table(read("out").decode())
-    ]
-    ranks = [line.split(" ")[0] for line in beams[1 : beams.index("word 1 2 train")]]
-    assert ranks == ["1", "2", "3", "4"]
 
 
 def test_json_has_the_table_and_the_beam(folder):
-    run(*KINDS["generator"], "s.txt", "-o", "out", "--json", "j")
+    run(*KINDS["generator"], "s.txt", *outputs("out", "j.jsonl"))
     sentences = [
-        json.loads(line) for line in (folder / "j").read_text(encoding="utf-8").splitlines()
+        json.loads(line) for line in (folder / "j.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     assert [s["sentence_id"] for s in sentences] == [1, 2, 3]
     assert sentences[1]["words"] == []
@@ -500,49 +476,11 @@ def test_json_has_the_table_and_the_beam(folder):
 
 
 def test_the_page_numbers_sentences_as_the_table_does(folder):
-    run(*KINDS["generator"], "s.txt", "-o", "out", "--html", "page.html")
+    run(*KINDS["generator"], "s.txt", "-o", "page.html")
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert [f"<h2>{n}: " in page for n in (1, 2, 3, 4)] == [True, True, True, False]
     assert "<h2>2: empty</h2>" in page
-
-
-# written words
-
-
-def test_tokens_of_a_written_word_are_added_up(folder):
-    (folder / "tokens").write_text("she can n't read .\n\na cat\n", encoding="utf-8")
-    (folder / "raw").write_text("she cann't read.\n\na cat\u2028\n", encoding="utf-8")
-    plain = table(run(*KINDS["generator"], "tokens").stdout)
-    merged = table(run(*KINDS["generator"], "tokens", "--merge", "raw").stdout)
-    assert [(r["sentence_id"], r["token_id"], r["token"]) for r in merged] == [
-        ("1", "1", "she"), ("1", "2-3", "cann't"), ("1", "4-5", "read."), ("3", "1", "a"), ("3", "2", "cat\\u2028"),
-    ]  # fmt: skip
-    both = sum(float(r["surprisal"]) for r in plain[1:3])
-    assert float(merged[1]["surprisal"]) == pytest.approx(both, abs=2e-6)
-
-
-@pytest.mark.parametrize(
-    ("raw", "says"),
-    [
-        ("the train slept.\n\nshe read old letter.\n", "raw:3: column 10: expected token 3, 'no'"),
-        ("the train slept.\nx\nshe read no old letter.\n", "raw:2: column 1: 'x' is in none of the 0 tokens"),
-        ("the train slept.\n", "1 raw lines for 3 sentences of s.txt"),
-        (b"the train sl\xe9pt.\n\nshe read no old letter.\n", "raw:1"),
-    ],
-)  # fmt: skip
-def test_raw_lines_that_do_not_fit_are_refused_before_the_work(folder, monkeypatch, raw, says):
-    monkeypatch.setattr(searching, "measure", None)
-    (folder / "raw").write_bytes(raw if isinstance(raw, bytes) else raw.encode())
-    assert says in run(*KINDS["generator"], "s.txt", "--merge", "raw", code=2).stderr
-
-
-def test_empty_raw_lines_at_the_end_do_not_count(folder):
-    (folder / "raw").write_text(
-        "\ufeffthe train slept.\r\n\nshe read no old letter.\n\n\n", encoding="utf-8"
-    )
-    rows = table(run(*KINDS["lm"], "s.txt", "--merge", "raw", "--end").stdout)
-    assert [r["token"] for r in rows[:4]] == ["the", "train", "slept.", "</s>"]
 
 
 # where it goes
@@ -551,34 +489,22 @@ def test_empty_raw_lines_at_the_end_do_not_count(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["-o", "s.txt"], "s.txt is the input as well"),
-        (["--merge", "test.oracle", "--json", "test.oracle"], "test.oracle is the input as well"),
-        (["-o", "out", "--html", "./out"], "two outputs"),
-        (["--json", "-"], "two outputs go to standard output"),
-        (["--html", "/dev/stdout"], "two outputs go to standard output"),
+        (["-o", "out.html", "-o", "./out.html"], "would both hold html"),
+        (["-o", "-", "-o", "/dev/stdout"], "would both hold tsv"),
         (["-o", "nowhere/out"], "no folder"),
-        (["--json", "lm"], "lm is a folder"),
-        (["-o", "out", "--html", "a" * 300], "File name too long"),
-        (["-o", "out", "--json", "/dev/full"], "/dev/full: No space left on device"),
+        (["-o", "lm"], "lm is a folder"),
+        (["-o", "out", "-o", "a" * 300 + ".html"], "File name too long"),
+        (
+            ["--format", "jsonl", "-o", "out.tsv", "-o", "/dev/full"],
+            "/dev/full: No space left on device",
+        ),
         (["-o", "/dev/full"], "/dev/full: No space left on device"),
     ],
 )
 def test_outputs_that_cannot_be_written(folder, arguments, says):
     assert says in run(*KINDS["lm"], "s.txt", *arguments, code=2).stderr
     assert (folder / "s.txt").read_text(encoding="utf-8") == TEXT
-    assert not (folder / "out").exists()
-    assert (folder / "out.part").exists() == ("/dev/full" in arguments and "out" in arguments)
-
-
-def test_what_was_found_is_not_lost_where_an_output_cannot_be_written(folder, monkeypatch):
-    arguments = [*KINDS["generator"], "s.txt", "-o", "out", "--json"]
-    run(*arguments, "/dev/full", code=2)
-    assert (folder / "out.part").exists()
-    monkeypatch.setattr(searching, "measure", None)
-    result = run(*arguments, "j", "--resume")
-    assert "surprisal: 3 sentences [00:00, ? " in result.stderr
-    assert len(table(read("out").decode())) == 10
-    assert not list(folder.glob("out.*"))
+    assert not [path for path in folder.glob("out*") if ".part" not in path.name]
 
 
 def test_standard_output_may_be_named():
@@ -590,12 +516,11 @@ def test_standard_output_may_be_named():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_number_of_jobs_changes_no_byte(kind):
-    outputs = ["--json", "{}.json", "--html", "{}.html", "--end"]
-    outputs += ["--beams", "{}.beams", "--trees", "{}.trees"] if kind == "generator" else []
+    endings = ["tsv", "jsonl", "html", *(["trees"] if kind == "generator" else [])]
     for jobs in "12":
-        named = [name.format(f"j{jobs}") for name in outputs]
-        run(*KINDS[kind], "many.txt", *named, "-o", f"j{jobs}.tsv", "--jobs", jobs)
-    for name in ("tsv", *(name[3:] for name in outputs if name.startswith("{}"))):
+        named = outputs(*(f"j{jobs}.{name}" for name in endings))
+        run(*KINDS[kind], "many.txt", *named, "--end", "--jobs", jobs)
+    for name in endings:
         assert read(f"j1.{name}") == read(f"j2.{name}"), name
 
 
@@ -626,7 +551,7 @@ from rnng_dy.cli import main
 main()
 """
 IN_THE_WORK = {"module": "results", "owner": "Results", "name": "write", "n": 3}
-IN_THE_OUTPUT = {"module": "search", "owner": "surprisal_outputs", "name": "_tree", "n": 1}
+IN_THE_OUTPUT = {"module": "cli", "owner": "surprisal", "name": "best_tree", "n": 1}
 
 
 def run_and_die(program, *arguments, code):
@@ -637,12 +562,12 @@ def run_and_die(program, *arguments, code):
 @pytest.mark.parametrize("place", [IN_THE_WORK, IN_THE_OUTPUT], ids=["work", "output"])
 def test_a_kill_loses_nothing(folder, place):
     arguments = [*KINDS["generator"], "many.txt", "--end"]
-    run(*arguments, "-o", "whole", "--trees", "whole.trees")
-    outputs = ["-o", "cut", "--trees", "cut.trees"]
+    run(*arguments, *outputs("whole", "whole.trees"))
+    cut = outputs("cut", "cut.trees")
     program = KILLED.format(signal="SIGKILL", **place)
-    run_and_die(program, *arguments, *outputs, code=-signal.SIGKILL)
+    run_and_die(program, *arguments, *cut, code=-signal.SIGKILL)
     assert not (folder / "cut").exists()
-    run(*arguments, *outputs, "--resume")
+    run(*arguments, *cut, "--resume")
     assert read("cut") == read("whole")
     assert read("cut.trees") == read("whole.trees")
     assert not list(folder.glob("cut.part*"))
@@ -662,7 +587,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
 def test_a_part_of_other_options_is_not_gone_on_with(folder):
     arguments = ["--model", "generator", "many.txt", "-o", "cut"]
     run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["--json", "j"], ["--end"], ["--sum", "all"]):
+    for changed in (["-o", "j.jsonl"], ["--end"], ["--sum", "all"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
         result = run(*arguments, *SMALL, *changed, "--resume")

@@ -17,7 +17,7 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.drawing.tree_page import tree_page
-from rnng_dy.search.words import WordRecord
+from rnng_dy.evaluation.records import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA
 
@@ -133,7 +133,7 @@ def data(trees, tmp_path_factory):
 
 
 COMMANDS = [
-    "surprisal --model generator some.gen.oracle -o out --html page.html",
+    "surprisal --model generator some.gen.oracle -o out -o page.html",
     "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees -o page.html",
     "parse --model parser some.oracle -o page.html",

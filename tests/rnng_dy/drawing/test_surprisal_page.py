@@ -11,7 +11,7 @@ from markupsafe import escape
 
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing.surprisal_page import HEIGHT, TOP, surprisal_page
-from rnng_dy.search.words import Analysis, WordRecord
+from rnng_dy.evaluation.records import Analysis, WordRecord
 
 
 def beam(*derivations):

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnng_dy.evaluation.surprisal_table import MEASURES, beam_lines, header, json_line, line
-from rnng_dy.search.words import Analysis, WordRecord
+from rnng_dy.evaluation.records import Analysis, WordRecord
+from rnng_dy.evaluation.word_tables import MEASURES, header, json_line, token_cells
+from rnng_dy.evaluation.word_tables import line as line_of_row
 
 THE = (
     Analysis(-5.09817553, ["NT(S)", "NT(NP)", "SHIFT"]),
@@ -26,6 +27,10 @@ SENTENCE = [
     WordRecord("cat", "UNK-LC", math.inf, rounds=0, open=3, beam=CAT),
     WordRecord(None, None, -0.0, beam=END),
 ]
+
+
+def line(record, number, token_id, *columns):
+    return line_of_row((token_cells(number, token_id, record), record), *columns)
 
 
 def test_a_table_has_the_columns_of_the_kind_of_model():
@@ -50,8 +55,6 @@ def test_a_line_stays_one_line_of_so_many_columns(token, value):
     assert text.count("\t") == header().count("\t")
     assert text.splitlines() == [text]
     assert len(text.split("\t")[2].split(" ")) == 1
-    [first] = beam_lines([WordRecord(token, None, 1.0)], 1)
-    assert first.splitlines() == [first]
 
 
 @pytest.mark.parametrize(
@@ -97,18 +100,7 @@ def test_bytes_that_are_not_utf8_are_lone_surrogates_in_json():
     assert '"caf\\udce9 猫"' in text
 
 
-def test_beams_are_ranked_trees_that_are_open():
-    assert list(beam_lines(SENTENCE, 4)) == [
-        "word 4 1 The",
-        "1 -5.09817553 (S (NP The",
-        "2 -5.76197112 (S The",
-        "word 4 2 cat",
-        "1 -12.25 (S (NP The cat",
-        "word 4 3 </s>",
-        "1 -20 (S (NP The cat))",
-    ]
-
-
 def test_words_of_trees_have_no_white_space_or_brackets():
     records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
-    assert list(beam_lines(records, 1))[1] == "1 -1 (S -LRB-a\\x20b-RRB-"
+    [word] = json.loads(json_line(records, 1))["words"]
+    assert word["beam"][0]["tree"] == "(S -LRB-a\\x20b-RRB-"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rnng_dy.evaluation.evalb import score
 from rnng_dy.evaluation.evalb_report import format_scores
-from rnng_dy.evaluation.surprisal_table import header, line
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.tables import CSV, TSV, joined
-from rnng_dy.search.words import WordRecord
+from rnng_dy.evaluation.word_tables import header, line, token_cells
 
 WORDS = ['"', '"Hello', 'say "so"', "a,b", "''", "-", "+1", "=A1", "#", "NA"]
 QUOTED = '"Hello'
@@ -38,7 +38,8 @@ def test_csv_is_that_of_rfc_4180():
 def test_no_word_with_quotation_marks_costs_rows(style):
     lines = [header(["surprisal"], style)]
     for number, word in enumerate(WORDS, 1):
-        lines.append(line(WordRecord(word, None, 1.5), 1, number, ["surprisal"], style))
+        record = WordRecord(word, None, 1.5)
+        lines.append(line((token_cells(1, number, record), record), ["surprisal"], style))
     text = "".join(f"{each}\n" for each in lines)
     # as README.md says: quoting=3
     as_documented = {"delimiter": "\t", "quoting": 3} if style == TSV else {}

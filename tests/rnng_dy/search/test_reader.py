@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from oracle.errors import RnngError, UnseenSymbolError
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.surprisal import SearchOptions, measure
-from rnng_dy.search.words import WordRecord
 
 from ..conftest import make_generator, make_parser
 

@@ -1,16 +1,13 @@
-"""Sentences with a record per word, as searches and scorers measure them."""
+"""The interface of sources of surprisals without a model folder: n-grams, tables, and scorers of plugins."""
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from oracle.errors import RnngError
-from rnng_dy.evaluation.records import Analysis as Analysis
-from rnng_dy.evaluation.records import WordRecord as WordRecord
+from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
@@ -62,35 +59,3 @@ class WordScorer(ABC):
     def spelling(self) -> SpellingModel | None:
         """The probabilities of strings for an open vocabulary; None if the scorer has none."""
         return None
-
-
-_FIELDS = [field.name for field in fields(WordRecord)]
-
-
-class MeasuredSentence(NamedTuple):
-    """The measures of a sentence."""
-
-    records: list[WordRecord]
-    """Records of its words and, if asked for, of its end."""
-    trees: Sequence[Analysis] = ()
-    """Complete trees, best first; only if the end was asked for."""
-    log_mass: float | None = None
-    """log of the estimated probability of the words and, if asked for, the end, in nats."""
-    problem: str | None = None
-    """The reason why some of its measures are not finite."""
-
-    def to_json(self) -> str:
-        """Return the whole as one line for `from_json`."""
-        records = [[getattr(record, name) for name in _FIELDS] for record in self.records]
-        return json.dumps(self._replace(records=records))
-
-    @classmethod
-    def from_json(cls, text: str) -> MeasuredSentence:
-        """Return the sentence that `to_json` wrote."""
-        records, trees, log_mass, problem = json.loads(text)
-        read = []
-        for values in records:
-            of_word = dict(zip(_FIELDS, values, strict=True))
-            of_word["beam"] = [Analysis(*item) for item in of_word["beam"]]
-            read.append(WordRecord(**of_word))
-        return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)

@@ -1,0 +1,317 @@
+"""Word-by-word measures as tables, with a row per token, written word or region, and as JSON."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from oracle.brackets import format_tree
+from oracle.errors import InputError
+from oracle.files import WHITE_SPACE, one_line
+from oracle.sentences import SourceSentence
+from oracle.transitions import TOP_DOWN, TransitionSystem
+from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import (
+    ALL_MEASURES,
+    END,
+    MEASURES,
+    MeasuredSentence,
+    WordRecord,
+    one_word,
+    tokens_so_far,
+)
+from rnng_dy.evaluation.tables import TSV, joined
+from rnng_dy.text.stimuli import REGION, Stimuli
+
+PLACE = ("sentence_id", "token_id", "token", "unk", "known")
+"""The first columns of a table of tokens."""
+_WORD = ("word_id", "start", "end")
+_OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
+_NOT_ADDED = ("standard_error", "entropy", "open", "next_word_entropy")
+_WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
+
+Row = tuple[Sequence[str], WordRecord]
+"""The cells that say where a record belongs, and the record."""
+
+
+@dataclass(frozen=True)
+class MergedWord(WordRecord):
+    """A written word, or the end of a sentence, with the measures of the tokens that it covers.
+
+    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
+    token lacks the measure. Entropies and open constituents are the values after the last token. The standard error is
+    a single token's, and None for several tokens, since the errors of neighbours are not independent. `unk` is the
+    model's form of a single token.
+    """
+
+    first: int = 1
+    """Number of the first token, from 1."""
+    last: int = 1
+    known: bool | None = None
+    """Whether the model saw all tokens unchanged; None for the end of a sentence."""
+    span: tuple[int, int] | None = None
+    """Its characters in the text, from 0, the end exclusive; None for the end of a sentence."""
+
+    @property
+    def token_ids(self) -> str:
+        """`3`, or `3-4` for several tokens."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
+
+
+def merged(sentence: SourceSentence, records: Sequence[WordRecord]) -> list[MergedWord]:
+    """Return the written words of a sentence of running text with their tokens' measures.
+
+    White space separates words. Records after the tokens, such as that of the end, stay alone.
+    """
+    text, spans = sentence.text, sentence.spans
+    offset = spans[0][0] if spans else 0
+    begins = [offset + written.start() for written in _WRITTEN.finditer(text)]
+    words = []
+    for _, of_word in groupby(range(len(spans)), lambda i: bisect_right(begins, spans[i][0])):
+        first, *others = of_word
+        last = others[-1] if others else first
+        begin, end = spans[first][0], spans[last][1]
+        word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
+        words.append(_covering(word, records, first, last, (begin, end)))
+    return words + [_covering(None, records, i, i) for i in range(len(spans), len(records))]
+
+
+def _covering(
+    text: str | None,
+    records: Sequence[WordRecord],
+    first: int,
+    last: int,
+    span: tuple[int, int] | None = None,
+) -> MergedWord:
+    """Return a text with the measures of the tokens that it covers, `first` to `last`, counted from 0."""
+    covered = records[first : last + 1]
+    alone, known = first == last, [record.known for record in covered]
+
+    def total(name: str) -> float | None:
+        values = [getattr(record, name) for record in covered]
+        return None if None in values else sum(values)
+
+    return MergedWord(
+        token=text,
+        first=first + 1,
+        last=last + 1,
+        standard_error=covered[0].standard_error if alone else None,
+        entropy=covered[-1].entropy,
+        open=covered[-1].open,
+        next_word_entropy=covered[-1].next_word_entropy,
+        unk=covered[0].unk if alone else None,
+        known=None if None in known else all(known),
+        span=span,
+        **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},
+    )
+
+
+class TokenRows:
+    """A row per token."""
+
+    place: Sequence[str] = PLACE
+    """The columns before the measures."""
+    names: Sequence[str] = ()
+    """How a page names the sentences; by their numbers without them."""
+
+    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
+        """Yield the rows of a sentence; `number` counts sentences from 1."""
+        for i, record in enumerate(records, 1):
+            yield token_cells(number, i, record), record
+
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+        """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
+        return ()
+
+
+class WordRows(TokenRows):
+    """A row per written word, with its place in the running text or, for stimuli, in the table's text."""
+
+    own: Sequence[str] = (REGION, *_WORD, *PLACE)
+    """The columns that follow those of the stimuli."""
+
+    def __init__(
+        self,
+        sentences: Sequence[SourceSentence],
+        stimuli: Stimuli | None = None,
+        measures: Sequence[str] = (),
+    ):
+        """Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure."""
+        self._sentences, self._stimuli = sentences, stimuli
+        self.place = (*_WORD, *PLACE)
+        if stimuli is None:
+            return
+        self.place = (*stimuli.columns, *self.own)
+        self.names = [
+            f"{i} ({sentence.name})" if sentence.name else str(i)
+            for i, sentence in enumerate(stimuli.sentences, 1)
+        ]
+        for name in stimuli.columns:
+            if name in (*self.own, *measures):
+                message = f"the output has a column {name!r}, too: rename the column of the stimuli"
+                raise InputError(message, stimuli.path, 1)
+
+    def words(self, number: int, records: Sequence[WordRecord]) -> list[MergedWord]:
+        """Return the written words of a sentence."""
+        sentence = self._sentences[number - 1]
+        return merged(sentence, records) if sentence.tokens else []
+
+    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
+        """See `TokenRows`."""
+        for i, word in enumerate(self.words(number, records), 1):
+            place = (str(i), *(map(str, word.span) if word.span else ("", "")))
+            before = self._carried(number, word.span) if self._stimuli else ()
+            yield (*before, *place, *token_cells(number, word.token_ids, word)), word
+
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+        """See `TokenRows`."""
+        if self._stimuli is None:
+            return ()
+        names = (*self._stimuli.columns, REGION)
+        spans = [*self._sentences[number - 1].spans, None][:tokens]
+        return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
+
+    def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
+        """Return the cells of the stimuli's columns, and the region."""
+        regions = self._stimuli.sentences[number - 1].regions
+        if span is None:
+            return (*regions[-1].cells, "")
+        region = regions[self._region_of(number, span)]
+        return (*region.cells, region.name)
+
+    def _region_of(self, number: int, span: tuple[int, int]) -> int:
+        """Return the index of the region in which characters of a sentence begin."""
+        return self._stimuli.sentences[number - 1].region_at(span[0])
+
+
+class RegionRows(WordRows):
+    """A row per region of stimuli, with sums over its words; a word belongs to the region in which it begins."""
+
+    own = _OF_REGION
+
+    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
+        """See `TokenRows`. A region without words has the sum 0."""
+        words = [word for word in self.words(number, records) if word.span is not None]
+        by_region = {
+            i: list(of) for i, of in groupby(words, lambda w: self._region_of(number, w.span))
+        }
+        for i, region in enumerate(self._stimuli.sentences[number - 1].regions):
+            inside = by_region.get(i, [])
+            summed = WordRecord("", None, 0.0)
+            if inside:
+                content = " ".join(word.token for word in inside)
+                summed = _covering(content, records, inside[0].first - 1, inside[-1].last - 1)
+            unknown = sum(word.known is False for word in inside)
+            begin, end = (inside[0].span[0], inside[-1].span[1]) if inside else (region.begin,) * 2
+            counts = (number, begin, end, summed.token, len(inside), unknown)
+            yield (*region.cells, region.name, *map(str, counts)), summed
+
+
+def token_cells(sentence_id: int, token_id: object, record: WordRecord) -> Sequence[str]:
+    """Return the cells of the columns PLACE.
+
+    `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token `</s>`. `one_word` escapes
+    white space and control characters in a token.
+    """
+    token = END if record.token is None else one_word(record.token)
+    unk = "" if record.unk is None else one_word(record.unk)
+    return str(sentence_id), str(token_id), token, unk, _cell(record.known)
+
+
+def header(
+    columns: Iterable[str] = MEASURES, style: str = TSV, place: Sequence[str] = PLACE
+) -> str:
+    r"""Return the first line of a table; `columns` are the measures that the kind of model and search provides.
+
+    >>> header(["surprisal"]).split("\t")
+    ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
+    """
+    return joined((*place, *_in_order(columns)), style)
+
+
+def line(row: Row, columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
+    """Return the line of a row, with as many columns as the header.
+
+    Bits have six digits after the point, or are `inf`. Cells of unavailable measures are empty.
+    """
+    place, record = row
+    return joined((*place, *(_cell(getattr(record, name)) for name in _in_order(columns))), style)
+
+
+def json_line(
+    records: Sequence[WordRecord],
+    sentence_id: int,
+    columns: Iterable[str] = MEASURES,
+    transitions: TransitionSystem = TOP_DOWN,
+    fields: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """Return a sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
+
+    A word has its `fields`, and the table's columns by name, with tokens unescaped (null at the end of the sentence).
+    It may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
+    infinite surprisal is null with `"infinite": true`; a missing measure is only null.
+    """
+    words = [
+        {**of_word, **json_word(records, i, columns, transitions)}
+        for i, of_word in enumerate(fields or [{}] * len(records))
+    ]
+    return one_line({"sentence_id": sentence_id, "words": words})
+
+
+def json_word(
+    records: Sequence[WordRecord],
+    index: int,
+    columns: Iterable[str],
+    transitions: TransitionSystem = TOP_DOWN,
+) -> dict[str, object]:
+    """Return a word of `json_line`; `records` are those of its sentence, at least up to the word."""
+    record = records[index]
+    word: dict[str, object] = {
+        "token_id": index + 1,
+        "token": record.token,
+        "unk": record.unk,
+        "known": record.known,
+    }
+    word |= {name: getattr(record, name) for name in _in_order(columns)}
+    if math.isinf(record.surprisal):
+        word["infinite"] = True
+    if record.beam:
+        words = tokens_so_far(records, index + 1)
+        word["beam"] = [
+            {
+                "log_prob": analysis.log_prob,
+                "tree": transitions.partial_brackets(analysis.actions, words),
+                "actions": list(analysis.actions),
+            }
+            for analysis in record.beam
+        ]
+    return word
+
+
+def _in_order(columns: Iterable[str]) -> list[str]:
+    wanted = set(columns)
+    if unknown := wanted.difference(ALL_MEASURES):
+        raise ValueError(f"no measures: {sorted(unknown)}")
+    return [name for name in ALL_MEASURES if name in wanted]
+
+
+def _cell(value: float | int | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return str(int(value))
+    # adding 0.0 removes the sign of a negative zero
+    return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
+
+
+def best_tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
+    """Return the best complete tree as a line, tags XX; an empty line if there is none."""
+    if not measured.trees:
+        return ""
+    words = tokens_so_far(measured.records, len(measured.records))
+    actions = measured.trees[0].actions
+    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))
