@@ -86,9 +86,9 @@ def _spelling(word: str) -> str:
 
 
 def save_tagger(tagger: Tagger, folder: str | Path) -> None:
-    """Write a tagger's files into a new folder; equal taggers give equal files."""
+    """Write a tagger's files into a folder; equal taggers give equal files."""
     folder = Path(folder)
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     weights, tagdict, classes = tagger.encode_json_obj()
     # classes are a set, whose order differs between processes
     for name, content in zip(FILES, (weights, tagdict, sorted(classes)), strict=True):

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 import warnings
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast, overload
 
 import nltk
 import numpy as np
 
-from oracle.archives import Member, is_there
 from oracle.errors import InputError, RnngError
+from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
-from rnng_dy import checkpoint, exports, model_card, plugins
-from rnng_dy.known_models import Folder, located
+from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.model_card import About
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.model_paths import ABOUT, CONFIG, SPELLING, TAGGER, TEXT, VOCABULARY, Folder, located
+from rnng_dy.parameters import ParameterStore, are_usable
 from rnng_dy.search.parse_result import ParseResult
-from rnng_dy.spelling import SPELLING, SpellingModel
-from rnng_dy.text.segmenter import TEXT, Segmenter
+from rnng_dy.spelling import SpellingModel
+from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
 
-TAGGER = "tagger"
-"""The subfolder of a parser's folder that holds its POS tagger."""
 SHOWN_WORDS = 5
 """How many words of a sentence a warning shows."""
 
@@ -180,21 +178,28 @@ class Model:
             data: The origin of the training data and its terms, for the model card.
 
         Raises:
-            RnngError: Parameters are too large for float16, or `path` is a device or a pipe.
+            RnngError: Parameters are too large for float16.
             OSError: The file cannot be written.
         """
-        exports.write(self, path, half, {"licence": licence, "data": data})
-
-    def files(self) -> dict[str, bytes]:
-        """Return the contents of the files that `save` writes into a new folder, by name."""
-        with tempfile.TemporaryDirectory() as parent:
-            folder = Path(parent) / "model"
-            self.save(folder)
-            paths = sorted(path for path in folder.rglob("*") if path.is_file())
-            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        before = about = self.about
+        given = {n: text for n, text in (("licence", licence), ("data", data)) if text is not None}
+        model = {"kind": self.kind, **(about or {}).get("model", {})}
+        # an archive that is exported again without `half` has float32
+        model.pop("arrays", None)
+        model |= {"arrays": "float16; the scores are of float32"} if half else {}
+        about = {**(about or {}), "model": model}
+        if given:
+            about["terms"] = {**about.get("terms", {}), **given}
+        try:
+            self.about = about
+            checkpoint.export(self, path, half)
+        finally:
+            self.about = before
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_files, (type(self), self.files())
+        stream = io.BytesIO()
+        checkpoint.export(self, stream)
+        return _from_archive, (type(self), stream.getvalue())
 
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:
@@ -217,29 +222,45 @@ class Model:
 
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
-        contents = checkpoint.read(folder, cls.kind, cls.config_defaults)
-        config, place = contents.config, contents.folder / checkpoint.CONFIG
-        plugins.require(config.get(checkpoint.PLUGINS, ()), place)
-        unknown = set(config["sizes"]) - {field.name for field in fields(cls.sizes_type)}
-        if unknown:
-            raise InputError(f"unknown size {min(unknown)!r}: this version cannot read it", place)
-        for name, size in config["sizes"].items():
-            if type(size) is not int or size < 1:
-                raise InputError(f"the size {name} is {size!r}, no whole number from 1 on", place)
-        with contents.blamed():
-            vocabulary = cls.vocabulary_type.from_json(contents.vocabulary)
-        given = {name: config[name] for name in cls.config_defaults if config[name] is not None}
-        constants = {name: contents.constant(name) for name in cls.constants_of(vocabulary)}
-        try:
+        place = located(folder)
+        config, path = checkpoint.read_config(place), place / CONFIG
+        if config["kind"] != cls.kind:
+            raise InputError(
+                f"a {config['kind']} model; a {cls.kind} one is needed here", str(place).rstrip("/")
+            )
+        plugins.require(config.get(checkpoint.PLUGINS, ()), path)
+        given = {**cls.config_defaults, **config}
+        given = {k: v for k, v in given.items() if k not in checkpoint.GENERAL and v is not None}
+        with reading(path):
+            if unknown := given.keys() - cls.config_defaults.keys():
+                raise ValueError(f"this version of rnng_dy does not know {min(unknown)!r}")
+            if not all(type(n) is int and n > 0 for n in config["sizes"].values()):
+                raise ValueError("the sizes are no whole numbers from 1 on")
             sizes = cls.sizes_type(**config["sizes"])
-            model: M = cast(Any, cls)(vocabulary, sizes, **given, **constants)
+        with reading(place / VOCABULARY, remedy="damaged: train the model again"):
+            vocabulary = cls.vocabulary_type.from_json(checkpoint.read_vocabulary(place))
+        for name in cls.constants_of(vocabulary):
+            array_path = place / f"{name}.npz"
+            with reading(array_path):
+                given[name] = checkpoint.read_arrays(array_path)[name]
+                if not are_usable(given[name]):
+                    raise ValueError("no finite numbers")
+        try:
+            model: M = cast(Any, cls)(vocabulary, sizes, **given)
         except RnngError as error:
-            raise InputError(f"no model can be made of it: {error}", place) from None
-        model.read_companions(contents.folder)
+            raise InputError(f"no model can be made of it: {error}", path) from None
+        model.read_companions(place)
         return model
 
     def write_companions(self, folder: Path) -> None:
-        """Write tagger, spelling model, model card and segmenter into a folder that is being made."""
+        """Write tagger, spelling model, description and segmenter into a folder, and remove those that it had else."""
+        for name, part in (
+            (SPELLING, self.spelling),
+            (TEXT, self._segmenter),
+            (ABOUT, self.about),
+        ):
+            if part is None:
+                (folder / name).unlink(missing_ok=True)
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
         if self.spelling is not None:
@@ -249,24 +270,16 @@ class Model:
         if self._segmenter is not None:
             self._segmenter.save(folder / TEXT)
 
-    @staticmethod
-    def companions_in(folder: Path) -> set[str]:
-        """Return the names that `write_companions` may have written; README.md only if about.json exists."""
-        card = {model_card.CARD} if (folder / model_card.ABOUT).exists() else set()
-        return {TAGGER, SPELLING, TEXT, model_card.ABOUT} | card
-
     def read_companions(self, folder: Folder) -> None:
-        """Read the files that `write_companions` wrote; attributes that an older folder lacks keep their values.
-
-        Raises InputError naming a damaged file.
-        """
-        if is_there(folder / TAGGER):
-            self.tagger = load_tagger(folder / TAGGER)  # type: ignore[arg-type]
-        if isinstance(self.vocabulary, GeneratorVocabulary) and is_there(folder / SPELLING):
+        """Read the files that `write_companions` wrote. Raises InputError naming a damaged file."""
+        if (folder / TAGGER).is_dir():
+            self.tagger = load_tagger(folder / TAGGER)
+        spelling = folder / SPELLING
+        if isinstance(self.vocabulary, GeneratorVocabulary) and spelling.is_file():
             words = self.vocabulary.unknown, self.vocabulary.ids
-            self.spelling = SpellingModel.load(folder / SPELLING, *words)
+            self.spelling = SpellingModel.load(spelling, *words)
         self.about = model_card.read(folder)
-        if is_there(folder / TEXT):
+        if (folder / TEXT).is_file():
             self.segmenter = Segmenter.load(folder / TEXT)
 
     @staticmethod
@@ -275,6 +288,7 @@ class Model:
         return ()
 
 
-def _from_files(kind: type[Model], files: Mapping[str, bytes]) -> Model:
-    """Load a model from the contents of its folder's files, by file name."""
-    return kind.load(Member(files, "pickled model"))
+def _from_archive(kind: type[Model], content: bytes) -> Model:
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    archive.filename = "pickled model"
+    return kind.load(zipfile.Path(archive))

@@ -1,4 +1,4 @@
-"""Description of a model in its folder: about.json for programs, and README.md, the model card made from it."""
+"""Description of a model: about.json in its folder, and the model card in Markdown that is made from it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from oracle.archives import Member, read_regular
-from oracle.errors import InputError
-from oracle.files import from_json, replacing
-from rnng_dy.known_models import located
+from oracle.files import reading, replacing
+from rnng_dy.model_paths import ABOUT, Folder, located
 from rnng_dy.registry import KINDS
-
-ABOUT, CARD = "about.json", "README.md"
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
@@ -37,36 +33,26 @@ TITLES = {
 """Titles of the sections, in the order of the card."""
 
 
-def read(folder: str | Path | Member) -> About | None:
+def read(folder: str | Folder) -> About | None:
     """Return the content of about.json; None for an older folder without one.
 
     Raises InputError if it is damaged.
     """
     path = located(folder) / ABOUT
-    try:
-        about = from_json(read_regular(path))
+    if not path.is_file():
+        return None
+    with reading(path, remedy="damaged: the model is the same without it, so remove it"):
+        about = json.loads(path.read_bytes())
         for section in about.values():
             if not all(map(_is_value, section.values())):
                 raise ValueError("a value that is neither number nor text")
-    except FileNotFoundError:
-        return None
-    except (AttributeError, ValueError) as error:
-        raise InputError(
-            f"damaged ({error}): the model is the same without it, so remove it", path
-        ) from None
     return about
 
 
-def files(about: About) -> dict[str, str]:
-    """Return the texts of about.json and of the card, by file name."""
-    return {ABOUT: json.dumps(about, indent=1) + "\n", CARD: card(about)}
-
-
 def write(folder: str | Path, about: About) -> None:
-    """Replace about.json, then the card, in a model folder."""
-    for name, text in files(about).items():
-        with replacing(Path(folder) / name) as stream:
-            stream.write(text)
+    """Replace about.json in a model folder."""
+    with replacing(Path(folder) / ABOUT) as stream:
+        stream.write(json.dumps(about, indent=1) + "\n")
 
 
 def card(about: About) -> str:

@@ -8,17 +8,28 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.arrays import LARGEST
 from rnng_dy.engine import dy
 from rnng_dy.memory import require_memory
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
 LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 
+LARGEST = 1e9
+"""Largest absolute value allowed in a model: products of larger values would overflow float32."""
 MAX_PARAMETERS = 100_000
 """Limit on the matrices and vectors of a model; DyNet visits all of them at each update."""
 CHECKED_FROM = 100_000_000
 """Size in bytes from which a model is checked against the available memory."""
+
+
+def are_usable(values: np.ndarray) -> bool:
+    """Return whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
+    # the maximum as a Python float: float16 cannot hold LARGEST
+    return (
+        np.issubdtype(values.dtype, np.floating)
+        and bool(np.isfinite(values).all())
+        and float(np.abs(values).max(initial=0.0)) <= LARGEST
+    )
 
 
 class ParameterStore:
@@ -129,13 +140,8 @@ class ParameterStore:
             shape = tuple(parameter.shape())
             if arrays[name].shape != shape:
                 raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
-            if not np.issubdtype(arrays[name].dtype, np.floating):
-                raise RnngError(f"parameter {name} holds {arrays[name].dtype}, no numbers")
-            if not np.isfinite(arrays[name]).all():
-                raise RnngError(f"parameter {name} holds NaN or infinity")
-            # as a Python float: float16 cannot hold LARGEST
-            if (largest := float(np.abs(arrays[name]).max(initial=0.0))) > LARGEST:
-                raise RnngError(f"parameter {name} holds {largest:.3g}, over {LARGEST:g}")
+            if not are_usable(arrays[name]):
+                raise RnngError(f"parameter {name} holds no finite numbers up to {LARGEST:g}")
         for name in arrays:
             if name not in parameters:
                 raise RnngError(f"unexpected parameter {name}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import checkpoint
-from rnng_dy.known_models import located
+from rnng_dy.model_paths import CONFIG, located
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,7 @@ def kind_of(folder: str | Path) -> Kind:
     """Return the kind of a folder's model. Raises RnngError if it holds none of KINDS."""
     name = checkpoint.kind_of(folder)
     if name not in KINDS:
-        raise InputError(
-            f"no kind of model is called {name!r}", located(folder) / checkpoint.CONFIG
-        )
+        raise InputError(f"no kind of model is called {name!r}", located(folder) / CONFIG)
     return KINDS[name]
 
 

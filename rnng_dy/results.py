@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import TextIO
 
 import numpy as np
 
-from oracle.archives import Member, read_regular
 from oracle.files import file_hash, is_replaced, locked, replacing
 
 Lines = list[str]
@@ -123,8 +123,8 @@ def content_hash(*parts: object) -> str:
     """Return a hash of everything that determines an output: options, arrays, and contents of files."""
     digest = hashlib.sha256()
     for part in parts:
-        if isinstance(part, Path | Member):
-            content = read_regular(part)
+        if isinstance(part, Path | zipfile.Path):
+            content = part.read_bytes()
         elif isinstance(part, np.ndarray):
             content = np.ascontiguousarray(part).tobytes()
         else:

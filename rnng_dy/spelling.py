@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.archives import Member, read_regular
 from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, from_json, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.unknown import UnknownWords
+from rnng_dy.model_paths import Folder
 
-SPELLING = "spelling.json"
-"""The file of a model folder that holds the spelling model."""
 FORMAT, VERSION = "rnng_dy spelling", 1
 ORDER = 5
 """The n of n-grams."""
@@ -112,12 +110,10 @@ class SpellingModel:
             json.dump(content, stream, ensure_ascii=False, indent=0)
 
     @classmethod
-    def load(
-        cls, path: Path | Member, unknown: UnknownWords, vocabulary: Iterable[str]
-    ) -> SpellingModel:
+    def load(cls, path: Folder, unknown: UnknownWords, vocabulary: Iterable[str]) -> SpellingModel:
         """Return the spelling model of a file. Raises InputError for a damaged one or one of another vocabulary."""
         try:
-            content = from_json(read_regular(path).decode("utf-8", "surrogateescape"))
+            content = from_json(path.read_bytes().decode("utf-8", "surrogateescape"))
             if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise ValueError("not of this version of rnng_dy")
             words = content["words"]

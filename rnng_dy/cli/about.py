@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from rnng_dy import checkpoint, load, model_card
+from rnng_dy import load, model_card
 from rnng_dy.cli.paths import MODEL
+from rnng_dy.model_paths import size_of
 
 
 @click.command()
@@ -19,7 +20,7 @@ def about(folder: str) -> None:
     """
     model = load(folder)
     click.echo(repr(model))
-    click.echo(f"size: {checkpoint.size_of(folder)}")
+    click.echo(f"size: {size_of(folder)}")
     if model.about is None:
         click.echo("no about.json: nobody has said where the model comes from")
         return

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from oracle.archives import Archive
-from rnng_dy import checkpoint, exports, load
+from rnng_dy import checkpoint, load
 from rnng_dy.cli.paths import FILE, MODEL, check_files
 from rnng_dy.cli.quiet import say
-from rnng_dy.known_models import located
+from rnng_dy.model_paths import size_of
 
 
 @click.command()
@@ -26,20 +23,16 @@ from rnng_dy.known_models import located
 @click.option("--licence", metavar="TEXT", help="Licence of the model, for the model card.")
 @click.option("--data", metavar="TEXT", help="Training data and their licence, for the model card.")
 def export(folder: str, output: str, half: bool, licence: str | None, data: str | None) -> None:
-    """Write an archive of MODEL with all that is needed to use it, and say what is left out.
+    """Write an archive of MODEL with all that is needed to use it.
 
     All commands read the archive as they read a model folder. It has no trees, no oracles and no training state.
 
     Example: rnng-dy export parser -o parser.rnng.zip --licence "CC BY 4.0"
     """
-    place = located(folder)
     check_files([output], [])
     model = load(folder)
     model.export(output, half, licence, data)
-    say(f"{output}: {checkpoint.size_of(output)}, {'float16' if half else 'float32'}")
-    if isinstance(place, Path):
-        for name, size in exports.left_out(place, Archive(output)).items():
-            say(f"left out: {name}, {checkpoint.megabytes(size)}")
+    say(f"{output}: {size_of(output)}, {'float16' if half else 'float32'}")
     for name in model.config().get(checkpoint.PLUGINS, ()):
         say(f"left out: the plugin {name}, which users of the model need: send it along")
     if half:

@@ -10,11 +10,11 @@ from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy import registry
+from rnng_dy.checkpoint import writing
 from rnng_dy.cli.group import typed_command
 from rnng_dy.cli.options import COMPOSITION, LiveChoice
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.cli.quiet import warn
-from rnng_dy.folders import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.models.composition import DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE

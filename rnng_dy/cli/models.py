@@ -11,7 +11,7 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, model_card
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.known_models import VARIABLE, known_models, places
+from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
 
 
 @click.command()
@@ -43,4 +43,4 @@ def models() -> None:
 def _row(name: str, path: Path) -> Sequence[str]:
     about = model_card.read(path) or {}
     score = model_card.best_score(about) or "no score"
-    return name, checkpoint.kind_of(path), checkpoint.size_of(path), score, os.fspath(path)
+    return name, checkpoint.kind_of(path), size_of(path), score, os.fspath(path)

@@ -15,7 +15,7 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
-from rnng_dy.known_models import files_of, generative, is_name, known_models
+from rnng_dy.model_paths import generative, is_name, known_models, written_files
 
 
 class PathName(click.ParamType):
@@ -176,7 +176,7 @@ def _models() -> Iterator[str]:
         value = context.params.get(param.name)
         if param.type in (MODEL, GENERATIVE) and value is not None:
             for model in [value] if isinstance(value, str) else value:
-                yield from files_of(model)
+                yield from written_files(model)
 
 
 def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:

@@ -7,7 +7,7 @@ import sys
 from typing import TextIO
 
 from oracle.files import is_compressed
-from rnng_dy.cli.quiet import escaped, is_quiet, say, warn
+from rnng_dy.cli.quiet import escaped, is_quiet, say
 
 REDRAWN, LOGGED = 0.2, 10.0
 """Seconds between two states of a bar, and between two lines."""
@@ -43,8 +43,6 @@ class _Lines:
 
 class Progress:
     """A display of finished items with rate and, if their number is known, time left, unless the command is quiet."""
-
-    warn = staticmethod(warn)
 
     def __init__(self, what: str, total: int | None = None, unit: str = "sentences"):
         from tqdm import tqdm

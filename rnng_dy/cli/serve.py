@@ -13,7 +13,7 @@ from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1, device_option
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.known_models import known_models
+from rnng_dy.model_paths import known_models
 from rnng_dy.serve import Limits, app, require
 
 LOCAL = ("127.0.0.1", "localhost", "::1")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from oracle.brackets import format_tree, read_trees
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.files import locked, write_json
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import json_option, seed_option, trees_output_option
 from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
-from rnng_dy.folders import require_folder
-from rnng_dy.known_models import located
+from rnng_dy.model_paths import located
 
 
 @click.command()
@@ -91,7 +92,8 @@ def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
     from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
 
     folder = str(located(folder))
-    require_folder(folder)
+    if os.path.isfile(folder.rstrip("/")):
+        raise RnngError(f"{folder} is no model folder: archives are only read")
     parser, training = parser_without_tagger(folder), training_pairs(train_path)
     click.get_current_context().with_resource(locked(folder))
     give_tagger(parser, tagger_of_training(training, seed))

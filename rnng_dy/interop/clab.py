@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clusters.files import ClusteredWord
-from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
 from rnng_dy.language_model import GenerativeModel
@@ -47,7 +46,7 @@ class _Archive:
     def __init__(self, path: str | Path):
         self.path = path
         try:
-            self._tokens = read_regular(path).split()
+            self._tokens = Path(path).read_bytes().split()
         except OSError as error:
             raise InputError(error.strerror or str(error), path) from None
         self._next = 0

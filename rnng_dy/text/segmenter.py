@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.archives import Member, read_regular
 from oracle.brackets import unspelled
 from oracle.errors import InputError
 from oracle.files import from_json, replacing
@@ -92,10 +92,10 @@ class Segmenter:
             json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)
 
     @classmethod
-    def load(cls, path: Path | Member) -> Segmenter:
+    def load(cls, path: Path | zipfile.Path) -> Segmenter:
         """Return the segmenter of a file. Raises InputError for a damaged one."""
         try:
-            return cls.from_json(from_json(read_regular(path).decode("utf-8", "surrogateescape")))
+            return cls.from_json(from_json(path.read_bytes().decode("utf-8", "surrogateescape")))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"damaged ({type(error).__name__}: {error}): train the model again, or delete this file; text is then "

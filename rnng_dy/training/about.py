@@ -22,11 +22,11 @@ from oracle.encoding import encoded
 from oracle.errors import RnngError
 from oracle.files import file_hash, finite
 from rnng_dy import engine, model_card
-from rnng_dy.checkpoint import CONFIG, PARAMETERS, PLUGINS, VOCABULARY
+from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
-from rnng_dy.known_models import located
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
+from rnng_dy.model_paths import CONFIG, PARAMETERS, VOCABULARY, located
 from rnng_dy.results import content_hash
 from rnng_dy.training.presets import Settings
 

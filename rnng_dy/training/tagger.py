@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +12,8 @@ from oracle.files import locked
 from oracle.tagger import Tagger, save_tagger
 from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
 from oracle.training_data import evenly_spaced
-from rnng_dy.folders import new_folder
-from rnng_dy.model import TAGGER
+from rnng_dy.checkpoint import new_folder
+from rnng_dy.model_paths import TAGGER
 from rnng_dy.parser import DiscriminativeParser
 
 _log = logging.getLogger(__name__)
@@ -69,10 +67,5 @@ def give_tagger(parser: DiscriminativeParser, tagger: Tagger) -> None:
 def keep_tagger(tagger: Tagger, folder: str | Path) -> None:
     """Write a tagger into a model folder that has none; it appears there only when complete."""
     target = Path(folder, TAGGER)
-    with locked(folder), locked(target):
-        new = new_folder(target)
-        try:
-            save_tagger(tagger, new / TAGGER)
-            os.rename(new / TAGGER, target)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+    with locked(folder), new_folder(target) as new:
+        save_tagger(tagger, new)

@@ -17,7 +17,7 @@ from oracle.training_data import Recipe, evenly_spaced, trees_of
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
-from rnng_dy.folders import writing
+from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import covered_share, read_vectors
 from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash

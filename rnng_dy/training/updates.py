@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.arrays import LARGEST, are_usable, number_of_updates
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import split_on_memory_error
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
 from rnng_dy.training.presets import Settings
 
 Rows = Mapping[str, set[int]]
@@ -139,7 +139,7 @@ class Adam:
             # first and second moments in turn
             if not are_usable(moment) or (i % 2 and (moment < 0).any()):
                 raise ValueError(f"moment {i} has values that Adam cannot have computed")
-        self._trainer.set_state(number_of_updates(arrays["updates"]), moments)
+        self._trainer.set_state(operator.index(arrays["updates"][()]), moments)
 
 
 OPTIMIZERS = {"sgd": Sgd, "adam": Adam}

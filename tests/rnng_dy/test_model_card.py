@@ -28,9 +28,8 @@ def cells(line):
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", re.sub(r"\\\\", "", line))[1:-1]]
 
 
-def test_a_folder_has_a_card_that_says_what_the_model_is(parser, tmp_path):
-    parser.save(tmp_path / "m")
-    text = (tmp_path / "m" / "README.md").read_text()
+def test_a_card_says_what_the_model_is(parser):
+    text = model_card.card(parser.about)
     assert text.startswith("# Parser q(y | x)")
     assert 'rnng_dy.load("MODEL")' in text
     rows = dict(map(cells, re.findall(r"^\|.*\|$", text, re.M)))
@@ -44,9 +43,8 @@ def test_what_a_folder_says_of_its_model_goes_with_the_model(parser, tmp_path):
     again = load(tmp_path / "one")
     assert again.about == parser.about
     again.save(tmp_path / "two")
-    for name in ("about.json", "README.md"):
-        one, two = ((tmp_path / folder / name).read_bytes() for folder in ("one", "two"))
-        assert one == two
+    one, two = ((tmp_path / folder / "about.json").read_bytes() for folder in ("one", "two"))
+    assert one == two
 
 
 def test_text_that_means_something_in_markdown_is_shown_as_it_is(tmp_path):
@@ -57,7 +55,7 @@ def test_text_that_means_something_in_markdown_is_shown_as_it_is(tmp_path):
     }
     model_card.write(tmp_path, about)
     assert model_card.read(tmp_path) == about
-    lines = (tmp_path / "README.md").read_bytes().decode("utf-8").split("\n")
+    lines = model_card.card(about).split("\n")
     for line in lines:
         assert line.isprintable()
         if line.startswith("|"):
@@ -97,7 +95,7 @@ def test_a_training_corpus_is_counted(sentences, generative_sentences):
 def test_a_damaged_one_is_told(parser, tmp_path, content):
     parser.save(tmp_path / "m")
     (tmp_path / "m" / "about.json").write_text(content)
-    with pytest.raises(InputError, match=r"about.json: damaged .* remove it"):
+    with pytest.raises(InputError, match=r"about.json: .*damaged.* remove it"):
         load(tmp_path / "m")
 
 

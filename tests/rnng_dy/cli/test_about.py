@@ -64,7 +64,7 @@ def test_training_writes_a_card_with_its_best_score(data):
     assert about["sizes"]["hidden"] == 8
     assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
     assert about["made"]["command"].startswith("rnng-dy train discriminative --train train.oracle")
-    assert str(data) not in (data / "m d" / "README.md").read_text()
+    assert str(data) not in model_card.card(about)
     assert f"dev F1 {best['f1']:.2f}" in repr(load("m d"))
 
 
@@ -103,11 +103,9 @@ def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(dat
 
 def test_an_older_folder_gets_a_card_when_it_is_gone_on_with(data):
     invoke(*TRAIN, *SMALL, "--model", "m")
-    for name in ("about.json", "README.md"):
-        (data / "m" / name).unlink()
+    (data / "m" / "about.json").unlink()
     invoke(*TRAIN, *SMALL, "--model", "m", "--epochs", "2", "--resume")
     assert model_card.read("m")["corpus"]["sentences"] == 40
-    assert (data / "m" / "README.md").is_file()
 
 
 def test_a_model_that_begins_as_another_says_as_which(data):
@@ -132,7 +130,7 @@ def test_about_prints_the_model_and_its_card(data):
     used = ("config.json", "vocabulary.json", "parameters.npz", "about.json", "text.json")
     size = sum((data / "m" / name).stat().st_size for name in used)
     more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy export --licence` states it"
-    card = (data / "m" / "README.md").read_text()
+    card = model_card.card(model_card.read("m"))
     assert printed.stdout == f"{load('m')!r}\n{more}\n\n{card}"
 
 

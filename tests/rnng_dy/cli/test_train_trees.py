@@ -10,7 +10,7 @@ import pytest
 
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
-from rnng_dy.known_models import files_of
+from rnng_dy.model_paths import written_files
 from rnng_dy.training import train as train_module
 from tests.commands import invoke
 
@@ -66,9 +66,9 @@ def test_all_files_of_a_trained_model_are_known_as_its_own(kind):
     parts = ["--pos", "--pretrained", "vectors.txt"] if kind == "discriminative" else ["--open"]
     train(kind, "--trees", "t.trees", "--dev-trees", "d.trees", *parts)
     made = {str(path) for path in Path("m").rglob("*") if path.is_file()}
-    assert set(files_of("m")) == made
+    assert set(written_files("m")) == made
     Path("m/mine.tsv").touch()
-    assert set(files_of("m")) == made
+    assert set(written_files("m")) == made
 
 
 def test_unk_and_skipped_preterminals_are_as_the_oracle_command_has_them():

@@ -18,7 +18,7 @@ import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, registry
+from rnng_dy import checkpoint, model_card, registry
 from tests.commands import invoke
 from tests.conftest import CHECKOUT
 
@@ -271,7 +271,7 @@ def test_a_kind_that_is_added_trains_resumes_and_loads(monkeypatch):
     model = rnng_dy.train("shouting-lm", "t.trees", resume=True, **{**given, "patience": 3})
     assert type(model) is type(rnng_dy.load("m")) is Shouting
     assert [record.token for record in model.surprisals(["the", "cat"])] == ["THE", "CAT"]
-    assert Path("m/README.md").read_text(encoding="utf-8").startswith("# Loud model")
+    assert model_card.card(model.about).startswith("# Loud model")
 
 
 def test_training_in_a_thread_is_no_matter_of_signals():

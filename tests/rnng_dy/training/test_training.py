@@ -377,7 +377,7 @@ def test_a_number_of_updates_that_is_none_is_refused(sentences, tmp_path, value)
     run.create_folder()
     path = tmp_path / "m" / checkpoint.TRAINING
     np.savez(path, **checkpoint.read_arrays(path) | {"optimizer/updates": np.array(value)})
-    with pytest.raises(RnngError, match="no whole number"):
+    with pytest.raises(RnngError, match="not the training state"):
         run.resume()
 
 

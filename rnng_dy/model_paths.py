@@ -1,31 +1,26 @@
-"""Models by path or by name: where the names of models are looked up."""
+"""Models by path or by name: a folder, or a zip archive of one, which is read in place."""
 
 from __future__ import annotations
 
 import os
+import zipfile
 from contextlib import suppress
 from pathlib import Path
-
-from oracle.archives import Archive, Member, is_archive
-from rnng_dy.folders import put_back
 
 VARIABLE = "RNNG_DY_MODELS"
 """The environment variable that names folders in which models are found, separated by `os.pathsep`."""
 ENDING = ".rnng.zip"
 """The ending of archives that are found by name, which is their name without it."""
-CONFIG = "config.json"
-"""The file that every model folder has."""
-
-_WRITTEN = (
-    *(CONFIG, "vocabulary.json", "text.json", "spelling.json", "about.json", "README.md"),
-    *("*.npz", "log.jsonl", "tagger/*.json", "dev.trees"),
-)
-"""The files of a model folder that this package writes."""
-
+CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
+"""The files that every model folder has."""
+ABOUT, TEXT, SPELLING, TAGGER = "about.json", "text.json", "spelling.json", "tagger"
+_FILES = CONFIG, VOCABULARY, PARAMETERS, "vectors.npz", ABOUT, TEXT, SPELLING
+_WRITTEN = "*.json", "*.npz", "log.jsonl", "dev.trees", "tagger/*"
+"""Patterns of the files in a model folder that this package writes; others are the user's."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
-Folder = Path | Member
+Folder = Path | zipfile.Path
 """A model folder, or an archive that is read as one."""
 
 
@@ -65,24 +60,37 @@ def generative(model: str) -> str:
     return companion if is_name(model) and {model, companion} <= known_models().keys() else model
 
 
-def located(model: str | os.PathLike | Member) -> Folder:
+def located(model: str | Folder) -> Folder:
     """Return the folder or archive of a model, which is given by its path or name.
 
-    A model that is not found gives the path as it is. Raises InputError for a damaged archive.
+    What is neither gives the path as it is.
     """
-    if isinstance(model, Member):
+    if isinstance(model, zipfile.Path):
         return model
-    put_back(model)
-    path = known_models().get(os.fspath(model), model) if is_name(model) else model
-    return Member(Archive(path), os.fspath(path)) if is_archive(path) else Path(path)
+    path = Path(known_models().get(os.fspath(model), model) if is_name(model) else model)
+    return zipfile.Path(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else path
 
 
-def files_of(model: str) -> list[str]:
-    """Return the files of a model that no output may replace: its archive, or those in its folder; raises as `located`.
+def model_files(folder: str | Folder) -> dict[str, Folder]:
+    """Return the files that a model is read from, by their names in its folder: no training state, no log."""
+    place = located(folder)
+    files = {name: place / name for name in _FILES}
+    if (place / TAGGER).is_dir():
+        files |= {f"{TAGGER}/{path.name}": path for path in (place / TAGGER).iterdir()}
+    return {name: path for name, path in files.items() if path.is_file()}
 
-    Other files in the folder are the user's.
-    """
-    place = located(model)
-    if isinstance(place, Member):
-        return [place.path]
-    return [str(path) for pattern in _WRITTEN for path in place.glob(pattern)]
+
+def written_files(folder: str | Folder) -> list[str]:
+    """Return the paths of the files of a model that no output may replace: its archive, or those in its folder."""
+    place = located(folder)
+    if isinstance(place, zipfile.Path):
+        return [str(place.root.filename)]
+    return [str(path) for pattern in _WRITTEN for path in place.glob(pattern) if path.is_file()]
+
+
+def size_of(folder: str | Folder) -> str:
+    """Return the size of an archive, or of the files that a model is read from, as text: `8.12 MB`."""
+    place = located(folder)
+    is_archive = isinstance(place, zipfile.Path)
+    paths = written_files(place) if is_archive else map(str, model_files(place).values())
+    return f"{sum(map(os.path.getsize, paths)) / 1e6:,.2f} MB"
