@@ -8,6 +8,7 @@ loc=folder)` reads these files, too.
 from __future__ import annotations
 
 import json
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -96,7 +97,7 @@ def save_tagger(tagger: Tagger, folder: str | Path) -> None:
             stream.write(json.dumps(content))
 
 
-def load_tagger(folder: Path) -> Tagger:
+def load_tagger(folder: Path | zipfile.Path) -> Tagger:
     """Return the tagger of a folder. Raises InputError or OSError naming the file that is damaged or missing."""
     contents = []
     for name in FILES:

@@ -24,7 +24,7 @@ class WordScorer(ABC):
 
         Raises RnngError for an unusable file.
         """
-        return cls(path)
+        return cls(path)  # type: ignore[call-arg]
 
     @classmethod
     def title(cls, path: str | None, order: int) -> str:
