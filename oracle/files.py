@@ -377,11 +377,3 @@ def one_line(content: object) -> str:
     """
     text = json.dumps(finite(content), ensure_ascii=False)
     return _NOT_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def from_json(text: str | bytes) -> object:
-    """Return the content of a JSON text. Raises ValueError for invalid JSON, and nesting too deep for Python."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
