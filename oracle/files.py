@@ -56,6 +56,8 @@ def split_words(line: str) -> list[str]:
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a binary stream for reading, decompressed by the ending of its name."""
     if os.fspath(path) == "-":
+        if sys.stdin is None:
+            raise InputError("closed", "standard input")
         yield sys.stdin.buffer
         return
     with open(path, "rb") as stream, _DECOMPRESSED[_compression(path)](stream) as content:
@@ -136,6 +138,8 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
+        if error.object.startswith("PK\x03\x04"):
+            return "an archive or a spreadsheet: save it as text or CSV in UTF-8"
         before = error.object[max(0, error.start - 20) : error.start]
         return (
             f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "

@@ -84,7 +84,11 @@ class ParsedSentence(NamedTuple):
                 content["text"],
             )
             trees = [
-                ScoredTree(tree["tree"] + "", tree["log_prob"], tree.get("posteriors"))
+                ScoredTree(
+                    tree["tree"] + "",
+                    tree["log_prob"] and float(tree["log_prob"]),
+                    tree.get("posteriors"),
+                )
                 for tree in content["trees"]
             ]
             return cls(content["sentence"], source, trees)

@@ -201,10 +201,15 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
         raise RnngError(_no_model(place))
     with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
-        if (config["format"], config["version"]) != (FORMAT, VERSION):
-            raise ValueError("no model folder of this version of rnng_dy")
+        if config["format"] != FORMAT:
+            raise ValueError("no model folder of rnng_dy")
         if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
             raise ValueError("kind is no name, or sizes are no object")
+    if config["version"] != VERSION:
+        raise RnngError(
+            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
+            "install that version, or train the model again"
+        )
     return config
 
 

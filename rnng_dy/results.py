@@ -7,7 +7,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
@@ -92,8 +92,12 @@ class Results:
             yield from lines
 
     def close(self) -> None:
-        """Close the file, which stays for --resume."""
-        self._stream.close()
+        """Close the file, which stays for --resume unless it has nothing."""
+        # each write has flushed; on a full disk closing would raise its error again
+        with suppress(OSError):
+            self._stream.close()
+        if self.part.is_file() and self.part.stat().st_size == 0:
+            self.remove()
 
     def remove(self) -> None:
         """Remove the results, after the output has been made from them."""

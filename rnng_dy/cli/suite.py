@@ -78,7 +78,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     type=GENERATIVE,
     multiple=True,
     help="Model folder, archive or name. Several models and scorers stand side by side.  "
-    f"[default without --scorer: {DEFAULT_MODEL}]",
+    f"[default: {DEFAULT_MODEL}, without --scorer]",
 )
 @several_scorers_option
 @order_option

@@ -172,7 +172,7 @@ def test_the_backend_is_in_the_version(monkeypatch):
 
 
 def test_the_device_that_runs_is_taken_whatever_its_memory(monkeypatch):
-    monkeypatch.setattr(engine, "_started", engine.Start("cuda:0", 64, True, False))
+    monkeypatch.setattr(engine, "_started", engine.Start("cuda:0", 64, True))
     for device in (None, "cuda", "cuda:0"):
         engine.start_on(device)
     for device in ("cpu", "cuda:1"):

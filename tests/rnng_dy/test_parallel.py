@@ -324,7 +324,7 @@ def test_a_scheduler_that_goes_away_ends_the_command_in_a_line(models, tmp_path)
             os.killpg(scheduler.pid, signal.SIGKILL)
             _, said = process.communicate(timeout=120)
     assert process.returncode == 2
-    assert said.splitlines()[-1].startswith("Error: a worker has ended")
+    assert said.splitlines()[-1].startswith(("Error: a worker has ended", "Error: --scheduler"))
     assert "Traceback" not in said
 
 

@@ -118,7 +118,7 @@ def test_autobatching_that_cannot_be_switched_is_noticed(monkeypatch):
 
 @needs_dynet
 def test_the_tagger_is_the_same_autobatched_and_has_every_gradient():
-    assert selfcheck.autobatching_difference(seed=2) <= selfcheck.TOLERANCES[engine.FLOAT32]
+    assert selfcheck.autobatching_difference(seed=2) <= selfcheck.TOLERANCE
 
 
 def test_a_difference_is_relative_to_the_largest_entry():

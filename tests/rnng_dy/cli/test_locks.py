@@ -110,13 +110,6 @@ def test_ctrl_c_leaves_no_lock():
     assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]
 
 
-def test_a_new_folder_that_nothing_was_written_to_is_taken_away():
-    invoke(*TRAIN[:-1], "new/er/m", "--init", "nothing", code=2)
-    Path("t.trees").write_text("(S")
-    invoke(*TRAIN[:-1], "new/er/m", code=2)
-    assert not Path("new").exists()
-
-
 def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(monkeypatch):
     """As where a container has only the model folder mounted; root may write everywhere, so it is made up."""
     invoke(*TRAIN)

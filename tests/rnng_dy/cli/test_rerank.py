@@ -154,7 +154,8 @@ def test_many_missing_sentences_are_counted_and_an_absurd_number_is_refused(tmp_
 
 
 @pytest.mark.parametrize(
-    ("likelihood", "says"), [("-inf", "below 0"), ("-5", "below 0"), ("nan", "not a number")]
+    ("likelihood", "says"),
+    [("-inf", "above 1"), ("-5", "above 1"), ("nan", "not a number")],
 )
 def test_likelihoods_that_are_none_are_refused(tmp_path, likelihood, says):
     (tmp_path / "p").write_text("0 ||| -1 ||| (S a)\n")
