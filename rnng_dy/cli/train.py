@@ -48,8 +48,6 @@ def options_of(settings: type, option: Callable) -> Callable:
     def of_field(of: Field) -> Callable:
         name = option_name(of)
         flag = "--" + name.replace("_", "-")
-        if of.type == "bool":
-            flag += flag.replace("--", "/--no-")
         return option(flag, name, type=type_of(of), default=None, help=of.metadata["help"])
 
     return all_of(*map(of_field, fields(settings)))

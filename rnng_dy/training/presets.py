@@ -47,9 +47,6 @@ class Settings:
     )
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1, AT_LEAST_1)
-    bucket: bool = setting(
-        "Put sentences of similar length into each update (not the default).", False
-    )
     unknown_probability: float = setting(
         "Probability that a word that occurs once in training is replaced by its class of unknown words.",
         0.5,
@@ -69,9 +66,7 @@ class Settings:
     evaluate_every: int = setting("Sentences between evaluations.", numbers=AT_LEAST_1)
     evaluate_from_epoch: int = setting("Full epochs before any evaluation.", numbers=NOT_NEGATIVE)
     patience: int = setting(
-        "End after this number of evaluations without a new best; 0: never.",
-        0,
-        NOT_NEGATIVE,
+        "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
     )
     checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
     """Every evaluation also saves a training state."""

@@ -23,13 +23,13 @@ from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, fine_tuning, log
-from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_data_options
+from rnng_dy.training.data import Sources, Trees, data_of_oracles, data_of_trees
 from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
 from rnng_dy.training.examples import examples_of, require_transitions, warn_of
 from rnng_dy.training.log import EVALUATION, LEFT_OUT, Record
 from rnng_dy.training.loop import run
 from rnng_dy.training.mpi import Ranks
-from rnng_dy.training.new_models import brown_clusters, new_model, spelling_of_training
+from rnng_dy.training.new_models import new_model, spelling_of_training
 from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
@@ -117,16 +117,14 @@ def train(
         config = {name: value for name, value in config.items() if value is not None}
         chosen, sizes = settings_and_sizes(of_kind, settings)
         parses = not of_kind.generates_words
-        require_data_options(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals, parses)
-        for name, value, applies in (
-            *((name, True, of_kind.has_trees) for name in config),
-            ("extend", extend, of_kind.has_trees),
-            ("pos", pos, parses),
-            ("pretrained", pretrained, parses),
-            ("clusters", clusters, not parses),
-            ("open", open, not parses),
-        ):
-            if value and not applies:
+        sources = Sources(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals)
+        sources.require_complete(parses)
+        of_trees = {**config, "extend": extend}
+        of_parsers = {"pos": pos, "pretrained": pretrained}
+        of_words = {"clusters": clusters, "open": open}
+        others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
+        for name, value in others.items():
+            if value:
                 raise RnngError(f"--{name} is not for {of_kind.plural}")
         if (extend and init is None) or (init is not None and (pretrained or clusters)):
             raise RnngError(
@@ -139,7 +137,7 @@ def train(
         if "tag" in sizes and not (pos or resume or init):
             raise RnngError("--tag-size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
-            raise RnngError("--mpi is for the CPU: leave out --device")
+            raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
         engine.start_on(device)
 
@@ -172,14 +170,14 @@ def train(
         # data
         made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
-            data = data_of_oracles(train, dev, dev_trees, parses)
+            data = data_of_oracles(sources, parses)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{folder if resumes else init} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(trees, dev_trees, hold_out, skip_preterminals, recipe, made)
+            data = data_of_trees(sources, recipe, made)
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
@@ -196,6 +194,7 @@ def train(
             settings = replace(settings, jobs=ranks.count)
 
         # model
+        vectors, clustered = (None, None), None
         if pretrained:
             vectors = read_vectors(pretrained)
             inputs["--pretrained"] = content_hash(*vectors)
@@ -205,13 +204,9 @@ def train(
         if resumes:
             require_same(saved, settings, inputs, folder)
         if model is None:
-            parts = {"pos": pos}
-            if pretrained:
-                parts["vectors"] = vectors
-            if of_kind.generates_words:
-                parts["clusters"] = clustered if clusters else brown_clusters(data.train)
             sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
-            model = new_model(of_kind, data.train, sizes, seed=settings.seed, **parts, **config)
+            parts = pos, vectors, clustered
+            model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
