@@ -337,7 +337,10 @@ def test_a_resume_needs_the_best_model_so_far(data):
     more = ["--model", "m", "--resume", "--epochs", "2"]
     whole = Path("m/parameters.npz").read_bytes()
     Path("m/parameters.npz").write_bytes(whole[:5000])
-    assert "m/parameters.npz: damaged or cut short" in invoke(*PARSER, *more, code=2).stderr
+    assert (
+        "m/parameters.npz: File is not a zip file; missing or damaged"
+        in invoke(*PARSER, *more, code=2).stderr
+    )
     Path("m/parameters.npz").unlink()
     assert "m/parameters.npz" in invoke(*PARSER, *more, code=2).stderr
     Path("m/parameters.npz").write_bytes(whole)
@@ -445,9 +448,8 @@ def test_in_order_models_go_through_all_commands(data):
     invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
     invoke("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
     sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
-    invoke(
-        "surprisal", "--model", "g", "good.trees", *sizes, "--trees", "found.trees", "-o", "o.tsv"
-    )
+    outputs = ["-o", "found.trees", "-o", "o.tsv"]
+    invoke("surprisal", "--model", "g", "good.trees", *sizes, *outputs)
     invoke(
         "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
     )
@@ -515,7 +517,7 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
 def test_training_says_that_its_f1_is_with_gold_tags(data, options, said):
     result = invoke(*PARSER, *SMALL, *options, "--no-tagger")
     assert re.search(rf" dev F1 \d+\.\d\d \({said}\)", result.output)
-    assert "(scored with gold tags)" in Path("m/README.md").read_text(encoding="utf-8")
+    assert "(scored with gold tags)" in repr(DiscriminativeParser.load("m"))
 
 
 def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(data):
