@@ -6,23 +6,20 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
 import json
-import lzma
 import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import IO, Any, TextIO
 
+from oracle.compression import COMPRESSED, DECOMPRESSED, compression
 from oracle.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
@@ -30,7 +27,6 @@ WHITE_SPACE = " \t\n\r\v\f"
 
 Path = str | os.PathLike[str]
 
-_TEXT = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
 _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 # lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
@@ -49,25 +45,22 @@ def split_words(line: str) -> list[str]:
     return _WORD.findall(line)
 
 
-# reading
-
-
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a binary stream for reading, decompressed by the ending of its name."""
     if os.fspath(path) == "-":
         yield sys.stdin.buffer
         return
-    with open(path, "rb") as stream, _DECOMPRESSED[_compression(path)](stream) as content:
+    with open(path, "rb") as stream, DECOMPRESSED[compression(path)](stream) as content:
         yield content
 
 
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
     """Open a text stream for reading, without its byte order mark. Raises OSError if the file cannot be read."""
-    without_mark = "utf-8-sig" if encoding == "utf-8" else encoding
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
     with open_bytes(path) as content:
-        stream = io.TextIOWrapper(content, without_mark, "surrogateescape", "\n")
+        stream = io.TextIOWrapper(content, encoding, "surrogateescape", "\n")
         try:
             yield stream
         finally:
@@ -156,9 +149,6 @@ def file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-# writing
-
-
 @contextmanager
 def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """Open a file that takes its name when it is completely written; an error or a kill leaves the file as before.
@@ -177,7 +167,7 @@ def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
             return
         with open(temporary, "wb") as file:
             with (
-                _COMPRESSED[_compression(path)](file) as content,
+                COMPRESSED[compression(path)](file) as content,
                 _as_text(content, binary) as stream,
             ):
                 yield stream
@@ -224,7 +214,7 @@ def _as_text(content: IO[bytes], binary: bool) -> Iterator[IO[Any]]:
     if binary:
         yield content
         return
-    stream = io.TextIOWrapper(content, **_TEXT)
+    stream = io.TextIOWrapper(content, "utf-8", "surrogateescape", "\n")
     try:
         yield stream
     finally:
@@ -274,81 +264,6 @@ def locked(path: Path) -> Iterator[None]:
             lock.release()
 
 
-# compression
-
-
-def is_compressed(path: Path) -> bool:
-    """Return whether a file with this name is compressed.
-
-    >>> is_compressed("dev.trees.gz"), is_compressed("dev.trees"), is_compressed("-")
-    (True, False, False)
-    """
-    return _compression(path) != ""
-
-
-def plain_name(path: Path) -> str:
-    """Return the file's name without the ending for compression.
-
-    >>> plain_name("wsj_0001.mrg.gz")
-    'wsj_0001.mrg'
-    """
-    return os.fspath(path)[: -len(_compression(path)) or None]
-
-
-def _compression(path: Path) -> str:
-    ending = os.path.splitext(path)[1].lower()
-    return ending if ending in _COMPRESSED else ""
-
-
-class _Xz(io.RawIOBase):
-    """The content of an .xz file. Python's own reader stops at the padding that may stand between streams."""
-
-    def __init__(self, stream: IO[bytes]):
-        self._stream, self._input = stream, b""
-        self._decompressor = lzma.LZMADecompressor()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        content = b""
-        while not content:
-            if self._decompressor.eof:
-                # after padding there may be another stream
-                rest = self._decompressor.unused_data.lstrip(b"\0")
-                while not rest and (part := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
-                    rest = part.lstrip(b"\0")
-                if not rest:
-                    return 0
-                self._input, self._decompressor = rest, lzma.LZMADecompressor()
-            elif self._decompressor.needs_input and not self._input:
-                self._input = self._stream.read(io.DEFAULT_BUFFER_SIZE)
-                if not self._input:
-                    raise EOFError("cut short")
-            content = self._decompressor.decompress(self._input, len(buffer))
-            self._input = b""
-        buffer[: len(content)] = content
-        return len(content)
-
-
-_DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
-    "": nullcontext,
-    ".gz": partial(gzip.GzipFile, "", "rb", 6),
-    ".bz2": bz2.BZ2File,
-    ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
-}
-_COMPRESSED: dict[str, Callable[[Any], Any]] = {
-    "": nullcontext,
-    # without the name and time that gzip would store; level 6 is the gzip program's default
-    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
-    ".bz2": partial(bz2.BZ2File, mode="wb"),
-    ".xz": partial(lzma.LZMAFile, mode="wb"),
-}
-
-
-# JSON
-
-
 def finite(value: object) -> object:
     """Return the value with None in place of NaN and infinities, at any depth of lists and dictionaries."""
     if isinstance(value, dict):
@@ -377,11 +292,3 @@ def one_line(content: object) -> str:
     """
     text = json.dumps(finite(content), ensure_ascii=False)
     return _NOT_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def from_json(text: str | bytes) -> object:
-    """Return the content of a JSON text. Raises ValueError for invalid JSON, and nesting too deep for Python."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deep") from None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, from_json, replacing
+from oracle.files import WHITE_SPACE, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.unknown import UnknownWords
 from rnng_dy.model_paths import Folder
@@ -113,7 +113,7 @@ class SpellingModel:
     def load(cls, path: Folder, unknown: UnknownWords, vocabulary: Iterable[str]) -> SpellingModel:
         """Return the spelling model of a file. Raises InputError for a damaged one or one of another vocabulary."""
         try:
-            content = from_json(path.read_bytes().decode("utf-8", "surrogateescape"))
+            content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
             if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise ValueError("not of this version of rnng_dy")
             words = content["words"]
@@ -125,7 +125,7 @@ class SpellingModel:
             model = cls(unknown, vocabulary, words)
             if len(model.words) < len(words):
                 raise ValueError("the model knows some of its words")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(
                 f"damaged, or of another model ({type(error).__name__}: {error})",
                 path,

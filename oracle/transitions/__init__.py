@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from oracle.errors import UnderivableError
 from oracle.registries import Registry
-from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, StackItem, State, TransitionSystem
+from oracle.transitions.base import MAX_OPEN, REDUCE, SHIFT, State, TransitionSystem
 from oracle.transitions.in_order import InOrder
 from oracle.transitions.top_down import TopDown
 
@@ -21,7 +21,6 @@ __all__ = [
     "SYSTEMS",
     "TOP_DOWN",
     "InOrder",
-    "StackItem",
     "State",
     "TopDown",
     "TransitionSystem",

@@ -19,7 +19,6 @@ REDUCE, SHIFT = 0, 1
 MAX_OPEN = 100
 """A nonterminal may be opened while at most this many are open (the original; the paper writes n < 100)."""
 
-
 MOST_MOVES = 1 << 16
 """How many transitions between states are cached, some 20 MB."""
 
@@ -102,14 +101,6 @@ class TransitionSystem(ABC):
     def why_not(self, state: Any, action: int | None) -> str:
         """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
 
-    @property
-    def max_actions_within_limits(self) -> float:
-        """The number of actions that can never break a limit; 0 if every sequence must be checked."""
-        # every constituent is opened and closed
-        return 2 * self.max_open if self.limits == TransitionSystem.limits else 0
-
-    # trees, from the definitions above
-
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """Return the actions that build the tree.
 
@@ -153,8 +144,6 @@ class TransitionSystem(ABC):
             below = below.below
         children.reverse()
         return opened, children, below
-
-    # names, ids and derived queries
 
     @classmethod
     def open_action(cls, label: str) -> str:
@@ -232,9 +221,7 @@ class TransitionSystem(ABC):
         self.check(actions, len(words))
         if tags is not None and len(tags) != len(words):
             raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
-        leaves = iter(words)
-        if tags is not None:
-            leaves = (nltk.Tree(tag, [word]) for tag, word in zip(tags, words, strict=True))
+        leaves = iter(words) if tags is None else map(nltk.Tree, tags, ([word] for word in words))
         return self._stack(actions, leaves).tree
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
@@ -242,11 +229,6 @@ class TransitionSystem(ABC):
 
         `words` are the words taken so far. Raises UnderivableError if no derivation begins with the actions, or they
         take another number of words; RnngError for a word with white space.
-
-        >>> from oracle.transitions import TOP_DOWN
-        >>> actions = ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "NT(VP)", "SHIFT"]
-        >>> TOP_DOWN.partial_brackets(actions, ["The", "cat", "sat"])
-        '(S (NP The cat) (VP sat'
         """
         still_open = self._after(actions, None).open
         taken = actions.count(self.structural[SHIFT])
@@ -298,16 +280,14 @@ class TransitionSystem(ABC):
 
     def _kind(self, name: str, number: int | None = None) -> int:
         """Return the id of a structural action, or `first_open` for any action that opens a nonterminal."""
-        if name in self._kinds:
-            return self._kinds[name]
-        if self.label_of(name) is not None:
-            return self._kinds.setdefault(name, self.first_open)
-        try:
-            return self._kinds.setdefault(name, self.structural.index(name))
-        except ValueError:
-            prefix = "" if number is None else f"action {number}, "
-            names = ", ".join((self.open_action("X"), *self.structural))
-            raise UnderivableError(f"{prefix}{name!r}, is none of {names}") from None
+        if name not in self._kinds:
+            if not self.has(name):
+                prefix = "" if number is None else f"action {number}, "
+                names = ", ".join((self.open_action("X"), *self.structural))
+                raise UnderivableError(f"{prefix}{name!r}, is none of {names}")
+            is_structural = name in self.structural
+            self._kinds[name] = self.structural.index(name) if is_structural else self.first_open
+        return self._kinds[name]
 
 
 class _Node(NamedTuple):

@@ -80,12 +80,6 @@ class InOrder(TransitionSystem):
         super().__init__(nonterminals, max_open)
         self.max_unary = max_unary
 
-    @property
-    def max_actions_within_limits(self) -> float:
-        """See `TransitionSystem`."""
-        # beyond the limit, a tree takes at least one action more: a word, max_unary + 1 constituents, FINISH
-        return min(2 * self.max_open, 2 * self.max_unary + 3)
-
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """See `TransitionSystem`."""
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]

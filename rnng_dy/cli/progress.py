@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TextIO
 
-from oracle.files import is_compressed
+from oracle.compression import is_compressed
 from rnng_dy.cli.quiet import escaped, is_quiet, say
 
 REDRAWN, LOGGED = 0.2, 10.0

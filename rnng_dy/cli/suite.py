@@ -39,7 +39,7 @@ from rnng_dy.cli.word_scorers import (
     model_of_words,
     several_scorers_option,
 )
-from rnng_dy.drawing.suite_page import suite_page
+from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
@@ -173,7 +173,7 @@ def suite(
         ".tsv": lambda: suite_report.region_lines(results, TSV),
         ".csv": lambda: suite_report.region_lines(results, CSV),
         ".json": lambda: [indented(suite_report.as_json(results))],
-        ".html": lambda: suite_page(results, ", ".join(systems)),
+        ".html": lambda: parts("suites.html", results=results, model=", ".join(systems)),
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())

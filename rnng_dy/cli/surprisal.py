@@ -158,9 +158,8 @@ def surprisal(
         spelling = required_spelling(model, description)
         sentences, spellings = with_open_classes(spelling, sentences)
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-    writer = _Writer(
-        rows, columns, end, getattr(model, "transitions", TOP_DOWN), spellings, description
-    )
+    transitions = getattr(model, "transitions", TOP_DOWN)
+    writer = _Writer(rows, columns, end, transitions, spellings, description)
     messages: list[Message] = []
     with ExitStack() as stack:
         write = None if job.resume else writer.direct(outputs, stack)
@@ -226,10 +225,9 @@ class _Writer(NamedTuple):
         """Return the text of an output in parts."""
         numbered = enumerate(sentences, 1)
         if form == ".html":
-            words = [self._words(number, measured) for number, measured in numbered]
-            return surprisal_page(
-                words, "Surprisal", self.description, self.transitions, self.rows.names
-            )
+            words = [self._words(*item) for item in numbered]
+            names = self.description, self.transitions, self.rows.names
+            return surprisal_page(words, "Surprisal", *names)
         lines = chain.from_iterable(self.lines(form, *item) for item in numbered)
         return (f"{text}\n" for text in chain(self.first(form), lines))
 
@@ -240,16 +238,14 @@ class _Writer(NamedTuple):
 
     def lines(self, form: str, number: int, measured: MeasuredSentence) -> Iterator[str]:
         """Yield the lines of a sentence, whose number is from 1."""
+        words = self._words(number, measured)
         if form == ".trees":
             yield best_tree(measured, self.transitions)
-            return
-        words = self._words(number, measured)
-        if form == ".jsonl":
+        elif form == ".jsonl":
             fields = self.rows.fields(number, len(words))
             yield json_line(words, number, self.columns, self.transitions, fields)
-            return
-        for row in self.rows.of(number, words):
-            yield line(row, self.columns, form[1:])
+        else:
+            yield from (line(row, self.columns, form[1:]) for row in self.rows.of(number, words))
 
     def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
         records = measured.records
@@ -266,10 +262,8 @@ def _check_rows(source: Source, merge: bool, by_region: bool, end: bool) -> None
     if merge and source.text is None:
         raise click.UsageError("--merge is for running text: add --text")
     if by_region and (end or not has_regions):
-        raise click.UsageError(
-            "--by-region is for regions of stimuli: "
-            + ("leave out --end" if end else "add --stimuli")
-        )
+        remedy = "leave out --end" if end else "add --stimuli"
+        raise click.UsageError(f"--by-region is for regions of stimuli: {remedy}")
 
 
 def _read(

@@ -1,18 +1,17 @@
 """Labelled bracketing scores by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
-The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag
-is not. A word is deleted by its exact tag, but a bracket also by labels equal to its own. A deleted
-quote is put back if the other side kept it. This module differs from EVALB in three ways. It has no
-limits on lines, sentences, words, labels, quotes or numbers of rules (EVALB cuts or overwrites its
-memory beyond them). It raises `InputError` for faulty input, of which EVALB only
-warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad
+The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag is not. A word is
+deleted by its exact tag, but a bracket also by labels equal to its own. A deleted quote is put back if the other side
+kept it. This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels, quotes or
+numbers of rules (EVALB cuts or overwrites its memory beyond them). It raises `InputError` for faulty input, of which
+EVALB only warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad
 parameter file. It does not print the listings of `DEBUG`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -47,8 +46,7 @@ class SentenceScore:
     """EVALB's counts of one sentence.
 
     `problem` says why it could not be scored. `length` is the number of gold words without those of
-    `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched`, `gold`, `system` and
-    `crossing` count brackets.
+    `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched` to `crossing` count brackets.
     """
 
     status: Status
@@ -174,23 +172,16 @@ class Scores:
         It is the mean difference, over brackets, between the mean posterior and the precision of the brackets with
         similar posteriors, in ten bins of equal width (Guo et al. 2017).
         """
-        bins: dict[int, list[tuple[float, bool]]] = {}
+        bins: dict[int, list[float]] = defaultdict(list)
         for s in self.scored:
             for posterior, is_right in s.rated:
-                bins.setdefault(min(int(posterior * BINS), BINS - 1), []).append(
-                    (posterior, is_right)
-                )
-        brackets = sum(map(len, bins.values()))
-        surplus = [abs(sum(p - is_right for p, is_right in of_bin)) for of_bin in bins.values()]
-        return percent(sum(surplus), brackets)
+                bins[min(int(posterior * BINS), BINS - 1)].append(posterior - is_right)
+        surplus = [abs(sum(of_bin)) for of_bin in bins.values()]
+        return percent(sum(surplus), sum(map(len, bins.values())))
 
 
 def percent(part: float, whole: int) -> float:
-    """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole.
-
-    >>> percent(1, 8)
-    12.5
-    """
+    """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole."""
     return 100.0 * part / whole if whole else 0.0
 
 
@@ -245,10 +236,9 @@ def score_read_off(
         words=words,
         correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
         rated=tuple(
-            (posteriors[number], position in right) for position, number in enumerate(numbered)
-        )
-        if posteriors
-        else (),
+            (posteriors[number], position in right)
+            for position, number in enumerate(numbered if posteriors else ())
+        ),
         kinds=tuple(
             Counter((params.canonical(label), end - start) for label, start, end in part)
             for part in parts
@@ -271,17 +261,10 @@ def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS)
 def score(
     golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
 ) -> Scores:
-    """Score the trees of a system against gold trees by EVALB's rules.
+    """Score the trees of a system against gold trees of the same sentences by EVALB's rules.
 
-    Sentences that cannot be scored are counted; EVALB stops after some of them.
-
-    Args:
-        golds: The gold trees, with POS tags.
-        systems: The system's trees of the same sentences, with POS tags.
-        params: EVALB's parameters; the default is COLLINS.prm.
-
-    Raises:
-        InputError: The numbers of trees differ, or a word has no tag.
+    Sentences that cannot be scored are counted; EVALB stops after some of them. Raises InputError if the numbers of
+    trees differ, or a word has no POS tag.
     """
     sentences = []
     for number, (gold, system) in enumerate(zip_longest(golds, systems), 1):
@@ -298,22 +281,6 @@ def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:
     rows = zip(*(of.per_sentence for of in systems), strict=True)
     kept = [all(s.status == SCORED for s in row) for row in rows]
     return [replace(of, per_sentence=tuple(compress(of.per_sentence, kept))) for of in systems]
-
-
-def f1_by(
-    systems: Sequence[Scores], kind: Callable[[Bracket], Hashable]
-) -> dict[Hashable, tuple[int, list[float]]]:
-    """Return, for each kind of bracket, the number of gold brackets and the F1 of each system in percent."""
-    counts: dict[Hashable, list[list[int]]] = defaultdict(lambda: [[0] * 3 for _ in systems])
-    for i, of_system in enumerate(systems):
-        for sentence in of_system.scored:
-            for part, brackets in enumerate(sentence.kinds):
-                for bracket, n in brackets.items():
-                    counts[kind(bracket)][i][part] += n
-    return {
-        name: (of[0][0], [percent(2 * matched, gold + system) for gold, system, matched in of])
-        for name, of in counts.items()
-    }
 
 
 def summed(systems: Sequence[Scores]) -> Scores:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,9 +12,9 @@ from oracle.files import indented
 from rnng_dy.evaluation.evalb import (
     ERROR,
     SKIPPED,
+    Bracket,
     Scores,
     SentenceScore,
-    f1_by,
     on_common_sentences,
     percent,
 )
@@ -238,6 +239,22 @@ def _kinds(systems: Columns) -> Iterator[str]:
     for title, rows in (("label", labels), ("words", lengths)):
         cells = [(kind, str(gold), *(f"{value:.2f}" for value in f1)) for kind, (gold, f1) in rows]
         yield "\n" + aligned([(title, "gold", *systems), *cells])
+
+
+def f1_by(
+    systems: Sequence[Scores], kind: Callable[[Bracket], Hashable]
+) -> dict[Hashable, tuple[int, list[float]]]:
+    """Return, for each kind of bracket, the number of gold brackets and the F1 of each system in percent."""
+    counts: dict[Hashable, list[list[int]]] = defaultdict(lambda: [[0] * 3 for _ in systems])
+    for i, of_system in enumerate(systems):
+        for sentence in of_system.scored:
+            for part, brackets in enumerate(sentence.kinds):
+                for bracket, n in brackets.items():
+                    counts[kind(bracket)][i][part] += n
+    return {
+        name: (of[0][0], [percent(2 * matched, gold + system) for gold, system, matched in of])
+        for name, of in counts.items()
+    }
 
 
 def to_json(scores: Scores) -> dict[str, object]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from oracle.brackets import format_tree
 from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, one_line
+from oracle.files import one_line
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from oracle.treebank import NO_TAG
@@ -25,89 +22,16 @@ from rnng_dy.evaluation.records import (
     tokens_so_far,
 )
 from rnng_dy.evaluation.tables import TSV, joined
+from rnng_dy.evaluation.written_words import MergedWord, covering, merged
 from rnng_dy.text.stimuli import REGION, Stimuli
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 """The first columns of a table of tokens."""
 _WORD = ("word_id", "start", "end")
 _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
-_NOT_ADDED = ("standard_error", "entropy", "open", "next_word_entropy")
-_WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 
 Row = tuple[Sequence[str], WordRecord]
 """The cells that say where a record belongs, and the record."""
-
-
-@dataclass(frozen=True)
-class MergedWord(WordRecord):
-    """A written word, or the end of a sentence, with the measures of the tokens that it covers.
-
-    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
-    token lacks the measure. Entropies and open constituents are the values after the last token. The standard error is
-    a single token's, and None for several tokens, since the errors of neighbours are not independent. `unk` is the
-    model's form of a single token.
-    """
-
-    first: int = 1
-    """Number of the first token, from 1."""
-    last: int = 1
-    known: bool | None = None
-    """Whether the model saw all tokens unchanged; None for the end of a sentence."""
-    span: tuple[int, int] | None = None
-    """Its characters in the text, from 0, the end exclusive; None for the end of a sentence."""
-
-    @property
-    def token_ids(self) -> str:
-        """`3`, or `3-4` for several tokens."""
-        return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
-
-
-def merged(sentence: SourceSentence, records: Sequence[WordRecord]) -> list[MergedWord]:
-    """Return the written words of a sentence of running text with their tokens' measures.
-
-    White space separates words. Records after the tokens, such as that of the end, stay alone.
-    """
-    text, spans = sentence.text, sentence.spans
-    offset = spans[0][0] if spans else 0
-    begins = [offset + written.start() for written in _WRITTEN.finditer(text)]
-    words = []
-    for _, of_word in groupby(range(len(spans)), lambda i: bisect_right(begins, spans[i][0])):
-        first, *others = of_word
-        last = others[-1] if others else first
-        begin, end = spans[first][0], spans[last][1]
-        word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
-        words.append(_covering(word, records, first, last, (begin, end)))
-    return words + [_covering(None, records, i, i) for i in range(len(spans), len(records))]
-
-
-def _covering(
-    text: str | None,
-    records: Sequence[WordRecord],
-    first: int,
-    last: int,
-    span: tuple[int, int] | None = None,
-) -> MergedWord:
-    """Return a text with the measures of the tokens that it covers, `first` to `last`, counted from 0."""
-    covered = records[first : last + 1]
-    alone, known = first == last, [record.known for record in covered]
-
-    def total(name: str) -> float | None:
-        values = [getattr(record, name) for record in covered]
-        return None if None in values else sum(values)
-
-    return MergedWord(
-        token=text,
-        first=first + 1,
-        last=last + 1,
-        standard_error=covered[0].standard_error if alone else None,
-        entropy=covered[-1].entropy,
-        open=covered[-1].open,
-        next_word_entropy=covered[-1].next_word_entropy,
-        unk=covered[0].unk if alone else None,
-        known=None if None in known else all(known),
-        span=span,
-        **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},
-    )
 
 
 class TokenRows:
@@ -204,7 +128,7 @@ class RegionRows(WordRows):
             summed = WordRecord("", None, 0.0)
             if inside:
                 content = " ".join(word.token for word in inside)
-                summed = _covering(content, records, inside[0].first - 1, inside[-1].last - 1)
+                summed = covering(content, records, inside[0].first - 1, inside[-1].last - 1)
             unknown = sum(word.known is False for word in inside)
             begin, end = (inside[0].span[0], inside[-1].span[1]) if inside else (region.begin,) * 2
             counts = (number, begin, end, summed.token, len(inside), unknown)

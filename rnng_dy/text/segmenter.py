@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.files import from_json, replacing
+from oracle.files import replacing
 from rnng_dy.text.characters import HAN, CleanText, clean
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn
@@ -95,8 +95,8 @@ class Segmenter:
     def load(cls, path: Path | zipfile.Path) -> Segmenter:
         """Return the segmenter of a file. Raises InputError for a damaged one."""
         try:
-            return cls.from_json(from_json(path.read_bytes().decode("utf-8", "surrogateescape")))
-        except (KeyError, TypeError, ValueError) as error:
+            return cls.from_json(json.loads(path.read_bytes().decode("utf-8", "surrogateescape")))
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(
                 f"damaged ({type(error).__name__}: {error}): train the model again, or delete this file; text is then "
                 "read as the model's words let see",

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from oracle.archives import read_regular
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
@@ -57,7 +56,7 @@ def about_continued(base: Model, folder: str | Path) -> About:
     about = base.about or {}
     origin = {
         "model": str(folder),
-        "sha256": hashlib.sha256(read_regular(located(folder) / PARAMETERS)).hexdigest(),
+        "sha256": hashlib.sha256((located(folder) / PARAMETERS).read_bytes()).hexdigest(),
         "trained_on": model_card.trained_on(about),
         "score": model_card.best_score(about),
         "made": about.get("made", {}).get("date"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from oracle.archives import read_regular
-from oracle.files import from_json, one_line, replacing
+from oracle.files import one_line, replacing
 
 LOG = "log.jsonl"
 EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
@@ -51,15 +51,15 @@ def cut(folder: Path, sentences: int, evaluated: int) -> None:
     if not path.exists():
         return
     kept = []
-    for line in read_regular(path).decode("utf-8", "replace").split("\n"):
+    for line in path.read_bytes().decode("utf-8", "replace").split("\n"):
         try:
-            record = from_json(line)
+            record = json.loads(line)
             # the final evaluation may come after a training state of the same number of sentences
             last = evaluated if record["event"] == EVALUATION else sentences
             # a run that ends at the same place again writes the record again
             if record["sentences"] <= last and record["event"] != ENDED_EARLY:
                 kept.append(line)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, RecursionError):
             break  # the killed run was writing this line, or another program changed it
     with replacing(path) as stream:
         stream.writelines(f"{line}\n" for line in kept)

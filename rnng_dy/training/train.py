@@ -40,7 +40,6 @@ from rnng_dy.training.updates import Updater
 LEARNT_FROM = 100_000
 """Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
 
-
 _log = logging.getLogger(__name__)
 
 

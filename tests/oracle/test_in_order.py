@@ -125,22 +125,6 @@ def test_trees_beyond_the_limits_are_written_but_not_derived():
         InOrder(["S"]).check(right.split(), 103)
 
 
-@pytest.mark.parametrize("system", [InOrder("ABCD"), InOrder("ABCD", max_open=1, max_unary=9)])
-def test_so_many_actions_break_no_limit(system):
-    flat, deep = "(A w w w w w w)", "(A w (B w (C w (D w))))"
-    trees = ["(A (B (C (D a))))", "(A (B (C (A (B (C a))))))", deep, flat]
-    lengths = {True: [], False: []}
-    for text in trees:
-        tree = parse_line(text)
-        actions = system.actions_of(tree, preterminals=False)
-        try:
-            system.check(actions, len(tree.leaves()))
-            lengths[True].append(len(actions))
-        except UnderivableError:
-            lengths[False].append(len(actions))
-    assert min(lengths[False]) > system.max_actions_within_limits
-
-
 @pytest.mark.parametrize(
     ("actions", "words", "expected"),
     [

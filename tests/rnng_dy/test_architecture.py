@@ -111,7 +111,7 @@ def test_no_room_imports_in_a_circle(drawing):
     assert circle(rooms) is None
     assert rooms["oracle"] == set()
     assert rooms["clusters"] == {"oracle"}
-    assert rooms["rnng_dy.evaluation"] <= {"oracle"}
+    assert rooms["rnng_dy.evaluation"] <= {"oracle", "rnng_dy.text"}
     assert rooms["rnng_dy.text"] == {"oracle"}
     assert not rooms["rnng_dy.search"] & {"rnng_dy.models", "rnng_dy.checkpoint"}
     assert "rnng_dy.models" not in rooms["rnng_dy.checkpoint"]
@@ -161,10 +161,10 @@ def test_no_code_asks_for_the_name_of_a_kind_of_model():
 
 
 def test_every_file_can_be_read_in_one_sitting():
-    """About 300 lines."""
+    """At most 300 lines."""
     known = modules(*PACKAGES, "scripts")
     found = {n: p.read_text(encoding="utf-8").count("\n") for n, p in known.items()}
-    assert {n: lines for n, lines in found.items() if lines > 330} == {}
+    assert {n: lines for n, lines in found.items() if lines > 300} == {}
 
 
 @pytest.fixture

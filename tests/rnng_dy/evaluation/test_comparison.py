@@ -13,8 +13,9 @@ from nltk import Tree
 
 from rnng_dy.cli import main
 from rnng_dy.evaluation import evalb
-from rnng_dy.evaluation.evalb import f1_by, on_common_sentences
+from rnng_dy.evaluation.evalb import on_common_sentences
 from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb_report import f1_by
 
 GOLD = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog) (PP (P in) (NP (N parks))))))"
 FLAT = "(S (NP (D the) (N cat)) (VP (V saw) (NP (D a) (N dog)) (PP (P in) (NP (N parks)))))"

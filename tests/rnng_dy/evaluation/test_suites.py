@@ -13,7 +13,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy.cli.suite_input import suites_of
-from rnng_dy.drawing.suite_page import suite_page
+from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, read_suites
 from rnng_dy.evaluation.suite_scores import evaluate, parts, region_value
@@ -97,7 +97,7 @@ def write(tmp_path):
 
 
 def page_of(results, model):
-    return "".join(suite_page(results, model))
+    return "".join(pages.parts("suites.html", results=results, model=model))
 
 
 def test_accuracies_and_sums_are_those_computed_by_hand(write):
