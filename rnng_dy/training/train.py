@@ -134,6 +134,7 @@ def train(
             raise RnngError("--tag-size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
+        check_jobs(chosen.get("jobs", 1), device or engine.CPU)
         engine.start_on(device)
 
         # one training at a time writes the folder; with MPI, the first rank
