@@ -13,15 +13,6 @@ from functools import partial
 from typing import IO, Any
 
 
-def is_compressed(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file with this name is compressed.
-
-    >>> is_compressed("dev.trees.gz"), is_compressed("dev.trees"), is_compressed("-")
-    (True, False, False)
-    """
-    return compression(path) != ""
-
-
 def plain_name(path: str | os.PathLike[str]) -> str:
     """Return the file's name without the ending for compression.
 

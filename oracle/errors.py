@@ -16,12 +16,8 @@ class InputError(RnngError):
 
     def __init__(self, message: str, path: object = None, line: int | None = None):
         self.message, self.path, self.line = message, path, line
-        super().__init__(_at(message, path, line))
-
-
-def _at(message: str, path: object, line: int | None) -> str:
-    place = "".join(f"{part}:" for part in (path, line) if part is not None)
-    return f"{place} {message}" if place else message
+        place = "".join(f"{part}:" for part in (path, line) if part is not None)
+        super().__init__(f"{place} {message}" if place else message)
 
 
 @contextmanager

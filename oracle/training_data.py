@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,9 +17,8 @@ from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_
 from oracle.errors import InputError
 from oracle.files import numbered_lines, open_text, reading, replacing
 from oracle.lazy import nltk
-from oracle.preparation import Preparation
 from oracle.transitions import SYSTEMS, unlimited
-from oracle.treebank import clean, words
+from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
@@ -44,6 +43,53 @@ class Recipe:
     unk: str
     transitions: str
     generative: bool
+
+
+class Preparation:
+    """Iterable of cleaned trees, which counts what passes through.
+
+    It leaves out trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions.
+    """
+
+    def __init__(
+        self,
+        trees: Iterable[LocatedTree],
+        cleaner: Callable[[nltk.Tree], nltk.Tree | None],
+        skip_preterminals: bool,
+    ):
+        """`cleaner` returns None for a tree of which nothing is left."""
+        self._trees, self._cleaner, self._skips = trees, cleaner, skip_preterminals
+        self.read = self.emptied = self.skipped = 0
+
+    @property
+    def left(self) -> int:
+        """Number of trees that remain."""
+        return self.read - self.emptied - self.skipped
+
+    def __iter__(self) -> Iterator[LocatedTree]:
+        """Yield the trees that are left. Raises InputError for lone preterminals unless they are to be skipped."""
+        first = None
+        for located in self._trees:
+            self.read += 1
+            cleaned = self._cleaned(located)
+            if cleaned is None:
+                self.emptied += 1
+            elif is_preterminal(cleaned.tree):
+                self.skipped += 1
+                first = first or cleaned
+            else:
+                yield cleaned
+        if first and not self._skips:
+            raise InputError(
+                f"{format_tree(first.tree)} is only a preterminal, no tree ({self.skipped} such in "
+                "all): take them out, or skip them with --skip-preterminals",
+                first.path,
+                first.line,
+            )
+
+    def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
+        tree = self._cleaner(located.tree)
+        return None if tree is None else located._replace(tree=tree)
 
 
 class TreesFile(Preparation):

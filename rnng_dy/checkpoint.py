@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -91,11 +91,10 @@ def save(
     folder: str | Path,
     state: Mapping[str, object] | None = None,
     optimizer: Store | None = None,
-    adding: Iterable[Callable[[Path], None]] = (),
 ) -> None:
     """Write a new model folder, or replace the files of a model with the same configuration and vocabulary.
 
-    `state` and `optimizer` save a new model in training; each function in `adding` writes more files into the folder.
+    `state` and `optimizer` save a new model in training.
 
     Raises RnngError if the folder is no model folder, holds another model, or is being written by another process.
     """
@@ -109,8 +108,6 @@ def save(
             _write(model, new)
             if state is not None:
                 save_training(model.store, new, state, optimizer)
-            for add in adding:
-                add(new)
 
 
 def _write(model, folder: Path, dtype: type | None = None) -> None:

@@ -73,7 +73,6 @@ def mistake(of: Field, value: object) -> str | None:
     types, name = {
         "int": ((int,), "integer range"),
         "float": ((int, float), "number"),
-        "bool": ((bool,), "boolean"),
     }[of.type]
     # a bool is an int for isinstance
     if type(value) not in types:

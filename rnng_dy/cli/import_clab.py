@@ -9,6 +9,7 @@ import click
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.errors import RnngError
+from oracle.files import file_hash
 from rnng_dy import registry
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.group import typed_command
@@ -86,7 +87,7 @@ def import_clab(
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from rnng_dy.interop import clab
-    from rnng_dy.training.about import about_import
+    from rnng_dy.training.about import about_model
 
     if is_parser:
         vectors = read_vectors(pretrained) if pretrained else None
@@ -100,7 +101,8 @@ def import_clab(
         from rnng_dy.training.tagger import give_tagger
 
         give_tagger(model, tagger_of_training(training_pairs(tagger_path), seed=1))
-    model.about = about_import(model, sentences, typed_command(), params)
+    origin = {"program": "clab/rnng", "checkpoint": params, "sha256": file_hash(params)}
+    model.about = about_model(model, sentences, typed_command()) | {"origin": origin}
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:

@@ -78,7 +78,6 @@ def type_of(of: Field) -> click.ParamType:
     """Return the type of a setting's option."""
     numbers = of.metadata["range"]
     return {
-        "bool": click.BOOL,
         "str": click.Choice(of.metadata["choices"]),
         "int": click.IntRange(*numbers),
         "float": FiniteRange(*numbers),

@@ -12,9 +12,17 @@ from oracle.brackets import LocatedTree, format_located, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import replacing
-from oracle.preparation import Preparation, is_no_text, without_lemma
+from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import clean, is_preterminal, is_trace, unlabelled, words
+from oracle.treebank import (
+    clean,
+    is_no_text,
+    is_preterminal,
+    is_trace,
+    unlabelled,
+    without_lemma,
+    words,
+)
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once

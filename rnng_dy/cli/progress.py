@@ -6,7 +6,6 @@ import os
 import sys
 from typing import TextIO
 
-from oracle.compression import is_compressed
 from rnng_dy.cli.quiet import escaped, is_quiet, say
 
 REDRAWN, LOGGED = 0.2, 10.0
@@ -79,19 +78,3 @@ class Progress:
     def finish(self) -> None:
         """End the display."""
         self._bar.close()
-
-
-class ByteProgress:
-    """Progress through a file in kilobytes, whatever the length of its lines."""
-
-    def __init__(self, what: str, path: str):
-        # a pipe has no size
-        size = 0 if path == "-" or is_compressed(path) else os.path.getsize(path)
-        self._progress = Progress(what, size // 1024 or None, "kB")
-        self._rest = 0
-
-    def advance(self, size: int) -> None:
-        """Count `size` more bytes as read."""
-        done, self._rest = divmod(self._rest + size, 1024)
-        if done:
-            self._progress.advance(done)

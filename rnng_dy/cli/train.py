@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -48,8 +49,6 @@ def options_of(settings: type, option: Callable) -> Callable:
     def of_field(of: Field) -> Callable:
         name = option_name(of)
         flag = "--" + name.replace("_", "-")
-        if of.type == "bool":
-            flag += flag.replace("--", "/--no-")
         return option(flag, name, type=type_of(of), default=None, help=of.metadata["help"])
 
     return all_of(*map(of_field, fields(settings)))
@@ -231,6 +230,9 @@ def run_training(kind: str, mpi: bool, **options: Any) -> None:
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)
+        # mpirun sends them to all ranks; the first one ends the others
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
     resumed = f"stopped; the same command with --resume continues in {folder}"
     with tidy(), ExitStack() as stack:
 

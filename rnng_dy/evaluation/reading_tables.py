@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
@@ -139,7 +140,7 @@ def _word(
         core = without_marks(text)
         count = frequencies.get(core, frequencies.get(core.lower(), math.nan))
     elif row.get("frequency", "") not in MISSING:
-        count = _count(row["frequency"], named["frequency"])
+        count = _number(row["frequency"], named["frequency"], 0, "count")
     return Word(row["item"], int(position), one_word(text), line, count)
 
 
@@ -148,7 +149,7 @@ def read_frequencies(path: str) -> dict[str, float]:
     counts: dict[str, float] = {}
     for line, (word, count) in read_columns(path, ["word", "count"]):
         with placed(path, line):
-            counts[word] = counts.get(word, 0.0) + _count(count, "count")
+            counts[word] = counts.get(word, 0.0) + _number(count, "count", 0, "count")
     return counts
 
 
@@ -194,21 +195,11 @@ def is_mark(character: str) -> bool:
     return unicodedata.category(character).startswith("P")
 
 
-def _count(text: str, column: str) -> float:
-    count = _number(text, column)
-    if count < 0:
-        raise RnngError(f"column {column!r}: {text!r} is no count")
-    return count
-
-
-def _number(text: str, column: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise RnngError(f"column {column!r}: {text!r} is no number")
-    return number
+def _number(text: str, column: str, least: float = -math.inf, what: str = "number") -> float:
+    with suppress(ValueError):
+        if math.isfinite(number := float(text)) and number >= least:
+            return number
+    raise RnngError(f"column {column!r}: {text!r} is no {what}")
 
 
 def align(

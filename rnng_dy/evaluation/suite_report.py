@@ -43,37 +43,30 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
 
     `surprisal` is the region's value in bits, which may be `inf` or `nan`; `tokens` and `unknown` are numbers.
     """
-    yield joined(REGIONS, style) + "\n"
+    yield _line(REGIONS, style)
     for result in results:
+        names = result.suite.region_names
         for found in result.items:
             for condition in found.item.conditions:
                 for region in condition.regions:
-                    place = condition.name, region.number
+                    place, tokens = (condition.name, region.number), region.tokens
                     cells = (
                         *(result.model, result.suite.name, found.item.number, *place),
-                        *(
-                            result.suite.region_names.get(region.number, ""),
-                            " ".join(region.tokens),
-                        ),
-                        *(
-                            len(region.tokens),
-                            f"{found.values[place]:.6f}",
-                            len(found.unseen[place]),
-                        ),
+                        *(names.get(region.number, ""), " ".join(tokens), len(tokens)),
+                        *(f"{found.values[place]:.6f}", len(found.unseen[place])),
                     )
-                    yield joined([_one_line(str(cell)) for cell in cells], style) + "\n"
+                    yield _line(cells, style)
 
 
 def effect_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
     """Yield the differences between conditions by region, after a header line; `nan` is a possible value."""
-    yield joined(EFFECTS, style) + "\n"
+    yield _line(EFFECTS, style)
     for result in results:
         for effect in result.effects():
             condition, other, region, items, *bits = effect
             name = result.suite.region_names.get(region, "")
             texts = (result.model, result.suite.name, condition, other, region, name, items)
-            cells = [*texts, *(f"{value:.6f}" for value in bits)]
-            yield joined([_one_line(str(cell)) for cell in cells], style) + "\n"
+            yield _line([*texts, *(f"{value:.6f}" for value in bits)], style)
 
 
 def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
@@ -109,6 +102,10 @@ def _numbers(result: SuiteResult, i: int | None) -> dict[str, object]:
     found, known = result.accuracy_of(i), result.accuracy_of(i, known=True)
     numbers = {**found._asdict(), "accuracy": found.share}
     return {**numbers, "known_only": {**known._asdict(), "accuracy": known.share}}
+
+
+def _line(cells: Sequence[object], style: str) -> str:
+    return joined([_one_line(str(cell)) for cell in cells], style) + "\n"
 
 
 def _one_line(text: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.encoding import encoded
 from oracle.errors import RnngError
-from oracle.files import file_hash, finite
+from oracle.files import finite
 from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
@@ -49,21 +49,6 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
         "made": {"date": now(), "command": command},
         "versions": versions(),
     }
-
-
-def about_import(
-    model: Model,
-    sentences: Sequence[OracleSentence],
-    command: str | None,
-    checkpoint: str | Path,
-) -> dict:
-    """Return the sections about a model imported from a checkpoint of the original program."""
-    origin = {
-        "program": "clab/rnng",
-        "checkpoint": str(checkpoint),
-        "sha256": file_hash(checkpoint),
-    }
-    return {**about_model(model, sentences, command), "origin": origin}
 
 
 def about_continued(base: Model, folder: str | Path) -> About:

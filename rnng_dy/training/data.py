@@ -40,47 +40,44 @@ class Data:
     """Everything that determines the data, by option; files as hashes."""
 
 
-def require_data_options(
-    trees: Trees | None,
-    dev_trees: Trees | None,
-    train: str | None,
-    dev: str | None,
-    hold_out: float | None,
-    unk: str | None,
-    skip_preterminals: bool,
-    parses: bool,
-) -> None:
-    """Raise RnngError, which says what to give, for options on data that exclude each other or are missing."""
-    mistakes = {
-        "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev": (
-            trees is None and train is None
-        ),
-        "--trees makes oracles, and --train and --dev name oracles: give either": (
-            trees is not None and (train or dev)
-        ),
-        "--trees needs one of --dev-trees and --hold-out, such as 0.1": (
-            trees is not None and (dev_trees is None) == (hold_out is None)
-        ),
-        "--hold-out is not in the range 0<x<1": hold_out is not None and not 0 < hold_out < 1,
-        "--train needs the development oracle: give --dev": train is not None and dev is None,
-        "--hold-out, --unk and --skip-preterminals go with --trees: an oracle is made already": (
-            train is not None and (hold_out is not None or unk or skip_preterminals)
-        ),
-        "--dev needs its trees, for F1: give --dev-trees": (
-            train is not None and parses and dev_trees is None
-        ),
-        "--dev-trees goes with --trees; with --train, --dev is enough": (
-            train is not None and not parses and dev_trees is not None
-        ),
-        f"--unk is one of {', '.join(RULES)}": unk not in (None, *RULES),
-    }
-    for message, is_made in mistakes.items():
-        if is_made:
-            raise RnngError(message)
+@dataclass(frozen=True)
+class Sources:
+    """The user's options on data: trees, or oracles. `train` of `train.py` explains them."""
+
+    trees: Trees | None
+    dev_trees: Trees | None
+    train: str | None
+    dev: str | None
+    hold_out: float | None
+    unk: str | None
+    skip_preterminals: bool
+
+    def require_complete(self, parses: bool) -> None:
+        """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
+        by_trees, hold_out = self.trees is not None, self.hold_out
+        if (
+            by_trees == (self.train is not None)
+            or (self.train is None) != (self.dev is None)
+            or (by_trees and (self.dev_trees is None) == (hold_out is None))
+        ):
+            raise RnngError(
+                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
+            )
+        if not by_trees and (hold_out is not None or self.unk or self.skip_preterminals):
+            raise RnngError("--hold-out, --unk and --skip-preterminals go with --trees")
+        if not by_trees and parses != (self.dev_trees is not None):
+            raise RnngError(
+                "--dev-trees goes with --trees and with the --dev of a parser, which needs it"
+            )
+        if hold_out is not None and not 0 < hold_out < 1:
+            raise RnngError("--hold-out is not in the range 0<x<1")
+        if self.unk not in (None, *RULES):
+            raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
-def data_of_oracles(train: str, dev: str, dev_trees: str | None, parses: bool) -> Data:
+def data_of_oracles(sources: Sources, parses: bool) -> Data:
     """Read oracles. Raises InputError for what is no oracle of this kind of model."""
+    train, dev = sources.train, sources.dev
     sentences, dev_sentences = read_encoded(train), read_oracle(dev)
     inputs = {"--train": sentences.source, "--dev": content_hash(dev_sentences)}
     golds = []
@@ -91,57 +88,47 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None, parses: bool) -
                     "this is a generative oracle; the parser needs one made without --generative"
                 )
                 raise InputError(message, path, first.line)
-        golds = _golds(dev_trees, dev_sentences, dev)
+        golds = _golds(sources.dev_trees, dev_sentences, dev)
         inputs["--dev-trees"] = content_hash(list(map(format_tree, golds)))
     return Data(sentences, dev_sentences, golds, str(train), str(dev), inputs)
 
 
-def data_of_trees(
-    trees: Trees,
-    dev_trees: Trees | None,
-    hold_out: float | None,
-    skip_preterminals: bool,
-    recipe: Recipe,
-    folder: Path,
-) -> Data:
+def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
     """Make oracles from trees in an empty folder, which is needed as long as the data is.
 
     Raises InputError for what is no tree, or if no tree is left.
     """
-    files = {
-        name: _trees_file(given, name, skip_preterminals)
-        for name, given in (("--trees", trees), ("--dev-trees", dev_trees))
-        if given is not None
-    }
+    trees = _trees_file("trees", sources)
+    dev = trees if sources.dev_trees is None else _trees_file("dev_trees", sources)
+    files = [trees] if dev is trees else [trees, dev]
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
-    dev = files.get("--dev-trees") or Fraction(str(hold_out))
-    make_training_data(folder, files["--trees"], dev, recipe)
-    for file in files.values():
+    part = Fraction(str(sources.hold_out)) if dev is trees else dev
+    make_training_data(folder, trees, part, recipe)
+    for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied, "
             f"{file.skipped} preterminals skipped"
         )
-    hashes = {name: file.hash for name, file in files.items()}
-    if len(set(hashes.values())) < len(hashes):
+    if len({file.hash for file in files}) < len(files):
         _log.warning(
             f"{dev.path} has what is trained on: its score says nothing of other sentences"
         )
-    inputs = {"--dev-trees": None, **hashes, "--hold-out": hold_out, "--unk": recipe.unk}
-    inputs["--skip-preterminals"] = skip_preterminals
-    train, dev_oracle = (oracle_of(folder, part) for part in ("train", "dev"))
-    sentences, dev_sentences = read_encoded(train), read_oracle(dev_oracle)
+    inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
+    inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
+    inputs["--skip-preterminals"] = sources.skip_preterminals
+    sentences = read_encoded(oracle_of(folder, "train"))
+    dev_sentences = read_oracle(oracle_of(folder, "dev"))
     golds = []
     if not recipe.generative:
         golds = [located.tree for located in read_trees(str(trees_of(folder, "dev")))]
-    source = files["--trees"].path
-    dev_source = source if dev_trees is None else dev.path
-    return Data(sentences, dev_sentences, golds, source, dev_source, inputs)
+    return Data(sentences, dev_sentences, golds, trees.path, dev.path, inputs)
 
 
-def _trees_file(trees: Trees, option: str, skip_preterminals: bool) -> TreesFile:
+def _trees_file(name: str, sources: Sources) -> TreesFile:
+    trees, skips = getattr(sources, name), sources.skip_preterminals
     if isinstance(trees, (str, os.PathLike)):
-        return TreesFile(os.fspath(trees), skip_preterminals)
-    return TreesFile(option.strip("-").replace("-", "_"), skip_preterminals, trees=trees)
+        return TreesFile(os.fspath(trees), skips)
+    return TreesFile(name, skips, trees=trees)
 
 
 def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:

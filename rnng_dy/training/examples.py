@@ -1,4 +1,4 @@
-"""Training examples, encoded when they are asked for, and their order in an epoch."""
+"""Training examples, encoded when they are asked for."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 
 from oracle.blocks import OracleSentence
-from oracle.encoding import encoded
 from oracle.errors import ImpossibleError, RnngError
 from oracle.transitions import SYSTEMS
-from rnng_dy.training.presets import Settings
 
 SHOWN_WORDS = 8
 """How many words of a sentence a warning shows."""
-BATCHES = 50
-"""Batches that are sorted together: enough for sentences of like size per batch, few enough to vary over epochs."""
 
 
 _log = logging.getLogger(__name__)
@@ -48,12 +44,6 @@ class Examples(Sequence):
     def tokens(self, index: int) -> tuple[str, ...]:
         """Return the words of an example's sentence."""
         return self.sentences[self.members[index]].tokens
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Return the size of each example, which determines its cost: its actions, or its words without trees."""
-        of = "action" if hasattr(self.model, "transitions") else "word"
-        return encoded(self.sentences).lengths(of)[self.members]
 
 
 def examples_of(model: Any, sentences: Sequence[OracleSentence]) -> tuple[Examples, dict[int, str]]:
@@ -88,29 +78,3 @@ def require_transitions(model: Any, systems: Iterable[str]) -> None:
             raise RnngError(
                 f"the model's transitions are {own.name}, these {name}: make the oracle with --transitions {own.name}"
             )
-
-
-def order_of_epoch(examples: Examples, settings: Settings, epoch: int) -> np.ndarray:
-    """Return the indices of the examples, batch after batch; the last batch may be smaller."""
-    order = np.random.default_rng([settings.seed, 0, epoch]).permutation(len(examples))
-    if not settings.bucket:
-        return order
-    random = np.random.default_rng([settings.seed, 3, epoch])
-    return in_buckets(order, examples.sizes, settings.batch_size, random)
-
-
-def in_buckets(
-    order: np.ndarray, sizes: np.ndarray, batch_size: int, random: np.random.Generator
-) -> np.ndarray:
-    """Return the order with like sizes in each batch: sorts each BATCHES batches by size, then shuffles all batches.
-
-    The rest that fills no whole batch stays at the end.
-
-    >>> order, sizes = np.arange(5), np.array([9, 1, 8, 2, 5])
-    >>> in_buckets(order, sizes, 2, np.random.default_rng(1)).tolist()
-    [1, 3, 2, 0, 4]
-    """
-    whole = len(order) - len(order) % batch_size
-    chunk = np.arange(whole) // (BATCHES * batch_size)
-    batches = order[np.lexsort((sizes[order[:whole]], chunk))].reshape(-1, batch_size)
-    return np.concatenate([random.permutation(batches).ravel(), order[whole:]])

@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError
 from oracle.files import one_line, replacing
 
 LOG = "log.jsonl"
@@ -41,21 +40,6 @@ def described(record: Mapping[str, Any], of_evaluation: Callable[[Record], str])
         f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
         f"{timedelta(seconds=round(record['seconds_left']))} left"
     )
-
-
-def evaluations(path: str | Path) -> list[dict]:
-    """Return the records of evaluations in a log. Raises InputError for a line that is no record."""
-    records = []
-    for number, line in enumerate(
-        Path(path).read_bytes().decode("utf-8", "replace").splitlines(), 1
-    ):
-        try:
-            record = json.loads(line)
-            if record["event"] == EVALUATION:
-                records.append(record)
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"no record of a training: {error}", path, number) from None
-    return records
 
 
 def cut(folder: Path, sentences: int, evaluated: int) -> None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnng_dy import checkpoint
 from rnng_dy.training import log
-from rnng_dy.training.examples import order_of_epoch
 from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
 from rnng_dy.training.state import Progress, crosses, state_of
 from rnng_dy.training.updates import Updater
@@ -65,7 +66,7 @@ def run(
         return p.epoch >= settings.epochs or 0 < settings.patience <= p.stale
 
     while not is_over():
-        order = order_of_epoch(examples, settings, p.epoch)
+        order = np.random.default_rng([settings.seed, 0, p.epoch]).permutation(n)
         epoch = p.epoch
         while p.epoch == epoch and not is_over():
             before, started = p.sentences, time.perf_counter()

@@ -47,9 +47,6 @@ class Settings:
     )
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1, AT_LEAST_1)
-    bucket: bool = setting(
-        "Put sentences of similar length into each update (not the default).", False
-    )
     unknown_probability: float = setting(
         "Probability that a word that occurs once in training is replaced by its class of unknown words.",
         0.5,
@@ -69,9 +66,7 @@ class Settings:
     evaluate_every: int = setting("Sentences between evaluations.", numbers=AT_LEAST_1)
     evaluate_from_epoch: int = setting("Full epochs before any evaluation.", numbers=NOT_NEGATIVE)
     patience: int = setting(
-        "End after this number of evaluations without a new best; 0: never.",
-        0,
-        NOT_NEGATIVE,
+        "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
     )
     checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
     """Every evaluation also saves a training state."""
@@ -85,53 +80,44 @@ class Settings:
     """Presets give the number for the CPU; a GPU takes one process."""
 
 
-PRESETS = {
-    ("paper", "discriminative"): Settings(
-        epochs=15,
-        dropout=0.2,
-        decay=0.05,
-        first_evaluation=100,
-        evaluate_every=2500,
-        evaluate_from_epoch=0,
-    ),
-    ("paper", "generative"): Settings(
-        epochs=12,
-        dropout=0.3,
-        decay=0.08,
-        first_evaluation=10000,
-        evaluate_every=10000,
-        evaluate_from_epoch=1,
-    ),
-}
-# the paper's dropout for its LSTM language model is the same; the paper does not report the rest
-PRESETS["paper", "lstm-lm"] = PRESETS["paper", "generative"]
-# chosen by experiment: docs/performance.md
-_FAST = {"optimizer": "adam", "schedule": "linear", "batch_size": 16, "l2": 0.0}
-PRESETS["fast", "discriminative"] = replace(
-    PRESETS["paper", "discriminative"],
+_PARSER = Settings(
+    epochs=15,
+    dropout=0.2,
+    decay=0.05,
+    first_evaluation=100,
+    evaluate_every=2500,
+    evaluate_from_epoch=0,
+)
+_WORDS = Settings(
     epochs=12,
-    learning_rate=0.004,
-    **(_FAST | {"batch_size": 32}),
+    dropout=0.3,
+    decay=0.08,
+    first_evaluation=10000,
+    evaluate_every=10000,
+    evaluate_from_epoch=1,
 )
-PRESETS["quick", "discriminative"] = replace(
-    PRESETS["fast", "discriminative"], batch_size=16, jobs=2
-)
-PRESETS["gpu", "discriminative"] = replace(
-    PRESETS["fast", "discriminative"], batch_size=64, learning_rate=0.006, epochs=15
-)
-for _kind in ("generative", "lstm-lm"):
-    PRESETS["fast", _kind] = replace(
-        PRESETS["paper", _kind],
-        epochs=5,
-        learning_rate=0.002,
-        first_evaluation=5000,
-        evaluate_every=5000,
-        **_FAST,
-    )
-    PRESETS["quick", _kind] = replace(PRESETS["fast", _kind], jobs=2)
-    PRESETS["gpu", _kind] = replace(
-        PRESETS["fast", _kind], batch_size=64, learning_rate=0.004, epochs=7
-    )
+# chosen by experiment: docs/performance.md
+_ADAM = {"optimizer": "adam", "schedule": "linear", "l2": 0.0}
+_FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_ADAM)
+_EVERY = {"first_evaluation": 5000, "evaluate_every": 5000}
+_FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY, **_ADAM)
+_QUICK_WORDS = replace(_FAST_WORDS, jobs=2)
+_GPU_WORDS = replace(_FAST_WORDS, batch_size=64, learning_rate=0.004, epochs=7)
+PRESETS = {
+    ("paper", "discriminative"): _PARSER,
+    ("paper", "generative"): _WORDS,
+    # the paper's dropout for its LSTM language model is the same; the paper does not report the rest
+    ("paper", "lstm-lm"): _WORDS,
+    ("fast", "discriminative"): _FAST_PARSER,
+    ("fast", "generative"): _FAST_WORDS,
+    ("fast", "lstm-lm"): _FAST_WORDS,
+    ("quick", "discriminative"): replace(_FAST_PARSER, batch_size=16, jobs=2),
+    ("quick", "generative"): _QUICK_WORDS,
+    ("quick", "lstm-lm"): _QUICK_WORDS,
+    ("gpu", "discriminative"): replace(_FAST_PARSER, batch_size=64, learning_rate=0.006, epochs=15),
+    ("gpu", "generative"): _GPU_WORDS,
+    ("gpu", "lstm-lm"): _GPU_WORDS,
+}
 NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
 
 

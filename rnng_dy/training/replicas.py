@@ -69,17 +69,20 @@ def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
         out += part
 
 
-class _Shared:
-    """One process's part in adding up gradients in shared memory, which has a row for each process.
+class _Replica:
+    """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
 
     All write the lookup rows that any of them has used, and read when all have written. A process writes its row again
     only when all have reported on the next gradient, and so have read this one.
     """
 
-    def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int):
-        self.rank, self.count = rank, count
+    def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int, main: Any = None):
+        self.rank, self.count, self._main = rank, count, main
         self._gradients = Gradients(store)
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
+
+    def begin(self, *task: object) -> None:
+        """See `Replicas`."""
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """See `Replicas`."""
@@ -91,10 +94,11 @@ class _Shared:
 
     def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
         """Give this process's message to the others; return the messages of all, combined."""
-        raise NotImplementedError
+        self._main.send(own)
+        return self._main.recv()
 
 
-class Processes(_Shared):
+class Processes(_Replica):
     """This process, the first replica, and helper processes, in a context that ends them."""
 
     def __init__(self, updater: Updater, folder: Path):
@@ -124,8 +128,8 @@ class Processes(_Shared):
 
     def _start(self, rank: int) -> None:
         ours, theirs = self._context.Pipe()
-        shared = self._memory, rank, self.count
-        process = self._context.Process(target=_help, args=(theirs, *shared), daemon=True)
+        args = theirs, self._memory, rank, self.count
+        process = self._context.Process(target=_help, args=args, daemon=True)
         with _signals_ignored():
             process.start()
         theirs.close()
@@ -188,21 +192,6 @@ class Processes(_Shared):
         return message
 
 
-class _Helper(_Shared):
-    """A helper process, as it sees the replicas."""
-
-    def __init__(self, connection: Connection, *shared: Any):
-        super().__init__(*shared)
-        self._connection = connection
-
-    def begin(self, *task: object) -> None:
-        """See `Replicas`."""
-
-    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
-        self._connection.send(own)
-        return self._connection.recv()
-
-
 @contextmanager
 def _signals_ignored() -> Iterator[None]:
     """Ignore Ctrl-C and SIGTERM while a process is started, which then ignores them, too: the main one ends it."""
@@ -231,16 +220,16 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
         model = registry.kind(kind).model_class.build(folder)
         updater = Updater(model, Examples(model, sentences, members), settings)
         checkpoint.load_training(model.store, folder, updater.optimizer)
-        updater.replicas = _Helper(connection, model.store, memory, rank, count)
+        updater.replicas = _Replica(model.store, memory, rank, count, connection)
         connection.send("ready")
         while True:
             updater.update(*connection.recv())
     except (EOFError, ConnectionError):
         return
     except Exception as error:
+        reason = str(error)
         if not isinstance(error, RnngError):
+            reason = traceback.format_exception_only(error)[0].strip()
             traceback.print_exc()
-            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            error = RnngError(reason)
         with suppress(OSError):
-            connection.send(RnngError(str(error)))
+            connection.send(RnngError(reason))

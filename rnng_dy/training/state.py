@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from oracle.errors import InputError, RnngError
+from oracle.files import reading
 from rnng_dy import checkpoint
 from rnng_dy.training import log
 from rnng_dy.training.presets import Settings
@@ -90,14 +91,9 @@ def saved_state(folder: Path) -> dict[str, Any]:
             f"with this one by --init {folder}",
             path,
         )
-    try:
-        found = {
-            "settings": Settings(**state["settings"]),
-            "progress": Progress(**state["progress"]),
-        }
-    except (KeyError, TypeError) as error:
-        raise InputError(f"damaged: {error}", path) from None
-    return {**state, **found}
+    with reading(path, remedy="damaged"):
+        settings, progress = Settings(**state["settings"]), Progress(**state["progress"])
+    return {**state, "settings": settings, "progress": progress}
 
 
 def require_same(

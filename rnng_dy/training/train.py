@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
+from oracle.files import replacing
 from oracle.training_data import Recipe, evenly_spaced, trees_of
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
@@ -23,13 +24,13 @@ from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, fine_tuning, log
-from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_data_options
+from rnng_dy.training.data import Sources, Trees, data_of_oracles, data_of_trees
 from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
 from rnng_dy.training.examples import examples_of, require_transitions, warn_of
 from rnng_dy.training.log import EVALUATION, LEFT_OUT, Record
 from rnng_dy.training.loop import run
 from rnng_dy.training.mpi import Ranks
-from rnng_dy.training.new_models import brown_clusters, new_model, spelling_of_training
+from rnng_dy.training.new_models import new_model, spelling_of_training
 from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
@@ -116,36 +117,30 @@ def train(
         config = {name: value for name, value in config.items() if value is not None}
         chosen, sizes = settings_and_sizes(of_kind, settings)
         parses = not of_kind.generates_words
-        require_data_options(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals, parses)
-        for name, value, applies in (
-            *((name, True, of_kind.has_trees) for name in config),
-            ("extend", extend, of_kind.has_trees),
-            ("pos", pos, parses),
-            ("pretrained", pretrained, parses),
-            ("clusters", clusters, not parses),
-            ("open", open, not parses),
-        ):
-            if value and not applies:
+        sources = Sources(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals)
+        sources.require_complete(parses)
+        of_trees = {**config, "extend": extend}
+        of_parsers = {"pos": pos, "pretrained": pretrained}
+        of_words = {"clusters": clusters, "open": open}
+        others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
+        for name, value in others.items():
+            if value:
                 raise RnngError(f"--{name} is not for {of_kind.plural}")
-        if (extend and init is None) or (init is not None and (pretrained or clusters)):
-            raise RnngError(
-                "--extend goes with --init, and --pretrained and --clusters with a new model"
-            )
-        if init is not None and os.path.realpath(init) == os.path.realpath(folder):
-            raise RnngError(
-                "--init and --model name one folder: name a new one for the model that is made"
-            )
+        if (extend and not init) or (init and (pretrained or clusters)):
+            raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
+        if init and os.path.realpath(init) == os.path.realpath(folder):
+            raise RnngError("--init and --model name one folder: name a new one as --model")
         if "tag" in sizes and not (pos or resume or init):
             raise RnngError("--tag-size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
-            raise RnngError("--mpi is for the CPU: leave out --device")
+            raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
         engine.start_on(device)
 
         # one training at a time writes the folder; with MPI, the first rank
-        is_first, resumes = True, resume and place.exists()
+        is_first, resumes = ranks is None or ranks.rank == 0, resume and place.exists()
         if ranks is not None:
-            is_first, resumes = ranks.rank == 0, ranks.of_first(resumes)
+            resumes = ranks.of_first(resumes)
         if is_first:
             stack.enter_context(writing(folder))
             if place.exists() and not resume:
@@ -158,27 +153,25 @@ def train(
                 )
 
         # the model of the folder, or of --init; a new one needs the data
-        model = None
-        if resumes:
-            model = of_kind.model_class.build(folder)
-            fine_tuning.require_same(model, config, sizes, folder)
-        elif init is not None:
-            model = registry.load(init, of_kind.name)
-            fine_tuning.require_same(model, config, sizes, init)
-        if pos and model is not None and model.vocabulary.tags is None:
-            raise RnngError(f"{folder if resumes else init} was trained without --pos")
+        model, origin = None, folder if resumes else init
+        if origin is not None:
+            load = of_kind.model_class.build if resumes else of_kind.model_class.load
+            model = load(origin)
+            fine_tuning.require_same(model, config, sizes, origin)
+            if pos and model.vocabulary.tags is None:
+                raise RnngError(f"{origin} was trained without --pos")
 
         # data
         made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
-            data = data_of_oracles(train, dev, dev_trees, parses)
+            data = data_of_oracles(sources, parses)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
-                raise RnngError(f"{folder if resumes else init} has --unk {rules}: leave --unk out")
+                raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(trees, dev_trees, hold_out, skip_preterminals, recipe, made)
+            data = data_of_trees(sources, recipe, made)
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
@@ -195,6 +188,7 @@ def train(
             settings = replace(settings, jobs=ranks.count)
 
         # model
+        vectors, clustered = (None, None), None
         if pretrained:
             vectors = read_vectors(pretrained)
             inputs["--pretrained"] = content_hash(*vectors)
@@ -204,19 +198,15 @@ def train(
         if resumes:
             require_same(saved, settings, inputs, folder)
         if model is None:
-            parts = {"pos": pos}
-            if pretrained:
-                parts["vectors"] = vectors
-            if of_kind.generates_words:
-                parts["clusters"] = clustered if clusters else brown_clusters(data.train)
             sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
-            model = new_model(of_kind, data.train, sizes, seed=settings.seed, **parts, **config)
+            parts = pos, vectors, clustered
+            model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
-            origin = about.about_continued(model, init)
+            section = about.about_continued(model, init)
             model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
-            model.about = origin
+            model.about = section
         if init is not None:
             seen = {p: fine_tuning.as_seen_by(model, getattr(data, p)) for p in ("train", "dev")}
             data = replace(data, **seen)
@@ -236,7 +226,7 @@ def train(
             return None
 
         # evaluation, and the model's companions
-        first_records = []
+        first_records: list[Record] = []
         if of_kind.generates_words:
             evaluation = WordsEvaluation(model, data.dev)
             with placed(data.dev_source):
@@ -254,8 +244,7 @@ def train(
                 share = 100 * covered_share(model.vocabulary, data.train)
                 _log.info(f"{pretrained} has vectors for {share:.1f} % of the training words")
             if model.vocabulary.tags and tagger and not (model.tagger or resumes):
-                record = train_own_tagger(model, data.train, data.dev, settings.seed)
-                first_records.append(record)
+                first_records = [train_own_tagger(model, data.train, data.dev, settings.seed)]
 
         # the folder
         model.about = about.begun(model, data.train, settings, preset, inputs, command)
@@ -264,24 +253,20 @@ def train(
             progress = restored(updater, place, saved)
             _log.info(f"resuming after {progress.sentences} sentences")
         else:
-
-            def add(new: Path) -> None:
-                for record in first_records:
-                    log.append_record(new, record)
-                if hold_out is not None:
-                    (new / "dev.trees").write_bytes(trees_of(made, "dev").read_bytes())
-
             saved = state_of(updater, progress, inputs)
-            checkpoint.save(model, folder, saved, updater.optimizer, [add])
+            checkpoint.save(model, folder, saved, updater.optimizer)
+            for record in first_records:
+                log.append_record(place, record)
+        if hold_out is not None:
+            with replacing(place / "dev.trees") as stream:
+                stream.write(trees_of(made, "dev").read_text(encoding="utf-8"))
         warn_of(data.source, data.train, impossible)
 
         # updates
         def report(record: Record) -> None:
             line = log.described(record, evaluation.describe)
-            _log.log(
-                logging.WARNING if record["event"] == LEFT_OUT else logging.INFO,
-                f"{place.name}: {line}",
-            )
+            level = logging.WARNING if record["event"] == LEFT_OUT else logging.INFO
+            _log.log(level, f"{place.name}: {line}")
             if record["event"] == EVALUATION:
                 model.about = about.evaluated(model.about, record)
                 model_card.write(folder, model.about)
@@ -289,12 +274,10 @@ def train(
 
         if ranks is not None:
             ranks.join(updater)
-            replicas = nullcontext()
-        else:
-            replicas = Processes(updater, place) if settings.jobs > 1 else nullcontext()
-        with replicas:
-            if run(updater, progress, evaluation, place, inputs, report, stop):
-                finished = {**model.about["training"], "finished": True}
-                model.about = {**model.about, "training": finished}
-                model_card.write(folder, model.about)
+        elif settings.jobs > 1:
+            stack.enter_context(Processes(updater, place))
+        if run(updater, progress, evaluation, place, inputs, report, stop):
+            finished = {**model.about["training"], "finished": True}
+            model.about = {**model.about, "training": finished}
+            model_card.write(folder, model.about)
     return registry.load(folder, of_kind.name)

@@ -10,9 +10,8 @@ import nltk
 
 from oracle.brackets import format_tree, read_trees
 from oracle.files import replacing
-from oracle.preparation import Preparation, is_no_text
-from oracle.training_data import evenly_spaced
-from oracle.treebank import clean, is_preterminal, subtrees
+from oracle.training_data import Preparation, evenly_spaced
+from oracle.treebank import clean, is_no_text, is_preterminal, subtrees
 
 TREEBANKS = ("masc", "gum", "craft")
 """Those of general English come first; the parser reads their trees more often."""

@@ -13,7 +13,7 @@ from oracle.blocks import OracleSentence, make_oracle, read_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.corpora import NltkSample
 from oracle.errors import RnngError
-from oracle.preparation import Preparation
+from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.brackets import format_tree, parse_line
-from oracle.preparation import is_no_text, without_lemma
-from oracle.treebank import clean
+from oracle.treebank import clean, is_no_text, without_lemma
 from tests.commands import invoke
 
 ICELANDIC = """\

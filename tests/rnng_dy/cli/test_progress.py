@@ -9,7 +9,7 @@ import termios
 
 import pytest
 
-from rnng_dy.cli.progress import ByteProgress, Progress
+from rnng_dy.cli.progress import Progress
 from tests.commands import PYTHON, run, started
 
 PROGRAM = """
@@ -68,12 +68,3 @@ def test_what_an_earlier_run_has_done_is_not_in_the_rate(capsys):
         progress.skip(1000)
         progress.advance()
     assert "parse: 1001 sentences [" in capsys.readouterr().err
-
-
-def test_kilobytes_of_a_file_are_counted_however_short_its_lines(tmp_path, capsys):
-    (tmp_path / "corpus").write_bytes(b"x" * 4096)
-    progress = ByteProgress("reading", str(tmp_path / "corpus"))
-    for _ in range(3):
-        progress.advance(700)
-    progress._progress.finish()
-    assert "reading:  50% 2/4 [" in capsys.readouterr().err

@@ -66,7 +66,6 @@ VALUES = {
     "clip": 2.5,
     "l2": 0.002,
     "batch_size": 3,
-    "bucket": True,
     "unknown_probability": 0.25,
     "gold": 4,
     "gold_weight": 2,
@@ -96,7 +95,6 @@ def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
 def test_every_number_option_arrives(data):
     assert VALUES.keys() == {option_name(of) for of in (*fields(Settings), *fields(ParserSizes))}
     options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
-    options.remove("True")
     invoke(*PARSER, "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = settings_of("m")
@@ -321,7 +319,7 @@ def test_a_damaged_training_state_is_refused(data, part, change):
     state[part] = change
     np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
     result = invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "m/training.npz: damaged" in result.stderr
+    assert re.search(r"m/training\.npz: .*; damaged\n", result.stderr)
 
 
 def test_a_training_state_of_an_older_version_is_refused(data):
@@ -450,7 +448,8 @@ def test_in_order_models_go_through_all_commands(data):
     invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
     invoke("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
     sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
-    invoke("surprisal", "--model", "g", "good.trees", *sizes, "-o", "found.trees", "-o", "o.tsv")
+    outputs = ["-o", "found.trees", "-o", "o.tsv"]
+    invoke("surprisal", "--model", "g", "good.trees", *sizes, *outputs)
     invoke(
         "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
     )
@@ -518,6 +517,7 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
 def test_training_says_that_its_f1_is_with_gold_tags(data, options, said):
     result = invoke(*PARSER, *SMALL, *options, "--no-tagger")
     assert re.search(rf" dev F1 \d+\.\d\d \({said}\)", result.output)
+    assert "(scored with gold tags)" in repr(DiscriminativeParser.load("m"))
 
 
 def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(data):
@@ -553,7 +553,7 @@ def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset, kind):
     ("option", "says"),
     [
         (["--jobs", "2"], "--jobs is for the CPU"),
-        (["--mpi"], "--mpi is for the CPU: leave out --device"),
+        (["--mpi"], "--mpi is for the CPU"),
     ],
 )
 def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gpu, option, says):

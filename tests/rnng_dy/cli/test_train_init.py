@@ -156,9 +156,9 @@ def damaged(name):
         (
             "discriminative",
             lambda: ["--pretrained", "x"],
-            "--pretrained and --clusters with a new model",
+            "--pretrained and --clusters do not",
         ),
-        ("generative", lambda: ["--clusters", "x"], "--pretrained and --clusters with a new model"),
+        ("generative", lambda: ["--clusters", "x"], "--pretrained and --clusters do not"),
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
         ("generative", lambda: ["--state", "stack"], "generative has another state"),

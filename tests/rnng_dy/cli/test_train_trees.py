@@ -152,17 +152,18 @@ def test_trees_and_oracles_do_not_resume_each_other():
     assert "n was trained with other data (--train, --dev, --dev-trees, --trees" in result.stderr
 
 
+GIVE = "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
 CONTRADICTIONS = [
-    ([], "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"),
-    (["--train", "x"], "give --dev"),
-    (["--train", "x", "--dev", "x"], "give --dev-trees"),
+    ([], GIVE),
+    (["--train", "x"], GIVE),
+    (["--trees", "x"], GIVE),
+    (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], GIVE),
+    (["--trees", "x", "--train", "x"], GIVE),
+    (["--trees", "x", "--dev", "x"], GIVE),
+    (["--train", "x", "--dev", "x"], "--dev-trees goes with --trees and"),
     (["--train", "x", "--dev", "x", "--hold-out", "0.1"], "go with --trees"),
     (["--train", "x", "--dev", "x", "--unk", "single"], "go with --trees"),
     (["--train", "x", "--dev", "x", "--skip-preterminals"], "go with --trees"),
-    (["--trees", "x"], "--trees needs one of --dev-trees and --hold-out"),
-    (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], "--trees needs one of"),
-    (["--trees", "x", "--train", "x"], "--trees makes oracles, and --train and --dev name oracles"),
-    (["--trees", "x", "--dev", "x"], "--train and --dev name oracles"),
     (["--trees", "-", "--dev-trees", "-"], "only one of the files can be standard input"),
     (["--trees", "t.trees", "--hold-out", "0"], "0.0 is not in the range 0<x<1"),
     (["--trees", "t.trees", "--hold-out", "1"], "1.0 is not in the range"),

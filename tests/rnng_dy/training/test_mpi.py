@@ -184,7 +184,7 @@ def test_resume_goes_on_with_other_numbers_of_ranks_and_processes(mpirun, data):
 
 def test_bad_options_and_files_are_told_once(mpirun, data):
     _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", "--dev-trees", "t.trees", code=None)
-    assert err.count("--trees needs one of --dev-trees and --hold-out") == 1
+    assert err.count("give --trees with --dev-trees or --hold-out,") == 1
     Path("m").mkdir()
     _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", code=None)
     assert err.count("m exists: continue with --resume") == 1

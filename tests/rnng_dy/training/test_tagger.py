@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -56,7 +55,7 @@ def test_a_kill_while_a_tagger_is_kept_leaves_a_folder_without_one(
         raise KeyboardInterrupt
 
     parser.save(tmp_path / "m")
-    monkeypatch.setattr(Path, "rename", killed)
+    monkeypatch.setattr("pathlib.Path.rename", killed)
     with pytest.raises(KeyboardInterrupt):
         keep_tagger(tagger, tmp_path / "m")
     assert parser_without_tagger(tmp_path / "m").tagger is None

@@ -169,7 +169,7 @@ def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
         (
             {"hold_out": 0.1, "dev_trees": "d.trees"},
-            "--trees needs one of --dev-trees and --hold-out",
+            "give --trees with --dev-trees or --hold-out,",
         ),
         ({"extend": True}, "--extend goes with --init"),
     ],
