@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
@@ -234,7 +234,7 @@ def run_training(kind: str, mpi: bool, **options: Any) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
     resumed = f"stopped; the same command with --resume continues in {folder}"
-    with tidy(), ExitStack() as stack:
+    with tidy() if is_first else nullcontext(), ExitStack() as stack:
 
         def stop() -> bool:
             nonlocal stopped
