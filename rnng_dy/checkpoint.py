@@ -274,5 +274,5 @@ def _no_model(folder: Folder) -> str:
             remedy += f", or one of the models that `rnng-dy models` lists: {known}"
         return f"there is no folder {folder}: {remedy}"
     if folder.is_file():
-        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy export`: {remedy}"
+        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
     return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"

@@ -50,7 +50,7 @@ READING = [
     "train generative --train some.gen.oracle --dev some.gen.oracle --init {} --model new",
     "import-clab discriminative {} --train-oracle some.oracle --model new",
     "import-clab generative some.trees --train-oracle some.gen.oracle --clusters {} --model new",
-    "about {}",
+    "models show {}",
     "generate --model {}",
     "reproduce trees --train {} --dev some.trees --test some.trees -o new",
     "parse --model parser some.oracle --scheduler {}",

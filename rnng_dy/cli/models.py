@@ -1,4 +1,4 @@
-"""`rnng-dy models`: list the models that commands take by name."""
+"""`rnng-dy models`: list the models that commands take by name, show a model, put a model into one file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, model_card
+from rnng_dy import checkpoint, load, model_card
+from rnng_dy.cli.group import Group
+from rnng_dy.cli.paths import FILE, MODEL, check_files
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
 
 
-@click.command()
-def models() -> None:
+@click.group(cls=Group, invoke_without_command=True)
+@click.pass_context
+def models(context: click.Context) -> None:
     """List the models that --model takes by name: name, kind, size, score and path.
 
     They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated by colons), in the
@@ -23,6 +26,8 @@ def models() -> None:
 
     Example: rnng-dy models
     """
+    if context.invoked_subcommand:
+        return
     rows = []
     for name, path in known_models().items():
         try:
@@ -35,8 +40,8 @@ def models() -> None:
         click.echo("  ".join(cells).rstrip())
     if not rows:
         say(
-            f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy export` into one of these, or "
-            f"name another folder in {VARIABLE}"
+            f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy models export` into one "
+            f"of these, or name another folder in {VARIABLE}"
         )
 
 
@@ -44,3 +49,52 @@ def _row(name: str, path: Path) -> Sequence[str]:
     about = model_card.read(path) or {}
     score = model_card.best_score(about) or "no score"
     return name, checkpoint.kind_of(path), size_of(path), score, os.fspath(path)
+
+
+@models.command()
+@click.argument("folder", type=MODEL, metavar="MODEL")
+def show(folder: str) -> None:
+    """Print the sizes of a model and its model card: terms of use, data, settings and scores.
+
+    MODEL is a folder, an archive or a name.
+
+    Example: rnng-dy models show parser
+    """
+    model = load(folder)
+    click.echo(repr(model))
+    click.echo(f"size: {size_of(folder)}")
+    if model.about is None:
+        click.echo("no about.json: nobody has said where the model comes from")
+        return
+    if "terms" not in model.about:
+        click.echo("licence: not stated; `rnng-dy models export --licence` states it")
+    click.echo(f"\n{model_card.card(model.about)}", nl=False)
+
+
+@models.command()
+@click.argument("folder", type=MODEL, metavar="MODEL")
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
+)
+@click.option(
+    "--half",
+    is_flag=True,
+    help="Round the parameters to float16: half the size, and slightly other scores.",
+)
+@click.option("--licence", metavar="TEXT", help="Licence of the model, for the model card.")
+@click.option("--data", metavar="TEXT", help="Training data and their licence, for the model card.")
+def export(folder: str, output: str, half: bool, licence: str | None, data: str | None) -> None:
+    """Write an archive of MODEL with all that is needed to use it.
+
+    All commands read the archive as they read a model folder. It has no trees, no oracles and no training state.
+
+    Example: rnng-dy models export parser -o parser.rnng.zip --licence "CC BY 4.0"
+    """
+    check_files([output], [])
+    model = load(folder)
+    model.export(output, half, licence, data)
+    say(f"{output}: {size_of(output)}, {'float16' if half else 'float32'}")
+    for name in model.config().get(checkpoint.PLUGINS, ()):
+        say(f"left out: the plugin {name}, which users of the model need: send it along")
+    if half:
+        say("the scores on the model card are of float32: measure again, see docs/models.md")

@@ -1,4 +1,4 @@
-"""`rnng-dy about`, and the card that training keeps true."""
+"""`rnng-dy models show`, and the card that training keeps true."""
 
 from __future__ import annotations
 
@@ -126,29 +126,29 @@ def test_a_model_that_begins_as_another_says_as_which(data):
 
 def test_about_prints_the_model_and_its_card(data):
     invoke(*TRAIN, *SMALL, "--model", "m")
-    printed = invoke("about", "m")
+    printed = invoke("models", "show", "m")
     used = ("config.json", "vocabulary.json", "parameters.npz", "about.json", "text.json")
     size = sum((data / "m" / name).stat().st_size for name in used)
-    more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy export --licence` states it"
+    more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy models export --licence` states it"
     card = model_card.card(model_card.read("m"))
     assert printed.stdout == f"{load('m')!r}\n{more}\n\n{card}"
 
 
 def test_about_a_model_without_a_card_says_so(data, sentences):
     make_parser(sentences).save("m")
-    assert "no about.json" in invoke("about", "m").stdout
+    assert "no about.json" in invoke("models", "show", "m").stdout
 
 
 def test_about_what_is_no_model_ends_with_2(data):
     (data / "empty").mkdir()
-    assert "there is no folder none: name one" in invoke("about", "none", code=2).stderr
+    assert "there is no folder none: name one" in invoke("models", "show", "none", code=2).stderr
     assert (
         "train.trees is a file, and a model is a folder"
-        in invoke("about", "train.trees", code=2).stderr
+        in invoke("models", "show", "train.trees", code=2).stderr
     )
     assert (
         "empty is no model folder, since it has no config.json"
-        in invoke("about", "empty", code=2).stderr
+        in invoke("models", "show", "empty", code=2).stderr
     )
 
 

@@ -1,4 +1,4 @@
-"""`rnng-dy export`, `models` and `about`, and every command with an archive as its model."""
+"""`rnng-dy models export`, `models` and `about`, and every command with an archive as its model."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ perplexity --model generator some.gen.oracle --beam 5 --fast-track 1
 suite --model lm garden-path-npz
 generate --model generator -n 2
 generate --model lm -n 2
-about parser
+models show parser
 """.strip().splitlines()
 
 SECONDS = re.compile(r"^seconds=.*", re.MULTILINE)
@@ -69,12 +69,12 @@ SECONDS = re.compile(r"^seconds=.*", re.MULTILINE)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_prints_the_same_with_the_archive(command, sentences):
     words = command.split()
-    at = 1 if words[0] == "about" else words.index("--model") + 1
+    at = 2 if words[0] == "models" else words.index("--model") + 1
     folder = SECONDS.sub("", invoke(*words).stdout)
     words[at] += ".rnng.zip"
     packed_ = SECONDS.sub("", invoke(*words).stdout)
     assert folder
-    if words[0] == "about":
+    if words[0] == "models":
         # the sizes differ, and the archive of a model without a card has one
         assert packed_.splitlines()[0] == folder.splitlines()[0]
     else:
@@ -106,11 +106,13 @@ def interrupted(*_):
 
 def test_export_says_size_and_what_it_leaves_out():
     invoke(*TRAIN.split(), "--model", "m")
-    done = invoke("export", "m", "-o", "m.rnng.zip")
+    done = invoke("models", "export", "m", "-o", "m.rnng.zip")
     size = Path("m.rnng.zip").stat().st_size
     assert done.stdout == ""
     assert done.stderr == f"m.rnng.zip: {size / 1e6:.2f} MB, float32\n"
-    half = invoke("export", "m.rnng.zip", "-o", "half.rnng.zip", "--half").stderr.splitlines()
+    half = invoke(
+        "models", "export", "m.rnng.zip", "-o", "half.rnng.zip", "--half"
+    ).stderr.splitlines()
     assert half[0].endswith(" MB, float16") and "measure again" in half[1] and len(half) == 2
     assert Path("half.rnng.zip").stat().st_size < 0.7 * size
     assert model_card.read("half.rnng.zip")["corpus"] == model_card.read("m")["corpus"]
@@ -118,7 +120,7 @@ def test_export_says_size_and_what_it_leaves_out():
 
 def test_no_tree_of_the_treebank_is_in_the_archive():
     invoke(*TRAIN.split(), "--model", "m")
-    invoke("export", "m", "-o", "m.rnng.zip")
+    invoke("models", "export", "m", "-o", "m.rnng.zip")
     words = [tree.split() for tree in Path("some.trees").read_text().splitlines()]
     archive = zipfile.ZipFile("m.rnng.zip")
     contents = {name: archive.read(name) for name in archive.namelist()}
@@ -130,24 +132,27 @@ def test_no_tree_of_the_treebank_is_in_the_archive():
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("export absent -o m.zip", "there is no folder absent"),
+        ("models export absent -o m.zip", "there is no folder absent"),
         (
-            "export in.txt -o m.zip",
+            "models export in.txt -o m.zip",
             "in.txt is a file, and a model is a folder or an archive",
         ),
-        ("export parser -o lm", "lm is a folder: name a file for the output"),
-        ("export parser -o parser/config.json", "parser/config.json is the input as well"),
-        ("export parser.rnng.zip -o parser.rnng.zip", "parser.rnng.zip is the input as well"),
+        ("models export parser -o lm", "lm is a folder: name a file for the output"),
+        ("models export parser -o parser/config.json", "parser/config.json is the input as well"),
+        (
+            "models export parser.rnng.zip -o parser.rnng.zip",
+            "parser.rnng.zip is the input as well",
+        ),
         (
             "parse --model parser.rnng.zip in.txt -o parser.rnng.zip",
             "parser.rnng.zip is the input as well",
         ),
-        ("export parser -o none/m.zip", "there is no folder"),
+        ("models export parser -o none/m.zip", "there is no folder"),
         ("tag --train some.trees --into parser.rnng.zip", "archives are only read"),
         (f"{TRAIN} --model parser.rnng.zip", "is a file, and a folder is written here"),
         (f"{TRAIN} --model parser.rnng.zip --resume", "is a file, and a folder is written here"),
         ("parse --model cut.zip in.txt", "cut.zip is a file, and a model is a folder"),
-        ("about parser/parameters.npz", "parameters.npz is no model folder"),
+        ("models show parser/parameters.npz", "parameters.npz is no model folder"),
     ],
 )
 def test_what_cannot_be_ends_with_2_and_says_what_to_do(command, says):
@@ -161,7 +166,7 @@ def test_what_cannot_be_ends_with_2_and_says_what_to_do(command, says):
 
 def test_a_new_training_starts_from_an_archive():
     invoke(*TRAIN.split(), "--model", "m")
-    invoke("export", "m", "-o", "m.rnng.zip")
+    invoke("models", "export", "m", "-o", "m.rnng.zip")
     start = shlex.split("train discriminative --trees some.trees --hold-out 0.2 --pos --epochs 1")
     for init, new in (("m", "a"), ("m.rnng.zip", "b")):
         invoke(*start, "--init", init, "--model", new)
@@ -175,7 +180,7 @@ def test_a_model_that_needs_a_plugin_names_it():
     Path("mine.py").write_text(PLUGIN)
     with no_plugins():
         invoke(*f"--plugin mine.py {TRAIN} --composition mine --model m".split())
-        said = invoke("export", "m", "-o", "m.rnng.zip").stderr
+        said = invoke("models", "export", "m", "-o", "m.rnng.zip").stderr
         assert "left out: the plugin mine.py, which users of the model need: send it along" in said
         parsed = invoke("parse", "--model", "m", "in.txt", "--tagged").stdout
         assert invoke("parse", "--model", "m.rnng.zip", "in.txt", "--tagged").stdout == parsed
@@ -250,9 +255,11 @@ def test_commands_take_a_model_by_name(monkeypatch):
 
 
 def test_about_shows_terms_and_size_of_an_archive():
-    invoke("export", "parser", "-o", "m.zip", "--licence", "CC BY 4.0", "--data", "my|trees")
+    invoke(
+        "models", "export", "parser", "-o", "m.zip", "--licence", "CC BY 4.0", "--data", "my|trees"
+    )
     size = Path("m.zip").stat().st_size
-    about = invoke("about", "m.zip").stdout
+    about = invoke("models", "show", "m.zip").stdout
     assert f"\nsize: {size / 1e6:.2f} MB\n" in about and "not stated" not in about
     assert "| licence | CC BY 4.0 |\n| data | my\\|trees |" in about
-    assert "licence: not stated" in invoke("about", "parser.rnng.zip").stdout
+    assert "licence: not stated" in invoke("models", "show", "parser.rnng.zip").stdout

@@ -184,7 +184,7 @@ def test_python_gives_the_same(folder, model):
 
 
 def test_the_spelling_model_travels_with_the_model(folder):
-    invoke("export", "generator", "-o", "generator.rnng.zip")
+    invoke("models", "export", "generator", "-o", "generator.rnng.zip")
     words = ["blorked", "the"]
     models = [rnng_dy.load(name) for name in ("generator", "generator.rnng.zip")]
     models.append(copy.deepcopy(models[0]))

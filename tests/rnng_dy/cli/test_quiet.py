@@ -61,7 +61,7 @@ score --model {MODELS}/generator some.trees
 surprisal --kneser-ney gen.oracle some.trees
 perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
 suite garden-path-npz --model {MODELS}/lm
-export {MODELS}/parser -o m.rnng.zip
+models export {MODELS}/parser -o m.rnng.zip
 reproduce trees --train some.trees --dev some.trees --test some.trees -o out --tags gold --stages data
 """.strip().splitlines()
 SAYS_NO_MORE = f"""
@@ -71,11 +71,11 @@ evalb some.trees some.trees
 show some.trees --sentences 1-2
 evalb some.trees some.trees ./some.trees
 generate --model {MODELS}/generator -n 2
-about {MODELS}/parser
+models show {MODELS}/parser
 models
 doctor
 """.strip().splitlines()
-"""Commands that say nothing but their results in any case. Those that make models are below, attention in its tests."""
+"""Commands that say nothing but their results in any case. Those that make models are below."""
 CHANGING = re.compile(r"^seconds=.*\n|^memory .*\n|As of [^.]*", re.MULTILINE)
 """What is another time another."""
 
