@@ -84,7 +84,7 @@ CASES = [
     ("fewer vectors than announced", "5 2\nthe 1 2\n", TRAIN.format("good.oracle") + " --pretrained bad", "5"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
-    ("a file instead of a model folder to tell of", TREE, "about bad", "bad"),
+    ("a file instead of a model folder to tell of", TREE, "models show bad", "bad"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),
     ("a training folder that exists", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser", "--resume"),
@@ -127,7 +127,7 @@ CASES = [
     ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
     # options
     ("a command that does not exist", None, "prase", "prase"),
-    ("models show a folder without a model", TREE, "about .", "is no model folder, since it has no config.json"),
+    ("a folder without a model to show", TREE, "about .", "is no model folder, since it has no config.json"),
     ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder"),
     ("a file to show", TREE, "models show bad", "is a file, and a model is a folder"),
     ("an export of a model cut short", "CUT vocabulary.json", "models export broken -o new.zip", "vocabulary.json"),
