@@ -127,7 +127,7 @@ CASES = [
     ("an unparsable system tree", "(S (NN a)\n", EVALB.format("bad", "bad"), "bad:1"),
     # options
     ("a command that does not exist", None, "prase", "prase"),
-    ("a folder without a model to show", TREE, "about .", "is no model folder, since it has no config.json"),
+    ("a folder without a model to show", TREE, "models show .", "is no model folder, since it has no config.json"),
     ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder"),
     ("a file to show", TREE, "models show bad", "is a file, and a model is a folder"),
     ("an export of a model cut short", "CUT vocabulary.json", "models export broken -o new.zip", "vocabulary.json"),
