@@ -104,13 +104,6 @@ def in_all(log_probs: Sequence[Sequence[float]]) -> list[list[float]]:
     ]
 
 
-def likelihood_in_all(
-    log_probs: Sequence[Sequence[float]], lengths: Sequence[int]
-) -> list[Likelihood]:
-    """Return the likelihood of each system over the sentences that have p > 0 in all systems."""
-    return [likelihood(of_system, lengths) for of_system in in_all(log_probs)]
-
-
 ABOVE = 1e-6
 """The difference in nats from which one probability counts as higher than another, allowing for rounding."""
 

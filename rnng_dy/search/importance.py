@@ -106,24 +106,6 @@ def read_sampled(
     return found
 
 
-def read_in_all(
-    files: Sequence[tuple[str, str]],
-) -> tuple[list[list[float]], list[int]]:
-    """Return log p(x) in nats by each pair of samples and likelihoods, and the lengths of the sentences.
-
-    Only sentences that occur in all pairs are returned. Raises InputError if their lengths differ.
-    """
-    systems = [{s.index: s for s in read_sampled(*of_system)} for of_system in files]
-    indices = sorted(set(systems[0]).intersection(*systems))
-    lengths = [systems[0][i].words for i in indices]
-    for (path, _), system in zip(files, systems, strict=True):
-        for i, length in zip(indices, lengths, strict=True):
-            if system[i].words != length:
-                counts = f"{system[i].words} words, {length} in {files[0][0]}"
-                raise InputError(f"sentence {i + 1} has {counts}", path)
-    return [[system[i].estimate.log_marginal for i in indices] for system in systems], lengths
-
-
 def require_fit(
     sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
 ) -> None:
