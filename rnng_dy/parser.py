@@ -142,9 +142,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         """
         return next(self.parse_sents([tokens]))
 
-    def parse_sents(
-        self, sents: Iterable[Sequence[Token]], *args: object, **kwargs: object
-    ) -> Iterator[Iterator[nltk.Tree]]:
+    def parse_sents(self, sents: Iterable[Sequence[Token]]) -> Iterator[Iterator[nltk.Tree]]:
         """Yield the result of `parse` per sentence, while sentences are read in batches of BATCH_SIZE."""
         sents = iter(sents)
         while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:

@@ -59,6 +59,7 @@ class KneserNey(WordScorer):
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
         self._unknown: UnknownWords | None = None
+        self._path: str | None = None
         self._counts = self._count(padded)
         self._followers = [_followers(counts) for counts in self._counts]
         self._discounts = [discounts(counts.values()) for counts in self._counts]
@@ -78,6 +79,8 @@ class KneserNey(WordScorer):
     @property
     def segmenter(self) -> Segmenter:
         """See `WordScorer`."""
+        if self._path is None:
+            return Segmenter()
         return Segmenter.of_training(sentence.tokens for sentence in read_oracle(self._path))
 
     @classmethod

@@ -33,6 +33,11 @@ def test_memory_is_needed_for_each_word_of_each_ngram(monkeypatch):
         KneserNey(SENTENCES, [], order=100)
 
 
+def test_a_model_of_words_without_a_file_segments_text():
+    model = KneserNey([["a", "b"]], [], 2)
+    assert list(model.segmenter.sentences("A b.", False))
+
+
 def test_bigrams_by_hand():
     """Vocabulary: a, b, c, d, </s> and z, which training has not.
 

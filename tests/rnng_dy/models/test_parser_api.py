@@ -151,3 +151,8 @@ def test_a_parser_of_words_reads_no_tags(sentences, tagger):
 def test_without_a_tagger_a_parser_says_what_to_do(short, use):
     with pytest.raises(RnngError, match=r"has no tagger: give it word_TAG .*rnng-dy tag --train"):
         use(short)
+
+
+def test_an_argument_that_nothing_reads_is_refused(short):
+    with pytest.raises(TypeError):
+        short.parse_sents([], nonsense=1)
