@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
     dy.renew_cg()
     # the masks of dropout are the same on both devices
     dy.reset_random_seed(1)
-    loss = model.training_loss(examples[:SENTENCES], 0.2)
+    loss = model.training_loss(list(islice(examples, SENTENCES)), 0.2)
     found = {"loss": np.array(loss.value())}
     loss.backward()
     parameters = {**model.store.dense, **model.store.lookups}
@@ -151,7 +152,8 @@ def learned(kind: str, reference: Arrays | None) -> tuple:
         prefix = "parameter "
         arrays = {n[len(prefix) :]: a for n, a in reference.items() if n.startswith(prefix)}
         model.store.load(arrays)
-    return model, examples[:SENTENCES], {f"parameter {name}": a for name, a in arrays.items()}
+    parameters = {f"parameter {name}": a for name, a in arrays.items()}
+    return model, list(islice(examples, SENTENCES)), parameters
 
 
 def parses(reference: Arrays | None) -> Arrays:

@@ -45,8 +45,6 @@ def test_a_table_has_the_columns_of_the_kind_of_model():
     assert header(["open", "surprisal"]).split("\t")[4:] == ["known", "surprisal", "open"]
     assert line(SENTENCE[1], 1, "2-3", ["open", "surprisal"]) == "1\t2-3\tcat\tUNK-LC\t0\tinf\t3"
     assert line(SENTENCE[2], 1, 3, ["surprisal"]) == "1\t3\t</s>\t\t\t0.000000"
-    with pytest.raises(ValueError, match="bits"):
-        header(["bits"])
 
 
 @given(st.text(), st.none() | st.floats(allow_nan=False))
