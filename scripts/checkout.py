@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-_running: set[subprocess.Popen] = set()
 
 
 def copy_tracked(checkout: Path, folder: Path) -> None:
@@ -26,23 +25,11 @@ def copy_tracked(checkout: Path, folder: Path) -> None:
 def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
     """Return the exit code of a command, None if it exceeds its time; end all processes that it started."""
     process = subprocess.Popen(command, start_new_session=True, **options)
-    _running.add(process)
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
     finally:
-        _end(process)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        _running.discard(process)
-
-
-def end_all() -> None:
-    """End every command that `run_limited` waits for in another thread."""
-    for process in list(_running):
-        _end(process)
-
-
-def _end(process: subprocess.Popen) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

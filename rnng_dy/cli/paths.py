@@ -22,7 +22,7 @@ class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
     `known` are names of things that are no files here, such as test suites, or a function that returns them.
-    `require` raises an RnngError if the file cannot be made. `meaning` turns a given name into another one.
+    `meaning` turns a given name into another one.
     """
 
     def __init__(
@@ -30,18 +30,16 @@ class PathName(click.ParamType):
         name: str,
         completed: str,
         known: Sequence[str] | Callable[[], Iterable[str]] = (),
-        require: Callable = lambda: None,
         meaning: Callable[[str], str] = str,
     ):
         self.name = name
-        self._completed, self._known, self._require = completed, known, require
+        self._completed, self._known = completed, known
         self._meaning = meaning
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See click. Refuses an empty name, which may come from an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
-        self._require()
         if self._known is known_models and not is_name(value):
             hidden = known_models().get(value)
             if hidden and not os.path.samefile(hidden, value):

@@ -170,8 +170,10 @@ def _succeed(line: str, files: Files) -> str:
     return text
 
 
-def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=0) + "\n", encoding="utf8")
+def _write(path: Path, value: dict[str, object]) -> None:
+    """Write a line for each key."""
+    lines = (f"{json.dumps(key)}: {json.dumps(of_key)}" for key, of_key in value.items())
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
