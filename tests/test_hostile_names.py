@@ -107,7 +107,7 @@ PIPED = {
     "prepare --from ctb {}": 0,
     "prepare --from ptb {}": 0,
     "clusters {}": 0,
-    "perplexity some.gen.oracle --kneser-ney {}": 0,
+    "perplexity some.gen.oracle --scorer kneser-ney={}": 0,
     "clusters {} -o out": 0,
 }
 

@@ -192,19 +192,17 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     return model
 
 
-def job_options(
-    *more: Callable, jobs: str = "Number of processes; the output does not depend on it."
-):
+def job_options(*more: Callable, jobs: str = "Number of processes."):
     """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
     return together(
         "job",
         Job,
-        click.option("--jobs", type=AT_LEAST_1, default=1, help=jobs),
+        click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help=jobs),
         click.option(
             "--scheduler",
             type=PathName("address", "file", ["tcp://"]),
             metavar="ADDRESS|FILE",
-            help="Instead of --jobs: use the workers of this Dask scheduler.",
+            help="The workers of a Dask scheduler.",
         ),
         *more,
     )

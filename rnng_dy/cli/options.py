@@ -101,14 +101,12 @@ def device_options(option: Callable) -> Callable:
         show_default=True,
         metavar="cpu|cuda|cuda:N",
         shell_complete=_devices,
-        help="The processor, the first GPU, or GPU N, counted from 0.",
+        help="Processor, first GPU, or GPU N from 0.",
     )
 
 
 device_option = device_options(click.option)
-resume_option = click.option(
-    "--resume", is_flag=True, help="Continue from the results that a stopped run kept."
-)
+resume_option = click.option("--resume", is_flag=True, help="Continue a stopped run.")
 json_option = click.option(
     "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
 )
@@ -132,24 +130,15 @@ unknown_option = click.option(
     "error that names its place.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
 )
 
-
-kneser_ney_option = click.option(
-    "--kneser-ney",
-    "train_path",
-    type=FILE,
-    metavar="TRAIN.oracle",
-    help="Instead of --model: interpolated modified Kneser-Ney n-grams, made from this generative training oracle.",
-)
 open_option = click.option(
     "--open",
     "is_open",
     is_flag=True,
-    help="Give every string a probability: that of its class of unknown words, times that of its spelling, by the "
-    "spelling model that `train --open` made.",
+    help="Give each unknown word the probability of its spelling, too; see `train --open`.",
 )
 order_option = click.option(
-    "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."
+    "--order", type=AT_LEAST_1, default=5, metavar="N", help="N-gram models: the n."
 )

@@ -26,28 +26,18 @@ def _options() -> Iterator[Callable]:
         "--search",
         type=LiveChoice(SEARCHES),
         default=SEARCHES.default,
-        help="Word-synchronous beam, particle filter, or variable beam.",
+        help="The search of a generative model.",
     )
     for of in fields(SearchOptions):
-        flag = "--" + of.name.replace("_", "-")
-        if of.name == "sum_all":
-            yield click.option(
-                "--sum",
-                "sum_all",
-                type=click.Choice(["beam", "all"]),
-                default="beam",
-                help="Beam: add up the probabilities of the partial trees in the word beam, or of all that reach a "
-                "word.",
-            )
-        elif of.metadata:
-            is_flag = of.type == "bool"
-            how = {"is_flag": True} if is_flag else {"type": type_of(of), "default": of.default}
+        if of.metadata:
+            flag = "--" + of.name.replace("_", "-")
+            how = {"is_flag": True}
+            if of.type != "bool":
+                how = {"type": type_of(of), "default": of.default, "metavar": "N"}
             yield click.option(flag, help=of.metadata["help"], **how)
 
 
-_NAMES = [
-    f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length", "next_word")
-]
+_NAMES = ["search", *(of.name for of in fields(SearchOptions) if of.metadata)]
 
 
 def given_search_option(*allowed: str) -> str | None:
@@ -61,7 +51,6 @@ def search_options(command: Callable) -> Callable:
     @wraps(command)
     def with_options(*args, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES}
-        found["sum_all"] = found["sum_all"] == "all"
         read = SEARCHES[found["search"]].options
         for name in _NAMES[1:]:
             if name not in read and flag_given(name):

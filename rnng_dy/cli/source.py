@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.parallel import batches
 from rnng_dy.text.sources import (
     AUTO,
     GIVEN,
-    MAX_LENGTH,
     OWN,
     NumberedSentence,
     RawText,
@@ -27,7 +25,6 @@ def _source(
     path: str,
     is_text: bool,
     one_per_line: bool,
-    max_length: int | None,
     tagged: bool | None,
     tags_from: str = AUTO,
     is_stimuli: bool = False,
@@ -38,13 +35,12 @@ def _source(
     if is_stimuli:
         if is_text or one_per_line or tagged is not None:
             raise click.UsageError("--stimuli is without --text, --one-per-line and --tagged")
-        return Source(path, RawText(True, max_length or MAX_LENGTH), column=column or "")
-    if not is_text and (one_per_line or max_length):
-        flag = "--one-per-line" if one_per_line else "--max-length"
-        raise click.UsageError(f"{flag} is for running text: add --text")
+        return Source(path, RawText(True), column=column or "")
+    if one_per_line and not is_text:
+        raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:
         raise click.UsageError("--text is without tags: leave out --tagged")
-    text = RawText(one_per_line, max_length or MAX_LENGTH) if is_text else None
+    text = RawText(one_per_line) if is_text else None
     return Source(path, text, tagged, tags_from)
 
 
@@ -77,24 +73,15 @@ def source_options(*more: Callable) -> Callable:
             "--text",
             "is_text",
             is_flag=True,
-            help="INPUT is running text. It is segmented and tokenised as in the model's training data; a blank line "
-            "also ends a sentence.",
+            help="INPUT is running text, tokenised as the model's training data.",
         ),
         click.option(
             "--one-per-line", is_flag=True, help="With --text: read each line as a sentence."
         ),
         click.option(
-            "--max-length",
-            type=AT_LEAST_1,
-            metavar="N",
-            help="With --text: report and leave out sentences of more tokens.  "
-            f"[default: {MAX_LENGTH}]",
-        ),
-        click.option(
             "--tagged/--untagged",
             default=None,
-            help="Whether tokens are word_TAG.  [default: words; a text most of whose tokens have an underscore is "
-            "refused]",
+            help="Whether tokens are word_TAG.  [default: words]",
         ),
         *more,
     )

@@ -16,7 +16,6 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.options import (
-    kneser_ney_option,
     open_option,
     order_option,
     seed_option,
@@ -26,7 +25,7 @@ from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_out
 from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options, stimuli_options
-from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
+from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import (
     OF_NEXT_WORD,
@@ -78,7 +77,6 @@ Message = tuple[Callable[[str], None], str]
     type=GENERATIVE,
     help=f"Generative or LSTM language model: folder, archive or name.  [default: {DEFAULT}]",
 )
-@kneser_ney_option
 @scorer_option
 @order_option
 @outputs_option(FORMS)
@@ -106,7 +104,6 @@ Message = tuple[Callable[[str], None], str]
 @sentences_job
 def surprisal(
     folder,
-    train_path,
     scorer,
     order,
     source,
@@ -129,9 +126,7 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv -o surprisals.html
     """  # fmt: skip
-    if [folder, train_path, scorer].count(None) < 2:
-        raise click.UsageError("give either --model or --kneser-ney or --scorer")
-    baseline, folder = chosen_baseline(train_path, scorer, order), folder or DEFAULT
+    baseline, folder = chosen_scorer(folder, scorer, order), folder or DEFAULT
     check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
     _check_rows(source, merge, by_region, end)
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)

@@ -45,7 +45,8 @@ def _wanted(
         if decode == BEST and flag_given("decode"):
             raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
         decode = MBR
-    require_generator(generator)
+    elif flag_given("weight"):
+        raise click.UsageError("--weight goes with --generator")
     if decode != MBR and flag_given("samples"):
         raise click.UsageError(
             "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
@@ -55,44 +56,24 @@ def _wanted(
     return Wanted(nbest, samples, decode, seed, generator, weight)
 
 
-def decode_option(best: str, needs: str = "") -> Callable:
-    """Return the decorator for `--decode`, whose default, `best`, is the tree that the text names.
-
-    `needs` ends the help text.
-    """
+def decode_option(best: str) -> Callable:
+    """Return the decorator for `--decode`, whose default, `best`, is the tree that the text names."""
     return click.option(
         "--decode",
         type=click.Choice([BEST, MBR]),
         default=BEST,
-        help=f"{best}; or the tree with the highest expected F1 (minimum Bayes risk), by the probabilities of "
-        f"brackets in the samples{needs}.",
+        help=f"{best}, or the tree with the highest expected F1.",
     )
 
 
-def generator_option(drawn: str) -> Callable:
-    """Return the decorator for `--generator`; `drawn` is the help text's name of the drawn trees."""
-    return click.option(
-        "--generator",
-        type=GENERATIVE,
-        help="A generative model that decides beside the parser: the tree has the highest expected F1 by both, in "
-        f"{drawn}.",
-    )
-
-
-def require_generator(generator: str | None) -> None:
-    """Raise UsageError if `--weight` is given without a generative model."""
-    if generator is None and flag_given("weight"):
-        raise click.UsageError("--weight goes with --generator")
-
-
-def weight_option(default: float, more: str) -> Callable:
-    """Return the decorator for `--weight`, the weight of a generative model beside a parser; `more` ends the help."""
+def weight_option(default: float) -> Callable:
+    """Return the decorator for `--weight`, the weight of a generative model beside a parser."""
     return click.option(
         "--weight",
         type=FiniteRange(0, 1, min_open=True),
         default=default,
         metavar="W",
-        help=f"Weight of the generative model: p^W q^(1 - W) decides{more}.",
+        help="p^W q^(1 - W) decides: 1 is the generative model alone.",
     )
 
 
@@ -103,19 +84,20 @@ wanted_trees = together(
         "--nbest",
         type=AT_LEAST_1,
         metavar="K",
-        help="Write the K best trees that a search finds, as lines `sentence number from 0 ||| log probability in "
-        "nats ||| tree`. The log probability is log q(y | x) of a parser, log p(x, y) of a generative model.",
+        help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
     ),
     click.option(
         "--samples",
         type=SAMPLES,
         metavar="K",
         default=100,
-        help="Trees drawn per sentence for --decode mbr and --generator.",
+        help="Trees drawn for --decode mbr and --generator.",
     ),
-    decode_option("The greedy tree or the best trees"),
-    generator_option("--samples drawn trees"),
-    weight_option(BESIDE, ", with --generator"),
+    decode_option("The greedy or best trees"),
+    click.option(
+        "--generator", type=GENERATIVE, help="A generative model that decides beside the parser."
+    ),
+    weight_option(BESIDE),
     seed_option,
 )
 

@@ -76,17 +76,17 @@ class Trial:
 
     def several_ways(self) -> dict[str, object]:
         """Return the perplexity by each search beside importance sampling, on sentences with p > 0 by all of them."""
-        paths = [self.folder / f"{self.name}.{search}.likelihoods" for search in SEARCHES]
+        paths = [self.folder / f"{self.name}.{search}.tsv" for search in SEARCHES]
         searched = [[-negative for _, negative in read_likelihoods(path)] for path in paths]
         of_samples, *of_searches = in_all([self.log_marginals, *searched])
         found: dict[str, object] = {"run": self.name, "of": len(self.golds)}
         for search, of_search in zip(SEARCHES, of_searches, strict=True):
             beside = gap(of_search, of_samples, self.lengths)
-            found["sentences"], found["words"] = beside.sampled.sentences, beside.sampled.words
-            found["samples"] = {"perplexity": beside.sampled.perplexity}
+            found["sentences"], found["words"] = beside.second.sentences, beside.second.words
+            found["samples"] = {"perplexity": beside.second.perplexity}
             measures = ("a_sentence", "a_word", "ratio", "above")
             found[search] = {name: getattr(beside, name) for name in measures}
-            found[search]["perplexity"] = beside.searched.perplexity
+            found[search]["perplexity"] = beside.first.perplexity
         return found
 
     def growth(self) -> dict[str, object]:

@@ -123,14 +123,16 @@ def _tagging(e: Experiment, part: str) -> Stage:
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
     test, words = "test.gen.oracle", ["train.gen.oracle", "clusters.paths"]
-    command = f"perplexity {test} --kneser-ney {words[0]} --clusters {words[1]} --order {ORDER}"
-    command += " --json kneser-ney.json"
+    command = (
+        f"perplexity {test} --scorer kneser-ney={words[0]} --clusters {words[1]} --order {ORDER}"
+    )
+    command += " -o kneser-ney.json"
     name = "perplexity kneser-ney"
     yield _stage(name, "baselines", command, [test, *words], ["kneser-ney.json"])
     for seed in e.seeds:
         model = f"lstm-{seed}"
         yield _training(e, "lstm-lm", model, seed, _word_data(TOP_DOWN), group="baselines")
-        command = f"perplexity {test} --model {model} --json {model}.json"
+        command = f"perplexity {test} --model {model} -o {model}.json"
         inputs, outputs = [test, *_files(model)], [f"{model}.json"]
         yield _stage(f"perplexity {model}", "baselines", command, inputs, outputs, ["--device"])
 
@@ -167,11 +169,11 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     sizes = f"--fast-track {max(1, e.beam // 20)} --word-beam {max(1, e.beam // 10)}"
     runs = f"--runs {PARTICLE_RUNS} --seed {seed}"
     for search, given, more in (
-        ("beam", f"--beam {e.beam} {sizes} --trees {trees}", [trees]),
+        ("beam", f"--beam {e.beam} {sizes} -o {trees}", [trees]),
         ("particles", f"--particles {e.particles} {runs}", []),
     ):
         command = f"perplexity {test} --model {model} --search {search} {given}"
-        name, output = f"perplexity {run} {search}", f"{run}.{search}.likelihoods"
+        name, output = f"perplexity {run} {search}", f"{run}.{search}.tsv"
         yield _long(name, "search", command, [*_files(model), test], output, *more)
 
 

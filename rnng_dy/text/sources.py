@@ -36,7 +36,6 @@ class RawText(NamedTuple):
     """Settings for reading running text."""
 
     one_per_line: bool = False
-    max_length: int = MAX_LENGTH
 
     def read(
         self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
@@ -79,8 +78,8 @@ class RawText(NamedTuple):
         """Return why a sentence is left out; empty if it is kept."""
         if not found:
             return "a line without words"
-        tokens, most = len(found[0].tokens), self.max_length
-        return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
+        tokens = len(found[0].tokens)
+        return f"a sentence of {tokens} tokens, more than {MAX_LENGTH}" * (tokens > MAX_LENGTH)
 
 
 def _untagged(sentence: TextSentence) -> SourceSentence:

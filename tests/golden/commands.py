@@ -77,6 +77,7 @@ NUMBERS = {
         if model.startswith("generator") and "in-order" not in model
     },
     "reranked.trees": "rerank {parser.props} {generator.likelihoods} -o {reranked.trees} -q",
+    "lstm.tsv": "perplexity --model {lstm-lm} {test} -o {lstm.tsv} -q",
     "generated": "generate --model {generator} -n 5 --max-length 30 --seed 2 -o {generated} -q",
     "generated.lstm": "generate --model {lstm-lm} -n 5 --words --seed 2 -o {generated.lstm} -q",
 }
@@ -106,8 +107,7 @@ TEXTS = {
     "show": "show {english.trees}",
     "perplexity": "perplexity --model {generator} {test} --beam 20 -q",
     "perplexity.lstm": "perplexity --model {lstm-lm} {test} -q",
-    "perplexity.samples": "perplexity --model {generator} {test.gen.oracle} --beam 20 "
-    "--samples {parser.props} --likelihoods {generator.likelihoods} -q",
+    "perplexity.against": "perplexity --model {generator} {test} --beam 20 --against {lstm.tsv} -q",
     "surprisal": "surprisal --model {generator} {test} --beam 20 -q",
     "surprisal.stimuli": "surprisal --model {generator} --stimuli {stimuli.csv} --beam 20 --by-region -q",
     "surprisal.text": "surprisal --model {generator} --text {text.txt} --beam 20 --merge -q",

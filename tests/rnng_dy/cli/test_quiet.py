@@ -58,7 +58,7 @@ clusters gen.oracle --unk none
 parse --model {MODELS}/parser in.txt --tagged
 sample --model {MODELS}/parser --samples 2 in.txt --tagged
 score --model {MODELS}/generator some.trees
-surprisal --kneser-ney gen.oracle some.trees
+surprisal --scorer kneser-ney=gen.oracle some.trees
 perplexity --model {MODELS}/generator --beam 9 --fast-track 1 few.oracle
 suite garden-path-npz --model {MODELS}/lm
 models export {MODELS}/parser -o m.rnng.zip

@@ -83,7 +83,7 @@ def test_numbers_are_those_of_the_files(done):
         assert last["f1"] == pytest.approx(found["f1"][f"generative {system}"]["values"][0])
         [ways] = [ways for ways in found["several_ways"] if ways["run"] == f"{system}-1"]
         sampled = read_sampled(out / f"{system}-1.props", out / f"{system}-1.likelihoods")
-        rows = read_likelihoods(out / f"{system}-1.beam.likelihoods")
+        rows = read_likelihoods(out / f"{system}-1.beam.tsv")
         marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
         beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
         assert ways["beam"]["a_sentence"] == pytest.approx(beside.a_sentence)
