@@ -101,7 +101,7 @@ def device_options(option: Callable) -> Callable:
         show_default=True,
         metavar="cpu|cuda|cuda:N",
         shell_complete=_devices,
-        help="Processor, first GPU, or GPU N from 0.",
+        help="Where to compute.",
     )
 
 
@@ -141,4 +141,9 @@ open_option = click.option(
 )
 order_option = click.option(
     "--order", type=AT_LEAST_1, default=5, metavar="N", help="N-gram models: the n."
+)
+gold_tags_option = click.option(
+    "--gold-tags",
+    is_flag=True,
+    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
 )

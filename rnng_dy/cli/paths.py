@@ -116,6 +116,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             "--format",
             "form",
             type=click.Choice([ending[1:] for ending in forms]),
+            metavar="FORM",
             help=f"The form of standard output.  [default: {first[1:]}]",
         ),
     )

@@ -20,7 +20,7 @@ from rnng_dy.cli.job import ModelFolder, open_model, sentences_job
 from rnng_dy.cli.options import open_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, outputs_option, write_output
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
+from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import chosen_scorer, scorer_option
 from rnng_dy.evaluation.perplexity import likelihood, report
@@ -29,7 +29,7 @@ from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Results
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
-from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.search.surprisal import SearchOptions, search_batches
 from rnng_dy.text.sources import NumberedSentence
 
 DEFAULT = "english-generative"
@@ -135,7 +135,7 @@ def perplexity(
 
     job.write(
         next(filter(is_replaced, paths), paths[0]),
-        grouped_for(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
+        search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
         partial(marginals.marginal_lines, options),
         marginals.no_memory_line,
         options,

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import wraps
-from typing import TypeVar
 
 import click
 
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.cli.quiet import warn
-from rnng_dy.parallel import batches
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, sentences_at_once
-
-SENTENCES = 8
-"""Maximal number of sentences in one batch."""
-
-T = TypeVar("T")
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
 
 def _options() -> Iterator[Callable]:
@@ -65,8 +58,3 @@ def search_options(command: Callable) -> Callable:
         return command(*args, options=found, **kwargs)
 
     return all_of(*_options())(with_options)
-
-
-def grouped_for(options: SearchOptions, items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield batches of sentences that are searched together, SENTENCES at most."""
-    return batches(items, lambda item: 1, min(SENTENCES, sentences_at_once(options)))

@@ -8,10 +8,9 @@ import click
 
 from oracle.corpora import parse_sections
 from oracle.errors import RnngError
-from rnng_dy.cli.evalb import GOLD, tags_option
+from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
-from rnng_dy.cli.tree_formats import columns_of
-from rnng_dy.drawing.terminal import section_lines
+from rnng_dy.drawing.terminal import columns_of, section_lines
 from rnng_dy.drawing.tree_files import chosen_sections, described, read_tree_file
 from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.drawing.trees import svg_file
@@ -51,8 +50,8 @@ class Numbers(click.ParamType):
 @click.option(
     "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
-@tags_option
-def show(trees, gold, outputs, ranges, only_errors, tags) -> None:
+@gold_tags_option
+def show(trees, gold, outputs, ranges, only_errors, gold_tags) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
     TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. Posteriors in JSON of `parse` are
@@ -64,13 +63,13 @@ def show(trees, gold, outputs, ranges, only_errors, tags) -> None:
     """
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
-    if tags == GOLD and gold is None:
-        raise click.UsageError("--tags gold needs --gold")
+    if gold_tags and gold is None:
+        raise click.UsageError("--gold-tags needs --gold")
     require_read_once(trees, gold)
     check_files(list(outputs.values()), [trees, gold])
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    chosen = chosen_sections(system, reference, ranges or (), only_errors, tags == GOLD)
+    chosen = chosen_sections(system, reference, ranges or (), only_errors, gold_tags)
     # a drawing in characters needs no other sentence
     sections = chosen if list(outputs) == [".txt"] else list(chosen)
     for form, path in outputs.items():

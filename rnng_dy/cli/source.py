@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import click
 
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.paths import FILE
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.parallel import batches
-from rnng_dy.text.sources import (
-    AUTO,
-    GIVEN,
-    OWN,
-    NumberedSentence,
-    RawText,
-    SentenceReader,
-    Source,
-)
+from rnng_dy.text.sources import RawText, SentenceReader, Source
 
 
 def _source(
@@ -26,7 +17,7 @@ def _source(
     is_text: bool,
     one_per_line: bool,
     tagged: bool | None,
-    tags_from: str = AUTO,
+    own_tags: bool = False,
     is_stimuli: bool = False,
     column: str | None = None,
 ) -> Source:
@@ -41,7 +32,7 @@ def _source(
     if is_text and tagged:
         raise click.UsageError("--text is without tags: leave out --tagged")
     text = RawText(one_per_line) if is_text else None
-    return Source(path, text, tagged, tags_from)
+    return Source(path, text, tagged, own_tags)
 
 
 stimuli_options = (
@@ -73,7 +64,7 @@ def source_options(*more: Callable) -> Callable:
             "--text",
             "is_text",
             is_flag=True,
-            help="INPUT is running text, tokenised as the model's training data.",
+            help="INPUT is running text.",
         ),
         click.option(
             "--one-per-line", is_flag=True, help="With --text: read each line as a sentence."
@@ -81,7 +72,7 @@ def source_options(*more: Callable) -> Callable:
         click.option(
             "--tagged/--untagged",
             default=None,
-            help="Whether tokens are word_TAG.  [default: words]",
+            help="Tokens are word_TAG.  [default: untagged]",
         ),
         *more,
     )
@@ -89,12 +80,7 @@ def source_options(*more: Callable) -> Callable:
 
 parser_source = source_options(
     click.option(
-        "--tags",
-        "tags_from",
-        type=click.Choice([AUTO, GIVEN, OWN]),
-        default=AUTO,
-        help="POS tags that the parser reads: those in INPUT (given), those of its own tagger (own), or those in "
-        "INPUT if it has any and else those of its own tagger (auto).",
+        "--own-tags", is_flag=True, help="Read the tags of the parser's own tagger, not INPUT's."
     )
 )
 
@@ -102,8 +88,3 @@ parser_source = source_options(
 def reader_of(model, source: Source) -> SentenceReader:
     """Return a reader of INPUT for a model; it prints messages and warnings."""
     return SentenceReader(model, source, say, warn)
-
-
-def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:
-    """Yield batches of neighbouring sentences, of at most `limit` words."""
-    return batches(sentences, lambda item: len(item.sentence.tokens), limit)

@@ -23,7 +23,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
 from rnng_dy.cli.quiet import say, warn
-from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
+from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.source import source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
 from rnng_dy.drawing.surprisal_page import surprisal_page
@@ -53,7 +53,7 @@ from rnng_dy.search.measured_lines import (
     searched_lines,
     sequential_lines,
 )
-from rnng_dy.search.surprisal import SearchOptions, measures_of
+from rnng_dy.search.surprisal import SearchOptions, measures_of, search_batches
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Stimuli, read_stimuli
@@ -169,7 +169,7 @@ def surprisal(
 
         job.write(
             next(iter(outputs.values())),
-            grouped_for(options, items),
+            search_batches(options, items),
             lines,
             partial(line_without_memory, wanted),
             options,

@@ -115,7 +115,7 @@ class SearchOptions:
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
     """Whether probabilities are sums over all partial trees that reach a word, not over the word beam alone."""
-    like_reference: bool = setting("Beam: the numbers of cpllab/rnng-incremental.", False)
+    like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, Range(1, 10**9))
     runs: int = setting(
         "Particles: independent runs; from 2 on with standard errors.", 1, Range(1, 10**4)

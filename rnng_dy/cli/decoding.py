@@ -1,36 +1,15 @@
-"""Options of `rnng-dy parse` on which trees a sentence gets."""
+"""Options on which trees a sentence gets."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable
-from typing import NamedTuple
 
 import click
 
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, FiniteRange, seed_option
 from rnng_dy.cli.paths import GENERATIVE
-
-BEST, MBR = "best", "mbr"
-BESIDE = 0.2
-"""The weight of a generative model beside a parser, chosen on the English development trees."""
-COLUMNS = 80
-"""Width of a drawing in characters, unless a terminal has another width."""
-
-
-class Wanted(NamedTuple):
-    """Which trees a sentence gets."""
-
-    nbest: int | None
-    samples: int
-    """Trees drawn per sentence for MBR."""
-    decode: str
-    seed: int
-    generator: str | None
-    """A generative model that decides beside the parser."""
-    weight: float
+from rnng_dy.search.decoding import BESIDE, BEST, MBR, Wanted
 
 
 def _wanted(
@@ -40,7 +19,8 @@ def _wanted(
     seed: int,
     generator: str | None,
     weight: float,
-) -> Wanted:
+) -> tuple[Wanted, str | None]:
+    """Return the trees that a sentence gets, and the generative model that decides beside the parser."""
     if generator is not None:
         if decode == BEST and flag_given("decode"):
             raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
@@ -53,7 +33,7 @@ def _wanted(
         )
     if nbest is not None and decode == MBR:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    return Wanted(nbest, samples, decode, seed, generator, weight)
+    return Wanted(nbest, samples, decode, seed, generator is not None, weight), generator
 
 
 def decode_option(best: str) -> Callable:
@@ -91,19 +71,10 @@ wanted_trees = together(
         type=SAMPLES,
         metavar="K",
         default=100,
-        help="Trees drawn for --decode mbr and --generator.",
+        help="Trees drawn for MBR.",
     ),
     decode_option("The greedy or best trees"),
-    click.option(
-        "--generator", type=GENERATIVE, help="A generative model that decides beside the parser."
-    ),
+    click.option("--generator", type=GENERATIVE, help="A generative model beside the parser."),
     weight_option(BESIDE),
     seed_option,
 )
-
-
-def columns_of(output: str) -> int:
-    """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
-    if output != "-" or not sys.stdout.isatty():
-        return COLUMNS
-    return shutil.get_terminal_size((COLUMNS, 24)).columns
