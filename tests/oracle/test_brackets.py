@@ -124,7 +124,11 @@ def test_text_in_an_element_of_sentences_is_no_tree(tmp_path, element):
         ("(S (A a))\n(S (A a)))\n", 2, "nothing is open that this ) could close"),
         ("(S (A a)\n  ())\n", 2, "() is empty"),
         ("(S (A a) (NP))\n", 1, "(NP) is empty: fill it"),
-        ("(S (-LRB- () (NN part) (-RRB- )))\n", 1, "a bracket that is a word is written -LRB- or -RRB-"),
+        (
+            "(S (-LRB- () (NN part) (-RRB- )))\n",
+            1,
+            "a bracket that is a word is written -LRB- or -RRB-",
+        ),
         ("(S (A a) (SYM :\\)))\n", 1, "a bracket that is a word is written -LRB- or -RRB-"),
         ("(S (A a))\nword (S (A a))\n", 2, "'word' stands beside the brackets"),
         ("(S (A a) word)\n", 1, "the word 'word' has no POS tag"),
