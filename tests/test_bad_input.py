@@ -160,7 +160,7 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("a parser for suites", SUITE, "suite bad --model parser -o out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
-    ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
+    ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser -o out.json", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("a server without words", None, "serve --model parser --max-words 0", "x>=1"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),

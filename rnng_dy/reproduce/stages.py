@@ -128,7 +128,7 @@ def _tagging(e: Experiment, part: str) -> Stage:
         given, free = "--jackknife 10", ("--jobs",)
     else:
         given = "--train train.trees"
-    command = f"tag {part}.trees {given} -o {trees} --json {accuracy}"
+    command = f"tag {part}.trees {given} -o {trees} -o {accuracy}"
     return Stage(f"tags {part}", "data", command, trees, (accuracy,), free)
 
 
