@@ -84,7 +84,7 @@ class Trial:
             beside = gap(of_search, of_samples, self.lengths)
             found["sentences"], found["words"] = beside.sampled.sentences, beside.sampled.words
             found["samples"] = {"perplexity": beside.sampled.perplexity}
-            measures = ("a_sentence", "a_word", "ratio", "above")
+            measures = ("nats_per_sentence", "nats_per_word", "ratio", "above")
             found[search] = {name: getattr(beside, name) for name in measures}
             found[search]["perplexity"] = beside.searched.perplexity
         return found

@@ -141,7 +141,11 @@ def _several_ways(results: Mapping) -> Table:
     rows = []
     for run in results["several_ways"]:
         for way, name in WAYS.items():
-            styles = {"perplexity": "{:.1f}", "a_sentence": "{:.2f}", "a_word": "{:.3f}"}
+            styles = {
+                "perplexity": "{:.1f}",
+                "nats_per_sentence": "{:.2f}",
+                "nats_per_word": "{:.3f}",
+            }
             cells = (_text(run[way].get(measure), style) for measure, style in styles.items())
             above = f"{run[way]['above']} of {run['sentences']}" if "above" in run[way] else "–"
             rows.append((f"{name}, {run['run']}", *cells, above))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oracle.samples import read_likelihoods
-from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.numbers import collect
 from rnng_dy.reproduce.report import markdown, tables
@@ -86,7 +86,7 @@ def test_numbers_are_those_of_the_files(done):
         rows = read_likelihoods(out / f"{system}-1.beam.likelihoods")
         marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
         beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
-        assert ways["beam"]["a_sentence"] == pytest.approx(beside.a_sentence)
+        assert ways["beam"]["nats_per_sentence"] == pytest.approx(beside.nats_per_sentence)
         assert ways["beam"]["above"] == beside.above
     assert found["statistics"]["test"]["sequences"] == 12
     baseline = found["perplexity"]["kneser-ney"]["mean"]
