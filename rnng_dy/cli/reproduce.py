@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -127,14 +126,13 @@ def reproduce(corpus, output, groups, jobs, device, dry_run, **options) -> None:
         key_of = keys(folder, planned)
         for stage in (stage for stage in planned if stage.group in groups):
             state = "up to date" if is_done(folder, stage, key_of[stage.name]) else "to do"
-            click.echo(f"{state:>10}  {stage.name}: rnng-dy {' '.join(stage.command)}")
+            click.echo(f"{state:>10}  {stage.name}: rnng-dy {stage.command}")
         return
-    with ThreadPoolExecutor(jobs) as executor:
-        try:
-            run(folder, planned, executor, jobs, device, say, groups)
-        except KeyboardInterrupt:
-            warn("\nstopped; the same command continues")
-            sys.exit(130)
+    try:
+        run(folder, planned, jobs, device, say, groups)
+    except KeyboardInterrupt:
+        warn("\nstopped; the same command continues")
+        sys.exit(130)
     if "report" in groups:
         from rnng_dy.reproduce.report import write_report
 

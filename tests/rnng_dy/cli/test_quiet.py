@@ -80,7 +80,7 @@ CHANGING = re.compile(r"^seconds=.*\n|^memory .*\n|As of [^.]*", re.MULTILINE)
 """What is another time another."""
 
 
-def one_stage(folder, planned, executor, jobs, device, report, groups):
+def one_stage(folder, planned, jobs, device, report, groups):
     """Stands for the stages of a reproduction, which take long."""
     report("a stage: done in 1.0 s")
 
