@@ -115,9 +115,9 @@ class Gap(NamedTuple):
 
     first: Likelihood
     second: Likelihood
-    a_sentence: float
+    nats_per_sentence: float
     """Nats per sentence by which the first log likelihood is lower."""
-    a_word: float
+    nats_per_word: float
     """Nats per word by which the first log likelihood is lower."""
     ratio: float
     """The first perplexity divided by the second."""
@@ -129,7 +129,7 @@ def gap(first: Sequence[float], second: Sequence[float], lengths: Sequence[int])
     """Return the gap between log probabilities, in nats, of the same sentences; `lengths` are in words.
 
     >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
-    >>> found.a_sentence, found.a_word, round(found.ratio, 6), found.above
+    >>> found.nats_per_sentence, found.nats_per_word, round(found.ratio, 6), found.above
     (0.25, 0.1, 1.105171, 1)
     """
     both = in_all([first, second])
@@ -174,7 +174,7 @@ def report(
             f"this: LLH={both.first.llh:.15g} PPL={both.first.perplexity:.15g}",
             f"other: LLH={both.second.llh:.15g} PPL={both.second.perplexity:.15g}",
             f"difference: {less.value:.6g} (95 % interval {less.low:.6g} to {less.high:.6g}), p={less.p:.4g}",
-            f"gap: {both.a_sentence:.6g} nats a sentence, {both.a_word:.6g} nats a word, "
+            f"gap: {both.nats_per_sentence:.6g} nats per sentence, {both.nats_per_word:.6g} nats per word, "
             f"ratio of perplexities {both.ratio:.6g}",
             f"higher p than the other: {both.above} sentences",
         ]

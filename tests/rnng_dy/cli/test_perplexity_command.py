@@ -126,7 +126,7 @@ def test_two_models_are_compared_on_the_sentences_of_both(folder):
     own, lengths = [-negative for _, negative in rows], [n for n, _ in rows]
     expected, less = gap(own, other, lengths), perplexity_difference(other, own, lengths)
     assert f"\ndifference: {less.value:.6g} (95 % interval {less.low:.6g} to " in said
-    assert f"gap: {expected.a_sentence:.6g} nats a sentence" in said
+    assert f"gap: {expected.nats_per_sentence:.6g} nats per sentence" in said
     numbers = json.loads((folder / "numbers.json").read_text())["against"]
     assert numbers["difference"]["p"] == less.p
     assert numbers["second"]["llh"] == pytest.approx(math.fsum(other), rel=1e-8)
@@ -141,8 +141,8 @@ def test_importance_sampling_stands_beside_a_search(folder):
     sampled = read_sampled("props", "scores")
     lengths = [of_sentence.words for of_sentence in sampled]
     expected = gap(searched, [s.estimate.log_marginal for s in sampled], lengths)
-    found = float(re.search(r"^gap: (\S+) nats a sentence", said, re.MULTILINE)[1])
-    assert found == pytest.approx(expected.a_sentence, rel=1e-5)
+    found = float(re.search(r"^gap: (\S+) nats per sentence", said, re.MULTILINE)[1])
+    assert found == pytest.approx(expected.nats_per_sentence, rel=1e-5)
     assert f"higher p than the other: {expected.above} sentences" in said
 
 
