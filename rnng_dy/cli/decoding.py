@@ -53,7 +53,7 @@ def weight_option(default: float) -> Callable:
         type=FiniteRange(0, 1, min_open=True),
         default=default,
         metavar="W",
-        help="p^W q^(1 - W) decides: 1 is the generative model alone.",
+        help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
     )
 
 

@@ -73,7 +73,8 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
-    baseline = chosen_scorer(folder, scorer, order)
+    baseline, paths = chosen_scorer(folder, scorer, order), [*outputs.values()]
+    check_files(paths, [source.path, clusters_path, against, *(baseline.paths if baseline else [])])
     folder = folder or DEFAULT
     if clusters_path and not (baseline and baseline.name == KneserNey.name):
         raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
@@ -83,8 +84,6 @@ def perplexity(
     flag = given_search_option() or (".trees" in outputs and "-o FILE.trees")
     if flag and not is_searched:
         raise click.UsageError(f"{flag} is for generative models with trees")
-    paths = [*outputs.values()]
-    check_files(paths, [source.path, clusters_path, against, *(baseline.paths if baseline else [])])
     if baseline is None:
         place = ModelFolder(kind.name, folder, job.device)
         model = job.open_place(place) if is_searched else open_model(place)
