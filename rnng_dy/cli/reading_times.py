@@ -10,9 +10,9 @@ from typing import NamedTuple
 import click
 
 from oracle.files import indented
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FiniteRange, Names, seed_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,

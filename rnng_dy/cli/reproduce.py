@@ -11,8 +11,8 @@ import click
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import ALPHA, AT_LEAST_1, SAMPLES, Names, device_option
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.runner import is_done, keys, run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages

@@ -9,10 +9,10 @@ from dataclasses import fields
 import click
 
 from rnng_dy import registry
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1, device_option
 from rnng_dy.cli.paths import MODEL
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.model_paths import known_models
 from rnng_dy.serve import Limits, app, require
 

@@ -14,6 +14,7 @@ from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
+from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import (
     device_option,
     open_option,
@@ -30,8 +31,6 @@ from rnng_dy.cli.paths import (
     outputs_option,
     write_output,
 )
-from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.suite_input import located_sentences, suites_of
 from rnng_dy.cli.word_scorers import (
@@ -212,7 +211,7 @@ def _surprisals(
     `records_of` is `_records` with its first arguments. `name` is that of the model in messages, empty if there is
     only one.
     """
-    progress = Progress("suite", len(sentences))
+    shown = progress("suite", total=len(sentences))
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
@@ -220,8 +219,8 @@ def _surprisals(
         # a sentence that does not fit into memory has NaN
         pairs = zip(records, batch, strict=True)
         found += [unmeasured(tokens) if of is None else of for of, (_, tokens) in pairs]
-        progress.advance(len(records))
-    progress.finish()
+        shown.update(len(records))
+    shown.close()
     words = [record for records in found for record in records if record.token is not None]
     of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rnng_dy.cli.quiet import warn
+from rnng_dy.cli.messages import warn
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
 from rnng_dy.evaluation.suites import Suite, suite_of_sentences

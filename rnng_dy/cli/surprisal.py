@@ -15,6 +15,7 @@ from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
     kneser_ney_option,
     open_option,
@@ -23,7 +24,6 @@ from rnng_dy.cli.options import (
     unknown_option,
 )
 from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options, stimuli_options
 from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option

@@ -509,7 +509,7 @@ def test_outputs_that_cannot_be_written(folder, arguments, says):
 
 def test_standard_output_may_be_named():
     arguments = [*KINDS["n-grams"], "s.txt"]
-    done = commands.run(None, "surprisal", *arguments, "-q", "-o", "/dev/stdout")
+    done = commands.run(None, "-q", "surprisal", *arguments, "-o", "/dev/stdout")
     assert done.stdout == run(*arguments).stdout
     assert done.stderr.splitlines() == ["s.txt: empty lines, whose places stay empty: 2 (1 in all)"]
 
