@@ -124,7 +124,7 @@ class Job:
             *decides: All options that determine the output.
             inputs: The files that determine the output: --resume accepts only the results of the same job.
             make: Function that makes the output from all results, in place of writing their lines.
-            on_lines: Function that gets the lines of each item when they are finished.
+            on_lines: Function that gets the lines of each item, those of an earlier run first.
 
         Raises:
             UsageError: --resume without files that can be read again.
@@ -155,6 +155,8 @@ class Job:
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
+                for lines in kept if kept.done else ():
+                    on_lines(lines)
                 for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
                     new = list(zip(batch, found, strict=True))[skips.popleft() :]
                     left_out += [item for item, lines in new if lines is None]
