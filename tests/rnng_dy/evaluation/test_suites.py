@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.cli.suite_input import suites_of
+from rnng_dy.evaluation.suite_sources import suites_of
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, read_suites

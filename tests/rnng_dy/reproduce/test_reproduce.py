@@ -25,7 +25,7 @@ from ...commands import COMMAND, invoke, started, until
 from ..conftest import TINY
 
 pytestmark = pytest.mark.slow
-SMALL = "--preset fast --epochs 2 --hidden 10 --samples 5 --beam 20 --jobs 2"
+SMALL = "--preset fast --epochs 2 --hidden 10 --samples 5 --beam 4 --jobs 2"
 
 
 def arguments(folder, *more):
