@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -113,12 +112,11 @@ def reproduce(
     engine.gpu_number(device)
     if device != CPU and jobs > 1:
         raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
-    with ThreadPoolExecutor(jobs) as executor:
-        try:
-            run(folder, stages(experiment), executor, jobs, device, say, groups)
-        except KeyboardInterrupt:
-            warn("\nstopped; the same command continues")
-            sys.exit(130)
+    try:
+        run(folder, stages(experiment), jobs, device, say, groups)
+    except KeyboardInterrupt:
+        warn("\nstopped; the same command continues")
+        sys.exit(130)
     if "report" in groups:
         from rnng_dy.reproduce.report import write_report
 
