@@ -32,7 +32,6 @@ from rnng_dy.cli.paths import (
     write_output,
 )
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.suite_input import located_sentences, suites_of
 from rnng_dy.cli.word_scorers import (
     check_order,
     model_of_words,
@@ -44,6 +43,7 @@ from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.evaluation.suite_sources import located_sentences, suites_of
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import open_records, required_spelling
