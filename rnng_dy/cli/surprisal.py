@@ -159,9 +159,11 @@ def surprisal(
                     stream.flush()
 
         def make(kept: Results) -> None:
-            for path in writers.keys() - streams.keys():
-                found = map(MeasuredSentence.from_json, kept.lines())
-                write_output(path, writers[path].parts(found))
+            # the first output, which names the kept results, comes last
+            for path in reversed(writers):
+                if path not in streams:
+                    found = map(MeasuredSentence.from_json, kept.lines())
+                    write_output(path, writers[path].parts(found))
             _report(sentences, source.path, map(MeasuredSentence.from_json, kept.lines()))
 
         items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
