@@ -30,6 +30,7 @@ TEXT = {
     "--systems",
     "--tags",
     "--scheduler",
+    "--limit",
 }
 """Options that take text which is no name of a file."""
 
