@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oracle.samples import read_likelihoods
-from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.report import KINDS, markdown, tables
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
@@ -90,7 +90,7 @@ def test_numbers_are_those_of_the_files(done):
         rows = read_likelihoods(out / f"{system}-1.beam.likelihoods")
         marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
         beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
-        assert several["gap_per_sentence"] == pytest.approx(beside.a_sentence)
+        assert several["gap_per_sentence"] == pytest.approx(beside.nats_per_sentence)
         assert several["above_samples"] == beside.above
     statistics = found["Corpus statistics (table 1)"]
     assert row_of(statistics, part="test", count="sequences")["here"] == 12
