@@ -79,8 +79,8 @@ class Trial:
                 "search": search,
                 "run": self.name,
                 "perplexity": beside.searched.perplexity,
-                "gap_per_sentence": beside.a_sentence if is_search else None,
-                "gap_per_word": beside.a_word if is_search else None,
+                "gap_per_sentence": beside.nats_per_sentence if is_search else None,
+                "gap_per_word": beside.nats_per_word if is_search else None,
                 "above_samples": beside.above if is_search else None,
                 "sentences": beside.sampled.sentences,
             }
