@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import (
     FILE,
@@ -19,7 +20,6 @@ from rnng_dy.cli.paths import (
     require_read_once,
     write_output,
 )
-from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params

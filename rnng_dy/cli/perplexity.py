@@ -17,9 +17,9 @@ from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.cli.job import ModelFolder, open_model, sentences_job
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import chosen_scorer, scorer_option

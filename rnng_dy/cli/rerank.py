@@ -9,8 +9,8 @@ import click
 from oracle.blocks import read_oracle
 from oracle.errors import InputError
 from rnng_dy.cli.decoding import decode_option, weight_option
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
-from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit

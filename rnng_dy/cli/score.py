@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import click
 
 from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import generative_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.search import scoring
 
