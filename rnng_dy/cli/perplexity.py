@@ -16,7 +16,7 @@ from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.cli.job import ModelFolder, open_model, sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, order_option, seed_option
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, outputs_option, write_output
@@ -84,21 +84,18 @@ def perplexity(
     flag = given_search_option() or (".trees" in outputs and "-o FILE.trees")
     if flag and not is_searched:
         raise click.UsageError(f"{flag} is for generative models with trees")
-    if baseline is None:
-        place = ModelFolder(kind.name, folder, job.device)
-        model = job.open_place(place) if is_searched else open_model(place)
-    elif clusters_path:
+    if clusters_path:
         words = [entry.word for entry in read_clusters(clusters_path)]
         model = KneserNey.of_oracle(baseline.source, order, words)
     else:
-        model = baseline.open()
+        model = job.open_place(baseline or ModelFolder(kind.name, folder, job.device))
     sentences = with_words_as_read(model, list(source.read(lambda: model.segmenter, warn)))
     sentences = [s for s in sentences if s.tokens]
     if unknown := unknown_in(sentences):
         say(unknown)
     spelled = [0.0] * len(sentences)
     if is_open:
-        spelling = required_spelling(model, folder)
+        spelling = required_spelling(model, baseline.title if baseline else folder)
         sentences, of_words = with_open_classes(spelling, sentences)
         spelled = list(map(math.fsum, of_words))
     tokens = [s.tokens for s in sentences]
