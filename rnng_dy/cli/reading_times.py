@@ -18,7 +18,6 @@ from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
     align,
-    read_frequencies,
     read_surprisals,
     read_times,
     require_aligned,
@@ -75,12 +74,6 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     "subject, if there is a row per subject and word, or of the frequency of the word as a count.",
 )
 @click.option(
-    "--frequencies",
-    type=FILE,
-    help="Table with columns word and count, instead of a column. Words are looked up without the punctuation "
-    "around them, as written or in lower case.",
-)
-@click.option(
     "--allow-missing",
     is_flag=True,
     help="Report and leave out words that differ between the tables.",
@@ -124,7 +117,6 @@ def reading_times(
     surprisals,
     times_path,
     columns,
-    frequencies,
     allow_missing,
     exclude,
     times_between,
@@ -146,17 +138,14 @@ def reading_times(
         raise click.UsageError(
             f"two systems have the name {twice[0]}: give each its own by NAME=FILE"
         )
-    if frequencies and "frequency" in columns:
-        raise click.UsageError("give either --column frequency=COLUMN or --frequencies")
     if ".R" in outputs and ".csv" not in outputs:
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
-    inputs = [*(path for _, path in surprisals), times_path, frequencies]
+    inputs = [*(path for _, path in surprisals), times_path]
     require_read_once(*inputs)
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
     check_files([*outputs.values()], inputs)
-    counts = None if frequencies is None else read_frequencies(frequencies)
-    times = read_times(times_path, columns, counts)
+    times = read_times(times_path, columns)
     systems = {name: _aligned(times, path, allow_missing) for name, path in surprisals}
     rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
     study = run_study(times, systems, rows, spillover, folds, seed)
@@ -186,4 +175,4 @@ def _report(rows: int, study, left_out: Mapping[str, int]) -> None:
     for reason, count in left_out.items():
         say(f"left out: {count}, {reason}")
     if "log_frequency" not in study.systems[0].predictors:
-        say("no frequencies: --column frequency=COLUMN or --frequencies make them a predictor")
+        say("no frequencies: --column frequency=COLUMN makes them a predictor")
