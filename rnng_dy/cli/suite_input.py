@@ -53,8 +53,7 @@ def _of_stimuli(source: str, predictions: Sequence[Formula], segmenter: Segmente
             [(name, tokens_of(text)) for name, text in of.region_texts] for _, _, of in named
         ]
     sentences = (
-        (item, condition, of.line, found)
-        for (item, condition, of), found in zip(named, regions, strict=True)
+        (item, condition, found) for (item, condition, _), found in zip(named, regions, strict=True)
     )
     return suite_of_sentences(Path(source).stem, source, sentences, predictions)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeVar
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError, placed
 from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula, Reference
 
+T = TypeVar("T")
 Metric = Callable[[Sequence[float]], float]
 METRICS: Mapping[str, Metric] = {
     "sum": math.fsum,
@@ -50,12 +53,23 @@ class Condition:
 
 @dataclass(frozen=True)
 class Item:
-    """Sentences to compare."""
+    """Sentences to compare. Raises RnngError for a condition or region that is there twice, or without words."""
 
     number: int
     conditions: tuple[Condition, ...]
     line: int | None = None
     """Its line in the file, if it is a minimal pair."""
+
+    def __post_init__(self) -> None:
+        names = [condition.name for condition in self.conditions]
+        if twice := _twice(names):
+            raise RnngError(f"item {self.number}: the condition {twice!r} is there twice")
+        for condition in self.conditions:
+            where = f"item {self.number}, condition {condition.name!r}"
+            if twice := _twice([region.number for region in condition.regions]):
+                raise RnngError(f"{where}: the region {twice} is there twice")
+            if not condition.tokens:
+                raise RnngError(f"{where}: a sentence without words")
 
     def lacks(self, reference: Reference) -> str | None:
         """Return which condition or region of the reference the item lacks, in words; None if it has both."""
@@ -109,8 +123,12 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
     )
 
 
-SentenceOfItem = tuple[str, str, int, Sequence[tuple[str, Sequence[str]]]]
-"""Item, condition, line, and per region its name and tokens."""
+def _twice(names: Sequence[T]) -> T | None:
+    return next((name for name, n in Counter(names).items() if n > 1), None)
+
+
+SentenceOfItem = tuple[str, str, Sequence[tuple[str, Sequence[str]]]]
+"""Item, condition, and per region its name and tokens."""
 
 
 def suite_of_sentences(
@@ -121,32 +139,29 @@ def suite_of_sentences(
     The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
     item that has a condition twice, and for a sentence without words.
     """
-    items: dict[str, dict[str, Condition]] = {}
+    items: dict[str, list[Condition]] = {}
     numbers: dict[str, int] = {}
-    for item, condition, line, found in sentences:
+    for item, condition, found in sentences:
         for region, _ in found:
             counted = len(numbers) + 1
             numbers.setdefault(region, int(region) if is_whole_number(region) else counted)
-        if condition in items.setdefault(item, {}):
-            raise InputError(f"item {item} has the condition {condition!r} twice", path, line)
         regions = tuple(Region(numbers[region], tuple(tokens)) for region, tokens in found)
-        items[item][condition] = Condition(condition, regions)
-        if not items[item][condition].tokens:
-            raise InputError("a sentence without words", path, line)
+        items.setdefault(item, []).append(Condition(condition, regions))
     if len(set(numbers.values())) < len(numbers):
         raise InputError("some regions have numbers as names, others words: use one of them", path)
     own = all(map(is_whole_number, items))
-    return Suite(
-        name,
-        path,
-        "sum",
-        {number: "" if is_whole_number(region) else region for region, number in numbers.items()},
-        tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
-        tuple(
-            Item(int(item) if own else i, tuple(conditions.values()))
-            for i, (item, conditions) in enumerate(items.items(), 1)
-        ),
-    )
+    with placed(path):
+        return Suite(
+            name,
+            path,
+            "sum",
+            {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
+            tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
+            tuple(
+                Item(int(item) if own else i, tuple(conditions))
+                for i, (item, conditions) in enumerate(items.items(), 1)
+            ),
+        )
 
 
 def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:
