@@ -35,11 +35,7 @@ def one(segmenter, text):
         ("and / or 1/2", "or/and 3/4", "or / and 3/4"),
         ("1\\/2", "3/4", "3\\/4"),
         ("1/2", "3/4", "3/4"),
-        ("Dunkin' AT&T Yahoo!", "Dunkin' Yahoo! go!", "Dunkin' Yahoo! go !"),
         ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
-        ("1. Go", "2. Come", "2. Come"),
-        ("-LRB-a-RRB- Go", "(b) Come", "-LRB-b-RRB- Come"),
-        ("1 . Go", "2. Come", "2 . Come"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
         ("he said", "2. [x]", "2 . [ x ]"),
         ("he said", '"No"', "`` No ''"),
@@ -69,15 +65,8 @@ def test_a_curly_apostrophe_that_is_seldom_is_read_as_a_straight_one():
 
 def test_a_word_that_mostly_stands_alone_is_no_prefix():
     training = ["ten-year-old non-stop", "long - term high - rise low - key"]
-    assert one(learnt(*training), "a ten-year") == "a ten-year"
     text = "a ten-day-old non-linear"
     assert one(learnt(*training, *["ten cats"] * 20), text) == "a ten - day - old non-linear"
-
-
-def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
-    assert one(learnt("1. Go", "2 .", "3 ."), "4. Come") == "4. Come"
-    assert one(learnt("1. Go", "2 . Go"), "4. Come") == "4 . Come"
-    assert one(learnt("1. Go", "2. Go", "3 . Go"), "4. Come") == "4. Come"
 
 
 @pytest.mark.parametrize(
@@ -195,37 +184,14 @@ def test_text_json_holds_all_of_it(text_json, generative_sentences):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("version", 2),
-        ("format", "other"),
-        ("abbreviations", "Corp"),
-        ("abbreviations", [1]),
-        ("abbreviations", [""]),
-        ("quotes", "a"),
-        ("quotes", None),
-        ("spellings", {"a": ""}),
-        ("spellings", {"a": "b c"}),
-        ("spellings", []),
-        ("marks", []),
-        ("han", "both"),
-        ("at_end", {"co": "gone"}),
-        ("longest_han", "9"),
-    ],
+    "content",
+    [b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, {"version": 2}, {"quotes": None}],
 )
-def test_a_damaged_text_json_is_named(text_json, key, value):
-    data = json.loads(text_json.read_text())
-    text_json.write_text(json.dumps(data | {key: value}))
-    with pytest.raises(
-        InputError, match=r"text.json: damaged .*: train the model again, or delete this file"
-    ):
-        Segmenter.load(text_json)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"null", b'"a"', b"{}", b"\xff", b"[" * 100_000]
-)
-def test_what_is_no_text_json_is_named(text_json, content):
+def test_a_damaged_text_json_is_named(text_json, content):
+    if isinstance(content, dict):
+        content = json.dumps(json.loads(text_json.read_text()) | content).encode()
     text_json.write_bytes(content)
-    with pytest.raises(InputError, match=r"text.json: damaged"):
+    with pytest.raises(
+        InputError, match=r"text.json: .*the file is damaged: train the model again"
+    ):
         Segmenter.load(text_json)
