@@ -52,7 +52,7 @@ READING = [
     "import-clab generative some.trees --train-oracle some.gen.oracle --clusters {} --model new",
     "models show {}",
     "generate --model {}",
-    "reproduce trees --train {} --dev some.trees --test some.trees -o new",
+    "reproduce trees {} some.trees some.trees -o new",
     "parse --model parser some.oracle --scheduler {}",
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import (
     FILE,
     PathName,
@@ -18,7 +19,6 @@ from rnng_dy.cli.paths import (
     require_read_once,
     write_output,
 )
-from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
