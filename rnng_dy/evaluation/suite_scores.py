@@ -143,13 +143,9 @@ class SuiteResult:
                 found = [a - b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
                 yield Effect(condition, other, region, len(found), *mean_interval(found))
 
-    def highest(self) -> dict[int, float]:
-        """Return the highest finite mean of each region, or 0 if there is none; regions in order."""
-        means = self.means().values()
-        return {
-            n: max((of[n] for of in means if math.isfinite(of.get(n, math.nan))), default=0.0)
-            for n in sorted({n for of in means for n in of})
-        }
+    def regions(self) -> list[int]:
+        """Return the numbers of all regions, in order."""
+        return sorted({region for item in self.items for _, region in item.values})
 
 
 def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -> list[SuiteResult]:

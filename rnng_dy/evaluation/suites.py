@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
-from oracle.errors import InputError, RnngError, placed
-from oracle.numerals import is_whole_number
+from oracle.errors import InputError, RnngError
 from rnng_dy.evaluation.formula import Formula, Reference
 
 T = TypeVar("T")
@@ -125,43 +124,6 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
 
 def _twice(names: Sequence[T]) -> T | None:
     return next((name for name, n in Counter(names).items() if n > 1), None)
-
-
-SentenceOfItem = tuple[str, str, Sequence[tuple[str, Sequence[str]]]]
-"""Item, condition, and per region its name and tokens."""
-
-
-def suite_of_sentences(
-    name: str, path: str, sentences: Iterable[SentenceOfItem], predictions: Sequence[Formula]
-) -> Suite:
-    """Return a suite of sentences that have items and conditions; items keep their numbers if they all have one.
-
-    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
-    item that has a condition twice, and for a sentence without words.
-    """
-    items: dict[str, list[Condition]] = {}
-    numbers: dict[str, int] = {}
-    for item, condition, found in sentences:
-        for region, _ in found:
-            counted = len(numbers) + 1
-            numbers.setdefault(region, int(region) if is_whole_number(region) else counted)
-        regions = tuple(Region(numbers[region], tuple(tokens)) for region, tokens in found)
-        items.setdefault(item, []).append(Condition(condition, regions))
-    if len(set(numbers.values())) < len(numbers):
-        raise InputError("some regions have numbers as names, others words: use one of them", path)
-    own = all(map(is_whole_number, items))
-    with placed(path):
-        return Suite(
-            name,
-            path,
-            "sum",
-            {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
-            tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
-            tuple(
-                Item(int(item) if own else i, tuple(conditions))
-                for i, (item, conditions) in enumerate(items.items(), 1)
-            ),
-        )
 
 
 def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:

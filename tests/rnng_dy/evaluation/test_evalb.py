@@ -33,18 +33,7 @@ BY_HAND = {
         "(S (NP (NN a) (NN b)) (, ,) (VP (VB c) (. .)))",
         (3, 3, 3, 0, 3, 3),
     ),
-    "deleted punctuation does not count as a word": (
-        "(S (X (`` x) (NN a) ('' x) (: x) (, x) (. x)) (NN b))",
-        "(S (`` x) (X (NN a)) ('' x) (: x) (, x) (. x) (NN b))",
-        (2, 2, 2, 0, 2, 2),
-    ),
-    "a question mark tagged ? is a word": (
-        "(S (NN a) (? ?))",
-        "(S (NN a) (NN ?))",
-        (1, 1, 1, 0, 2, 1),
-    ),
     "TOP is deleted on either side": (f"(TOP {GOLD})", GOLD, (3, 3, 3, 0, 3, 3)),
-    "S1 is not": (f"(S1 {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
     "ADVP matches PRT": (
         "(VP (VB go) (PRT (RP up)) (ADVP (RB there)))",
         "(VP (VB go) (ADVP (RP up)) (PRT (RB there)))",
@@ -59,16 +48,6 @@ BY_HAND = {
         "(NP (NP (NN a) (NN b)))",
         "(NP (NP (NP (NN a) (NN b))))",
         (2, 2, 3, 0, 2, 2),
-    ),
-    "and no more often than gold has it": (
-        "(NP (NP (NP (NN a) (NN b))))",
-        "(NP (NN a) (NN b))",
-        (1, 3, 1, 0, 2, 2),
-    ),
-    "the order of a unary chain does not matter": (
-        "(S (VP (VB go)))",
-        "(VP (S (VB go)))",
-        (2, 2, 2, 0, 1, 1),
     ),
     "one crossing system bracket": (
         "(S (X (NN a) (NN b)) (Y (NN c) (NN d)))",
@@ -90,7 +69,6 @@ BY_HAND = {
         "(S (VP (VB go)))",
         (2, 2, 2, 0, 1, 1),
     ),
-    "an unlabelled wrapper is a bracket": (f"( {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
 }
 
 
@@ -101,11 +79,6 @@ def test_rules_of_collins_prm(rule):
     assert (s.matched, s.gold, s.system, s.crossing, s.words, s.correct_tags) == expected
     assert s.status == 0
     assert s.complete == (s.matched == s.gold == s.system)
-
-
-def test_length_counts_punctuation_but_no_traces():
-    s = score_sentence(tree("(S (NP (-NONE- *)) (VB go) (. .))"), tree("(S (VB go) (. .))"))
-    assert (s.length, s.words) == (2, 1)
 
 
 def test_unlabelled_brackets_match_by_span_alone():

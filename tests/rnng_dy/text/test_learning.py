@@ -29,24 +29,15 @@ def one(segmenter, text):
         ("`` Yes '' he said", '"No," she said “so”', "`` No , '' she said `` so ''"),
         ("[ a ] — b – c …", "[x] — y – z…", "[ x ] — y – z …"),
         ("-LSB- a -RSB-", "[x]", "-LSB- x -RSB-"),
-        ("he did n't", "she didn't", "she did n't"),
         ("long - term high - rise non-stop", "short-term non-linear", "short - term non-linear"),
-        ("long-term", "short-term", "short-term"),
         ("and / or 1/2", "or/and 3/4", "or / and 3/4"),
         ("1\\/2", "3/4", "3\\/4"),
-        ("1/2", "3/4", "3/4"),
         ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
         ("he said", "2. [x]", "2 . [ x ]"),
-        ("he said", '"No"', "`` No ''"),
         ("' Yes ' he said", "‘No’", "' No '"),
         ("` Yes ' he said", "‘No’", "` No '"),
-        ("long - term non-stop", "short-term", "short-term"),
         ("long long - term high - rise non-stop", "long-term", "long - term"),
-        ("long-run long - term high - rise", "long-term", "long - term"),
-        ("long-term long - term long - term", "long-term", "long - term"),
-        (".", "Go.", "Go ."),
-        ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
 )
 def test_text_is_written_as_training_writes_it(training, text, tokens):
@@ -84,11 +75,6 @@ def test_the_period_at_the_end_is_what_it_mostly_is_in_training(training, tokens
 def test_an_abbreviation_keeps_its_own_way_where_most_have_another():
     training = ["at Corp. he", "at Corp.", "at Ltd. he", "Ltd. he", "at Ltd .", "Inc. he"]
     assert one(learnt(*training, "Inc. he", "at Inc ."), "at Corp.") == "at Corp."
-
-
-def test_words_that_are_no_abbreviations_show_nothing_of_their_periods():
-    assert one(learnt("gone gone", "see gone."), "at Corp.") == "at Corp ."
-    assert one(learnt("at Foo he", "at Foo he", "at Foo. he"), "at Foo.") == "at Foo ."
 
 
 def test_a_usual_abbreviation_stays_one_where_other_capitals_make_a_word_of_it():
@@ -142,10 +128,6 @@ def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():
 def test_words_alone_show_abbreviations_and_spellings():
     segmenter = Segmenter.of_words(["``", "''", "Ges.", "a", "U.S."])
     assert one(segmenter, 'Die Ges. U.S. "A"') == "Die Ges. U.S. `` A ''"
-
-
-def test_a_treebank_without_sentences_has_the_usual_rules():
-    assert one(Segmenter.of_training([]), "Mr. A can't.") == "Mr. A ca n't ."
 
 
 def test_training_sentences_come_back_from_their_text(generative_sentences):
