@@ -153,7 +153,7 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
 
     Raises RnngError if the records' tokens differ from those of the sentence.
     """
-    tokens = (condition.tokens for suite in suites for _, condition in suite.sentences())
+    tokens = (sentence.tokens for suite in suites for sentence in suite.sentences())
     sentences = list(dict.fromkeys(tokens))
     words = {}
     for sentence, records in zip(sentences, surprisals(sentences), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
 from rnng_dy.evaluation.suites import Condition, Item, Prediction, Region, Suite
-from rnng_dy.evaluation.unknown_words import LocatedSentence
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli
@@ -36,14 +35,6 @@ def suites_of(
     if not segmenter:
         _warn_of_running_text(suites)
     return suites
-
-
-def located_sentences(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
-    """Yield the sentences of suites with their places."""
-    for suite in suites:
-        for item, condition in suite.sentences():
-            part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
-            yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
 
 
 def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
@@ -88,7 +79,7 @@ def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
 
 def _warn_of_running_text(suites: Sequence[Suite]) -> None:
     for suite in suites:
-        sentences = [condition.tokens for _, condition in suite.sentences()]
+        sentences = [sentence.tokens for sentence in suite.sentences()]
         if stuck := running_text(sentences):
             _log.warning(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
+from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.formula import Formula, Reference
 
 T = TypeVar("T")
@@ -107,9 +108,13 @@ class Suite:
                     where = f"prediction {prediction.name}"
                     raise InputError(f"{where}: item {item.number} has {missing}", self.path)
 
-    def sentences(self) -> Iterator[tuple[Item, Condition]]:
-        """Yield each sentence after its item."""
-        return ((item, condition) for item in self.items for condition in item.conditions)
+    def sentences(self) -> list[SourceSentence]:
+        """Return the sentences of all items; those of JSON by SyntaxGym have the line None."""
+        return [
+            SourceSentence(condition.tokens, None, None, item.line)
+            for item in self.items
+            for condition in item.conditions
+        ]
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
