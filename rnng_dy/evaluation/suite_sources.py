@@ -33,7 +33,9 @@ def suites_of(
         tokenize = partial(_plain_tokens, segmenter) if segmenter else tokens_of
         suites = [suite for source in sources for suite in read_suites(source, tokenize)]
     if not segmenter:
-        _warn_of_running_text(suites)
+        for suite in suites:
+            if found := running_text([sentence.tokens for sentence in suite.sentences()]):
+                _log.warning(f"{suite.name}: {found[1]}")
     return suites
 
 
@@ -75,13 +77,3 @@ def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter 
 
 def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
     return [token for of in segmenter.sentences(text, one_per_line=True) for token in of.tokens]
-
-
-def _warn_of_running_text(suites: Sequence[Suite]) -> None:
-    for suite in suites:
-        sentences = [sentence.tokens for sentence in suite.sentences()]
-        if stuck := running_text(sentences):
-            _log.warning(
-                f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
-                "sentences): add --text, or put blanks around marks"
-            )

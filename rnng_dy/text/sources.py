@@ -106,7 +106,9 @@ class Source(NamedTuple):
         else:
             sentences = read_sentences(self.path, self.tagged)
             head = list(islice(sentences, DECIDING))
-            _warn_of_running_text(head, self.path, warn)
+            lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
+            if found := running_text([s.tokens for s in lines]):
+                warn(f"{self.path}:{lines[found[0]].line}: {found[1]}")
             sentences = chain(head, sentences)
         empty, count = [], 0
         for sentence in sentences:
@@ -116,19 +118,6 @@ class Source(NamedTuple):
         if empty:
             shown = ", ".join(empty) + ", ..." * (count > SHOWN_LINES)
             warn(f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)")
-
-
-def _warn_of_running_text(
-    sentences: Sequence[SourceSentence], path: str, warn: Callable[[str], None]
-) -> None:
-    """Warn of tokenised lines that look like running text."""
-    lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
-    if stuck := running_text([s.tokens for s in lines]):
-        place, word = stuck[0]
-        warn(
-            f"{path}:{lines[place].line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} "
-            "lines): add --text, or put blanks around marks"
-        )
 
 
 class SentenceReader:

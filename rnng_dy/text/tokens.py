@@ -213,16 +213,22 @@ def stuck_mark(tokens: Sequence[str]) -> str | None:
     return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
 
 
-def running_text(sentences: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
-    """Return place and word of each mark that is attached to a word.
+def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
+    """Return the place of the first sentence with a mark attached to a word, and a warning of running text.
 
-    Returns none if fewer than a tenth of the sentences have such a mark.
+    Returns None if fewer than a tenth of the sentences have such a mark.
 
-    >>> running_text([["It", "works."], ["It", "works", "."]]), running_text([["It", "works."]] + 10 * [["Yes"]])
-    ([(0, 'works.')], [])
+    >>> running_text([["It", "works", "."], ["It", "works."]])[0], running_text([["It", "works."]] + 10 * [["Yes"]])
+    (1, None)
     """
     stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
-    return stuck if 10 * len(stuck) >= len(sentences) else []
+    if not stuck or 10 * len(stuck) < len(sentences):
+        return None
+    place, word = stuck[0]
+    return place, (
+        f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
+        "add --text, or put blanks around marks"
+    )
 
 
 class _Sentence(NamedTuple):
