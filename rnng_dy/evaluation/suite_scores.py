@@ -175,13 +175,9 @@ def _item_result(
             place = condition.name, region.number
             values[place] = region_value([r.surprisal for r in records], suite.metric)
             oov[place] = tuple(r.token for r in records if r.known is False)
+    with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
-    with_oov = {
-        of
-        for (name, region), found in oov.items()
-        if found
-        for of in ((name, region), (name, None))
-    }
+    with_oov |= {(name, None) for name, _ in with_oov}
     formulas = [prediction.formula for prediction in suite.predictions]
     return ItemResult(
         item,

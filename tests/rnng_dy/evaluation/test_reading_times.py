@@ -140,13 +140,6 @@ def test_spill_over_is_of_the_words_before_in_the_same_item():
     assert found["log_frequency"] == pytest.approx([math.log2(count + 1) for count in counts])
 
 
-def test_a_gap_in_the_positions_is_a_missing_word():
-    change("times.csv", "4,12,", "4,13,")
-    times = read_times("times.csv")
-    values = predictors(times, systems_of(times, "good")["good"], 1)
-    assert np.isnan(values["surprisal_1"][-1]) and not np.isnan(values["surprisal_1"][-2])
-
-
 @pytest.mark.parametrize(
     ("options", "per_item", "reason"),
     [
@@ -228,22 +221,13 @@ def test_long_texts_are_aligned_around_their_differences():
     assert sum(row is None for row in found) == 302
 
 
-def test_ends_of_sentences_are_no_words_and_infinite_bits_are_none():
-    write("s.tsv", ["token\tsurprisal", "</s>\t1", "a\tinf", "NA\t2", "</s>\t3"])
-    first, second = read_surprisals("s.tsv")
-    assert math.isnan(first.bits) and first.is_known and first.is_first and not first.is_last
-    assert (second.text, second.bits, second.line) == ("NA", 2, 4)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("item,position", "item,place", ":1: no column 'position'; the columns are: item, place"),
-        ("word,time", "item,time", ":1: two columns are called 'item'"),
         ("\n4,12,", "\n4,twelve,", ":2: column 'position': 'twelve' is no number"),
         ("\n4,12,", "\n4,11,", "line 2 has"),
         ("\n4,12,", "\n1,1,", "at the same item and position"),
-        ("\n4,12,", "\n4,12,more,", ":2: 6 columns, and the first line has 5"),
         ("time,count\n", "time,count\n4,12,x,slow,3\n", ":2: column 'time': 'slow' is no number"),
         ("time,count\n", "time,count\n4,12,x,3,-1\n", ":2: column 'count': '-1' is no count"),
         ("time,count\n", "time,count\n9,1,x,3,1\n9,1,x,3,1\n", "in line 2 as well: leave one out"),
@@ -340,7 +324,6 @@ def test_words_that_differ_stop_the_command_or_are_reported():
     ("arguments", "says"),
     [
         (["b/good.tsv"], "two files have the same name"),
-        (["--column", "word"], "NAME=COLUMN, with one of item, position"),
         (["--column", "colour=x"], "NAME=COLUMN, with one of item, position"),
         (["-o", "x.R"], "reads the joined table: add -o FILE.csv"),
     ],

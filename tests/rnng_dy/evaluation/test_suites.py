@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 import pytest
@@ -161,19 +160,6 @@ def test_predictions_that_are_texts_of_meta_are_known_too(write):
         read_suite(write(meta={"string_predictions": [1]}, predictions=[]))
 
 
-def test_sentences_that_are_equal_are_scored_once(write):
-    asked = []
-
-    def noted(sentences):
-        asked.extend(sentences)
-        return surprisals(sentences)
-
-    suite = read_suite(write(items=[ITEMS[0], pair_of(4, "The dogs", "is", "are")]))
-    first, second = evaluate([suite, suite], noted)
-    assert asked == [("The", "dogs", "are", "here", "."), ("The", "dogs", "is", "here", ".")]
-    assert first == second
-
-
 def test_records_of_other_tokens_are_refused(write):
     with pytest.raises(RnngError, match="records are not of the tokens"):
         evaluate([read_suite(write())], lambda sentences: [[]] * len(sentences))
@@ -313,23 +299,6 @@ def test_a_name_that_nothing_has_is_told_with_those_that_there_are():
 # what is told
 
 
-class Balanced(HTMLParser):
-    """Counts tags that are open."""
-
-    def __init__(self):
-        super().__init__()
-        self.stack, self.seen = [], set()
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.add(tag)
-        assert tag not in ("link", "img") and "src" not in dict(attributes)
-        if tag != "meta":
-            self.stack.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.stack.pop() == tag
-
-
 def test_the_table_has_a_row_a_prediction_and_one_for_all(write):
     results = evaluate([read_suite(write())], surprisals)
     rows = [line.split() for line in suite_report.table(results).splitlines()]
@@ -352,11 +321,7 @@ def test_names_cannot_break_the_table_the_columns_or_the_page(write):
     assert len(suite_report.table(results).splitlines()) == 2
     assert [line.count("\t") for line in suite_report.region_lines(results)] == [9, 9]
     page = page_of(results, name)
-    assert "<b>" not in page
-    parsed = Balanced()
-    parsed.feed(page)
-    assert not parsed.stack
-    assert {"table", "style"} <= parsed.seen
+    assert "<b>" not in page and "&lt;b&gt;" in page
 
 
 def test_the_page_and_json_have_accuracies_and_means(write):

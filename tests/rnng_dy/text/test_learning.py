@@ -113,28 +113,9 @@ def test_initials_at_the_end_are_abbreviations():
     assert one(learnt("at Corp. he"), "It is plan B.") == "It is plan B ."
 
 
-def test_a_word_that_one_title_in_twenty_capitalises_begins_a_sentence():
-    training = ["at Acme Corp. he", "of The dog", *["the dog"] * 19]
-    text = "It was Acme Corp. The dog ran."
-    assert len(learnt(*training).sentences(text)) == 1
-    assert len(learnt(*training, "the dog").sentences(text)) == 2
-
-
 def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():
     segmenter = learnt("a dog ran")
     assert [len(s.tokens) for s in segmenter.sentences("a dog. it ran. approx. five")] == [3, 3, 2]
-
-
-def test_words_alone_show_abbreviations_and_spellings():
-    segmenter = Segmenter.of_words(["``", "''", "Ges.", "a", "U.S."])
-    assert one(segmenter, 'Die Ges. U.S. "A"') == "Die Ges. U.S. `` A ''"
-
-
-def test_training_sentences_come_back_from_their_text(generative_sentences):
-    sentences = [s.tokens for s in generative_sentences]
-    segmenter = Segmenter.of_training(sentences)
-    text = "\n".join(" ".join(tokens) for tokens in sentences)
-    assert [s.tokens for s in segmenter.sentences(text, one_per_line=True)] == sentences
 
 
 def test_gum_divides_compounds_and_keeps_its_quotes(shared):
