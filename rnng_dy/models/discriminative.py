@@ -16,7 +16,7 @@ from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.vectors import Embedding, LookupTable, value_of
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.model import Derived
+from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
 
@@ -134,6 +134,6 @@ class ParserNetwork(Rnng):
             last.following[None] = last = following
         return self._root(root, len(read))
 
-    def derived(self, example: ParserExample) -> Derived:
+    def derived(self, example: ParserExample) -> Derivation:
         """Return the tree of a training example."""
-        return Derived(example.tokens, [example.actions], None)
+        return Derivation(example.tokens, [example.actions], None)

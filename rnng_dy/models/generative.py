@@ -15,7 +15,7 @@ from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, pick
-from rnng_dy.search.model import Derived
+from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -97,6 +97,6 @@ class GeneratorNetwork(Rnng):
             owners = np.concatenate([owners, np.array(shifts)[of_shift]])
         return losses, owners
 
-    def derived(self, example: GeneratorExample) -> Derived:
+    def derived(self, example: GeneratorExample) -> Derivation:
         """Return the tree of a training example."""
-        return Derived(None, [example.actions], example.words)
+        return Derivation(None, [example.actions], example.words)

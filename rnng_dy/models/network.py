@@ -33,7 +33,7 @@ from rnng_dy.models.softmax import log_softmax
 from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.attention import Attended, attention_weights
-from rnng_dy.search.model import Derived, Losses
+from rnng_dy.search.model import Derivation, Losses
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -155,7 +155,7 @@ class Rnng(Model):
         constituent = Constituent(label, embeddings, opened.reads, children, reader)
         return constituent if reader else c.constituents.setdefault((label, *children), constituent)
 
-    def walk(self, trees: Iterable[Derived]) -> Walk:
+    def walk(self, trees: Iterable[Derivation]) -> Walk:
         """Advance along the action sequences of some sentences.
 
         Raises ValueError if an action is not valid or a word is missing.
@@ -215,7 +215,7 @@ class Rnng(Model):
         """Return probabilities of the next action in each configuration, with action logits multiplied by alpha."""
         return self.step_type(self, configurations, alpha)
 
-    def losses(self, trees: Iterable[Derived], dropout: float = 0.0) -> Losses:
+    def losses(self, trees: Iterable[Derivation], dropout: float = 0.0) -> Losses:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
         Raises ValueError if an action is not valid or a word is missing.
@@ -232,7 +232,7 @@ class Rnng(Model):
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
 
-    def derived(self, example: Any) -> Derived:
+    def derived(self, example: Any) -> Derivation:
         """Return the tree of a training example."""
         raise NotImplementedError
 

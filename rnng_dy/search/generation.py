@@ -11,9 +11,9 @@ from oracle.errors import RnngError
 from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
-from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model
-from rnng_dy.search.side_by_side import MAX_STATES
+from rnng_dy.engine import one_graph
+from rnng_dy.search.batched_search import MAX_STATES
+from rnng_dy.search.model import Configuration, Graphs, Model
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""
@@ -92,23 +92,18 @@ def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
     """Return a sentence per random generator, None for a sentence that is too long."""
-    dy.renew_cg(derivatives=False)
+    graphs = Graphs(model, MAX_STATES)
     finished: list[Draw | None] = [None] * len(randoms)
     frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]
-    states = 0
     while frontier:
-        states += len(frontier)
-        if states > MAX_STATES:
-            model.keep([d.configuration for d in frontier])
-            dy.renew_cg(derivatives=False)
-            states = len(frontier)
-        step = model.step([d.configuration for d in frontier])
+        configurations = [d.configuration for d in frontier]
+        graphs.make_room(configurations)
+        step = model.step(configurations)
         table = step.action_log_probs()
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
         shifts = [b for b, action in enumerate(actions) if action == SHIFT]
-        of_words = dict(
-            zip(shifts, step.every_word_log_prob(shifts) if shifts else (), strict=True)
-        )
+        rows = step.every_word_log_prob(shifts) if shifts else ()
+        of_words = dict(zip(shifts, rows, strict=True))
         grown = []
         for b, (d, action) in enumerate(zip(frontier, actions, strict=True)):
             word, log_p = None, d.log_p + float(table[b, action])

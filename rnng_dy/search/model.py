@@ -33,8 +33,8 @@ class Step(Protocol):
         """Return log p of every word id, shape (members, words)."""
 
 
-class Derived(NamedTuple):
-    """A sentence with the action ids of a tree over it."""
+class Derivation(NamedTuple):
+    """A sentence with the action ids of trees over it."""
 
     sentence: object
     """The argument of `start`."""
@@ -48,10 +48,10 @@ class Losses(NamedTuple):
 
     losses: list[dy.Expression]
     """Losses in nats, as batched expressions of scalars."""
-    owners: np.ndarray
-    """The index of the choice that each batch element of the losses, in order, belongs to."""
+    decision_of: np.ndarray
+    """The index of the decision that each batch element of the losses, in order, belongs to."""
     paths: list[list[int]]
-    """The indices of the choices of each action sequence; sequences of a sentence share their equal prefixes."""
+    """The indices of the decisions of each action sequence; sequences of a sentence share their equal prefixes."""
 
 
 class Model(Protocol):
@@ -71,6 +71,31 @@ class Model(Protocol):
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with the states that their successors need."""
+
+    def losses(self, trees: Iterable[Derivation]) -> Losses:
+        """Return the losses of the actions of trees, and of the words that they generate, in the current graph."""
+
+
+class Graphs:
+    """The graphs of a search, one after another, each of a bounded number of configurations."""
+
+    def __init__(self, model: Model, most: int):
+        """Begin the first graph; `most` bounds the configurations of each."""
+        self._model, self._most, self._configurations = model, most, 0
+        dy.renew_cg(derivatives=False)
+
+    def make_room(
+        self, following: Sequence[Configuration], others: Iterable[Configuration] = ()
+    ) -> None:
+        """Begin a new graph if the successors of configurations would make this one too large.
+
+        The configurations `following`, and the `others` that the search still needs, are carried over.
+        """
+        self._configurations += len(following)
+        if self._configurations > self._most:
+            self._model.keep(dict.fromkeys([*following, *others]))
+            dy.renew_cg(derivatives=False)
+            self._configurations = len(following)
 
 
 def unlinked(actions: tuple[Any, ...] | None) -> list[int]:

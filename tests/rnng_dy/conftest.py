@@ -20,7 +20,7 @@ from rnng_dy.engine import dy
 from rnng_dy.language_model import GenerativeModel
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.search.model import Derived
+from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -98,7 +98,7 @@ def write_untrained(folder, trees):
 def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
-    found = parser.walk([Derived(tokens, sequences, None)])
+    found = parser.walk([Derivation(tokens, sequences, None)])
     step = parser.step([d.configuration for d in found.decisions], alpha)
     table = step.action_log_probs()
     of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]

@@ -23,7 +23,7 @@ from rnng_dy.training.updates import Updater
 from ..pages import CHECKOUT, blocks
 from ..plugin_state import no_plugins
 from .conftest import PARSER_SIZES, TINY, ParserVocabulary, make_parser
-from .models.test_distributions import (
+from .tiny_models import (
     WORDS,
     all_trees,
     exact_log_q,
