@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from nltk import Tree
 
 from oracle.blocks import write_oracle
 from oracle.errors import InputError
-from oracle.files import file_hash
 from oracle.training_data import Recipe, TreesFile, held_out, make_training_data
 from oracle.unknown import RULES
 
@@ -61,14 +59,6 @@ def test_held_out_items_are_evenly_spaced_and_at_least_one(share, count, held):
     assert [number for number, is_held_out in found if is_held_out] == held
 
 
-@pytest.mark.parametrize("share", ["1/100", "1/10", "1/3", "1/2", "99/100"])
-def test_the_first_item_is_never_held_out_where_there_are_two(share):
-    for count in range(2, 40):
-        parts = list(held_out(range(count), Fraction(share)))
-        assert [item for item, _ in parts] == [*range(count)]
-        assert not parts[0][1] and any(is_held_out for _, is_held_out in parts)
-
-
 @pytest.mark.parametrize("generative", [False, True])
 @pytest.mark.parametrize("unk", RULES)
 def test_oracles_are_those_of_the_oracle_command_byte_for_byte(
@@ -100,20 +90,6 @@ def test_words_of_the_held_out_part_are_unknown(folder):
     assert "The UNK-LC sat ." in files["train.oracle"]
 
 
-def test_parts_are_disjoint_and_complete(folder, tiny_reference):
-    path = tiny_reference / "train.trees"
-    files = made(TreesFile(str(path)), Fraction(1, 10))
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    assert files["dev.trees"] == "".join(lines[9::10])
-    assert files["train.trees"] == "".join(x for i, x in enumerate(lines, 1) if i % 10)
-
-
-def test_the_hash_is_of_the_bytes_that_were_read(folder):
-    file = TreesFile(write("t.trees", CLEAN, "", f" {CLEAN}"))
-    list(file)
-    assert file.hash == file_hash("t.trees") == sha256(Path("t.trees").read_bytes()).hexdigest()
-
-
 def test_preterminals_are_refused_with_their_place_or_skipped(folder):
     path = write("t.trees", CLEAN, "(NN yes)", CLEAN)
     with pytest.raises(InputError, match=r"^t.trees:2: .*--skip-preterminals"):
@@ -126,13 +102,6 @@ def test_preterminals_are_refused_with_their_place_or_skipped(folder):
     nothing = TreesFile(write("t.trees", "(NN yes)", "(NN no)"), skip_preterminals=True)
     with pytest.raises(InputError, match=r"t.trees: no tree is left of 2"):
         list(nothing)
-
-
-def test_a_tree_of_one_word_trains(folder):
-    path = write("t.trees", "(S (NN yes))", "(S (NN yes))", "(X (UH no))")
-    files = made(TreesFile(path), TreesFile(path))
-    assert files["train.trees"] == Path(path).read_text()
-    assert "\nno\nno\nUNK-LC\nNT(X)\nSHIFT\nREDUCE\n" in files["dev.oracle"]
 
 
 @pytest.mark.parametrize(
