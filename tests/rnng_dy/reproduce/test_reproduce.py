@@ -16,9 +16,10 @@ import pytest
 from oracle.samples import read_likelihoods
 from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.perplexity import gap
-from rnng_dy.reproduce.report import KINDS, markdown, tables
+from rnng_dy.reproduce.report import markdown
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
 from rnng_dy.reproduce.systems import parse
+from rnng_dy.reproduce.tables import KINDS, tables
 from rnng_dy.search.importance import read_sampled
 
 from ...commands import COMMAND, invoke, started, until
