@@ -90,18 +90,12 @@ def test_words_of_the_held_out_part_are_unknown(folder):
     assert "The UNK-LC sat ." in files["train.oracle"]
 
 
-def test_preterminals_are_refused_with_their_place_or_skipped(folder):
+def test_preterminals_are_refused_with_their_place(folder):
     path = write("t.trees", CLEAN, "(NN yes)", CLEAN)
     with pytest.raises(InputError, match=r"^t.trees:2: .*--skip-preterminals"):
         made(TreesFile(path), Fraction(1, 2))
-    file = TreesFile(path, skip_preterminals=True)
-    files = made(file, Fraction(1, 2))
-    assert file.skipped == 1
-    assert files["train.trees"] == files["dev.trees"] == f"{CLEAN}\n"
-    assert "yes" not in files["train.oracle"]
-    nothing = TreesFile(write("t.trees", "(NN yes)", "(NN no)"), skip_preterminals=True)
     with pytest.raises(InputError, match=r"t.trees: no tree is left of 2"):
-        list(nothing)
+        list(TreesFile(write("t.trees", *["(S (-NONE- *))"] * 2)))
 
 
 @pytest.mark.parametrize(
