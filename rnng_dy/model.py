@@ -18,9 +18,11 @@ from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card, plugins
+from rnng_dy.engine import dy
 from rnng_dy.model_card import About
 from rnng_dy.model_paths import ABOUT, CONFIG, SPELLING, TAGGER, TEXT, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
+from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -33,7 +35,7 @@ SHOWN_WORDS = 5
 
 
 class Model:
-    """Base class of models: `load` and `save` for users, and the interface that `checkpoint` needs.
+    """Base class of models, each of which holds a network and all else that it is saved with.
 
     Pickling or copying a model writes and reads the files of its folder, without a training state.
     """
@@ -43,9 +45,7 @@ class Model:
     """Keys of config.json besides kind and sizes, with their values for older folders that lack them."""
     sizes_type: ClassVar[type[Any]]
     vocabulary_type: ClassVar[type[Any]]
-    sizes: Any
-    vocabulary: Any
-    store: ParameterStore
+    network_type: ClassVar[type[Any]]
     updates: int | None = 0
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
     tagger: Tagger | None = None
@@ -57,6 +57,13 @@ class Model:
     """Where the model comes from; None if this is not recorded."""
 
     _segmenter: Segmenter | None = None
+
+    def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):
+        """Make a model with random parameters; `network_type` describes the arguments."""
+        self.vocabulary = vocabulary
+        self.sizes = self.sizes_type() if sizes is None else sizes
+        self.network = self.network_type(vocabulary, self.sizes, **parts)
+        self.store: ParameterStore = self.network.store
 
     @property
     def segmenter(self) -> Segmenter:
@@ -132,6 +139,21 @@ class Model:
         """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
+        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
+
+        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
+        cannot derive the tree, RnngError if the model has no such weights.
+        """
+        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
+        if found is None:
+            raise MemoryError
+        return found
+
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+        """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
+        raise RnngError(f"a {self.kind} model has no trees")
+
     def tokens_of(self, text: str | Iterable[Any]) -> Sequence[Any]:
         """Return the tokens per sentence of a text; return sentences of tokens unchanged, or as a list."""
         if not isinstance(text, str):
@@ -149,7 +171,16 @@ class Model:
 
     def config(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return {"kind": self.kind, "sizes": vars(self.sizes)}
+        parts = self.network.parts
+        config = {"kind": self.kind, "sizes": vars(self.sizes)}
+        config |= {name: part.name for name, part in parts.items()}
+        needed = plugins.files_of(parts.values())
+        return config | ({checkpoint.PLUGINS: needed} if needed else {})
+
+    def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
+        """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
+        loss: dy.Expression = self.network.training_loss(examples, dropout)
+        return loss
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, or replace one.

@@ -188,7 +188,9 @@ def import_parser(
     action, word = arrays["action"].shape[1], arrays["word"].shape[1]
     sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
     arrays.pop("pretrained", None)
-    model = DiscriminativeParser(vocabulary, sizes, composition, vectors, state=state)
+    model = DiscriminativeParser(
+        vocabulary, sizes, composition=composition, vectors=vectors, state=state
+    )
     return _filled(model, arrays, path)
 
 
@@ -215,7 +217,7 @@ def import_generator(
     layers, arrays = _named(checkpoint, path, names)
     hidden, lstm_input = _lstm_sizes(arrays, path)
     sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
-    model = GenerativeModel(vocabulary, sizes, composition, state=state)
+    model = GenerativeModel(vocabulary, sizes, composition=composition, state=state)
     return _filled(model, arrays, path)
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from oracle.transitions import State
+from rnng_dy.engine import dy
 from rnng_dy.models.lstm import LstmState
 from rnng_dy.models.vectors import NOWHERE, Embedding, Vector
 
@@ -93,6 +96,16 @@ class Configuration(Vector):
         """The constituent cache of the sentence, by label and children; unused by compositions that read u."""
 
 
+class Derivation(NamedTuple):
+    """Action sequences over a sentence: of one tree, or of several."""
+
+    sentence: object
+    """The argument of `start`."""
+    sequences: Sequence[Sequence[int]]
+    generated: Sequence[int] | None
+    """Ids of the words that a generator's SHIFTs generate, in order."""
+
+
 class Decision(NamedTuple):
     """An action, taken in a configuration."""
 
@@ -111,3 +124,14 @@ class Walk(NamedTuple):
     decisions: list[Decision]
     paths: list[list[int]]
     """The indices of the decisions of each sequence."""
+
+
+class Losses(NamedTuple):
+    """Losses of the decisions of a walk."""
+
+    losses: list[dy.Expression]
+    """Losses in nats of actions and words, as batched expressions of scalars."""
+    decision_of: np.ndarray
+    """The index of the decision that each batch element of the losses, in order, belongs to."""
+    paths: list[list[int]]
+    """See `Walk`."""

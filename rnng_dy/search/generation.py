@@ -93,16 +93,17 @@ def _generate(
 ) -> list[Draw | None]:
     """Return a sentence per random generator, None for a sentence that is too long."""
     dy.renew_cg(derivatives=False)
+    network = model.network
     finished: list[Draw | None] = [None] * len(randoms)
-    frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]
+    frontier = [Draw(i, network.start(), [], []) for i in range(len(randoms))]
     states = 0
     while frontier:
         states += len(frontier)
         if states > MAX_STATES:
-            model.keep([d.configuration for d in frontier])
+            network.keep([d.configuration for d in frontier])
             dy.renew_cg(derivatives=False)
             states = len(frontier)
-        step = model.step([d.configuration for d in frontier])
+        step = network.step([d.configuration for d in frontier])
         table = step.action_log_probs()
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
         shifts = [b for b, action in enumerate(actions) if action == SHIFT]
@@ -117,7 +118,7 @@ def _generate(
                 d.words.append(word)
                 log_p += float(of_words[b][word])
             d.actions.append(action)
-            c = model.advance(d.configuration, action, word)
+            c = network.advance(d.configuration, action, word)
             taken = d._replace(configuration=c, log_p=log_p)
             if c.state.is_finished:
                 finished[d.index] = taken

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from oracle.transitions import State, TransitionSystem
-from rnng_dy.engine import dy
 
 
 class Configuration(Protocol):
@@ -33,32 +32,8 @@ class Step(Protocol):
         """Return log p of every word id, shape (members, words)."""
 
 
-class Derived(NamedTuple):
-    """A sentence with the action ids of a tree over it."""
-
-    sentence: object
-    """The argument of `start`."""
-    sequences: Sequence[Sequence[int]]
-    generated: Sequence[int] | None
-    """Ids of the words that a generator's SHIFTs generate, in order."""
-
-
-class Losses(NamedTuple):
-    """Losses of actions and words."""
-
-    losses: list[dy.Expression]
-    """Losses in nats, as batched expressions of scalars."""
-    owners: np.ndarray
-    """The index of the choice that each batch element of the losses, in order, belongs to."""
-    paths: list[list[int]]
-    """The indices of the choices of each action sequence; sequences of a sentence share their equal prefixes."""
-
-
-class Model(Protocol):
-    """A model that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
-
-    transitions: TransitionSystem
-    vocabulary: Any
+class Network(Protocol):
+    """A network that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action; a parser needs the ids of a sentence."""
@@ -71,6 +46,14 @@ class Model(Protocol):
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with the states that their successors need."""
+
+
+class Model(Protocol):
+    """A model: its network, and how its symbols and actions are numbered."""
+
+    network: Network
+    transitions: TransitionSystem
+    vocabulary: Any
 
 
 def unlinked(actions: tuple[Any, ...] | None) -> list[int]:

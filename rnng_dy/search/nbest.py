@@ -45,7 +45,7 @@ def nbest_batch(
 
 
 def _open(parser: Model, sentence: object, k: int, beam: int) -> Search[list[Hypothesis]]:
-    return _search(parser.transitions, parser.start(sentence), k, beam)
+    return _search(parser.transitions, parser.network.start(sentence), k, beam)
 
 
 def _search(

@@ -23,7 +23,7 @@ def word_probabilities(model: Model, ready: Sequence[Hypothesis]) -> np.ndarray:
 
     They are means over the partial trees, weighted by their probabilities, and add up to 1.
     """
-    step = model.step([h.configuration for h in ready])
+    step = model.network.step([h.configuration for h in ready])
     log_probs = step.every_word_log_prob(range(len(ready)))
     scores = np.array([h.score for h in ready])
     return np.exp(scores - log_sum(scores)) @ np.exp(log_probs)

@@ -119,7 +119,7 @@ class Reader:
 
     def _start(self) -> SearchState:
         """Return the reader's state; before the first word, a state in the current graph."""
-        return self._reading or self._search.start(self._model.start())
+        return self._reading or self._search.start(self._model.network.start())
 
     def _go_on(
         self,

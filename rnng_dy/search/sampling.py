@@ -52,20 +52,20 @@ def sample_batch(
             f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
         )
     dy.renew_cg(derivatives=False)
-    randoms = [np.random.default_rng(seed) for seed in seeds]
-    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.start, sentences))]
+    network, randoms = parser.network, [np.random.default_rng(seed) for seed in seeds]
+    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(network.start, sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
     states = 0
     while frontier:
         states += len(frontier)
         if states > MAX_STATES:
-            parser.keep([prefix.configuration for prefix in frontier])
+            network.keep([prefix.configuration for prefix in frontier])
             dy.renew_cg(derivatives=False)
             states = len(frontier)
-        table = parser.step([p.configuration for p in frontier], alpha).action_log_probs()
+        table = network.step([p.configuration for p in frontier], alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
-            c, actions = parser.advance(prefix.configuration, action), (prefix.actions, action)
+            c, actions = network.advance(prefix.configuration, action), (prefix.actions, action)
             if c.state.is_finished:
                 drawn[prefix.sentence] += [(unlinked(actions), log_q)] * count
             else:

@@ -14,9 +14,10 @@ from oracle.files import numbered_lines, open_text, peeked, reading
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import batches
-from rnng_dy.search.model import Derived, Model
+from rnng_dy.search.model import Model
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -30,7 +31,7 @@ def joint_log_probs(
     values = []
     for part in batches(sequences, len, MAX_STATES):
         dy.renew_cg(derivatives=False)
-        values.append(log_probs(model, [Derived(None, part, words)]))
+        values.append(log_probs(model, [Derivation(None, part, words)]))
     return np.concatenate(values)
 
 
@@ -38,18 +39,18 @@ def joint_log_probs(
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
     dy.renew_cg(derivatives=False)
-    return log_probs(model, map(model.derived, examples)).tolist()
+    return log_probs(model, map(model.network.derivation, examples)).tolist()
 
 
-def log_probs(model: Model, trees: Iterable[Derived]) -> np.ndarray:
+def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
     """Return the log probability in nats of each action sequence and the words that it generates, float64.
 
     All are in the current graph, which runs once.
     """
-    losses, owners, paths = model.losses(trees)
+    losses, decision_of, paths = model.network.losses(trees)
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
-    of_choice = -np.bincount(owners, values.astype(np.float64))
-    return np.array([of_choice[path].sum() for path in paths])
+    of_decision = -np.bincount(decision_of, values.astype(np.float64))
+    return np.array([of_decision[path].sum() for path in paths])
 
 
 def tree_log_probs(

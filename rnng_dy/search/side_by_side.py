@@ -56,21 +56,23 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
 
 def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
     """Let hypotheses outlive the current graph."""
-    model.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
+    model.network.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
 
 
 def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
     """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
-        h.configuration if h.action is None else model.advance(h.configuration, h.action, h.word)
+        h.configuration
+        if h.action is None
+        else model.network.advance(h.configuration, h.action, h.word)
         for h in hypotheses
     ]
     system = model.transitions
     valid = system.masks[[system.mask_number(c.state) for c in configurations]]
     words = [request.word for request in requests for _ in request.hypotheses]
     members = [i for i, word in enumerate(words) if word is not None and valid[i, SHIFT]]
-    step = model.step(configurations)
+    step = model.network.step(configurations)
     of_word = np.full(len(words), -np.inf)
     if members:
         # before the actions: one run of the graph computes both

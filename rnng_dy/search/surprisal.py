@@ -138,7 +138,7 @@ def _read(
     def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
         return record(model, *names[number], before, after)
 
-    return search_sentence(search, model.start(), words, end, measured, foresee)
+    return search_sentence(search, model.network.start(), words, end, measured, foresee)
 
 
 def _measured(

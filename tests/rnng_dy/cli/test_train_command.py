@@ -143,7 +143,7 @@ def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, com
     invoke(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
     config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
     assert (config["composition"], config["state"]) == ("gated-attention", state)
-    assert registry.load("m").state.name == state
+    assert registry.load("m").network.state.name == state
 
 
 def test_clusters_are_made_where_none_are_given(data):

@@ -44,7 +44,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
 def test_a_graph_of_the_language_model_has_one_word(generator, monkeypatch):
     model = LstmLanguageModel(generator.vocabulary, LanguageModelSizes(2, 7, 9), seed=3)
     sizes = with_graphs(
-        monkeypatch, model._lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
+        monkeypatch, model.network.lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
     )
     sentences = model.generate(3, seed=4, max_length=60)
     assert sum(map(len, sentences)) > 3

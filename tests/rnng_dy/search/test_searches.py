@@ -119,7 +119,9 @@ def read_with(search, model):
     def both(number, before, after):
         return before, after
 
-    [(readings, _)] = run(model, [lambda: search_sentence(search, model.start(), ids, True, both)])
+    [(readings, _)] = run(
+        model, [lambda: search_sentence(search, model.network.start(), ids, True, both)]
+    )
     return readings
 
 
