@@ -122,7 +122,7 @@ def test_patience_ends_training_and_says_so(data):
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
 def test_composition_and_records(data, composition):
     invoke(*PARSER, *SMALL, "--composition", composition)
-    assert DiscriminativeParser.load("m").compose.name == composition
+    assert DiscriminativeParser.load("m").network.compose.name == composition
     records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
     assert records[-1]["event"] == "evaluation"
     assert {"f1", "epoch", "seconds", "is_best"} <= records[-1].keys()
