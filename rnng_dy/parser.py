@@ -40,6 +40,13 @@ class DiscriminativeParser(Model, ParserI):
     """
 
     kind = "discriminative"
+    title = "Parser q(y | x) of a recurrent neural network grammar"
+    use = (
+        'parser = rnng_dy.load("MODEL")  # this model\n'
+        'print(parser("It works. So it does."))  # a tree for each sentence'
+    )
+    score_title = "F1"
+    generates_words = False
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary
     network_type = ParserNetwork
@@ -52,11 +59,6 @@ class DiscriminativeParser(Model, ParserI):
         super().__init__(vocabulary, sizes, **parts)
         self.transitions: TransitionSystem = self.network.transitions
         self.vectors: np.ndarray | None = self.network.vectors
-
-    @staticmethod
-    def constants_of(vocabulary: ParserVocabulary) -> tuple[str, ...]:
-        """See `Model`: the pretrained vectors."""
-        return () if vocabulary.pretrained is None else ("vectors",)
 
     # sentences as ids
 

@@ -43,12 +43,7 @@ class LstmNetwork:
 
     parts: ClassVar[dict[str, Any]] = {}
 
-    def __init__(
-        self,
-        vocabulary: GeneratorVocabulary,
-        sizes: LanguageModelSizes,
-        seed: int = 1,
-    ):
+    def __init__(self, vocabulary: GeneratorVocabulary, sizes: LanguageModelSizes, seed: int = 1):
         store = ParameterStore(seed)
         self.store = store
         self.end = len(vocabulary.words)
@@ -93,6 +88,9 @@ class LstmLanguageModel(Model):
     """
 
     kind = "lstm-lm"
+    title = "LSTM language model"
+    score_title = "perplexity"
+    has_trees = False
     # version 0.1.0 wrote this key
     config_defaults: ClassVar = {"composition": None}
     sizes_type = LanguageModelSizes

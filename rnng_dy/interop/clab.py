@@ -17,7 +17,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import ParserSizes

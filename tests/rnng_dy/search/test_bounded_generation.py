@@ -11,7 +11,7 @@ import pytest
 
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.search import generation
 from tests.commands import COMMAND, started
 from tests.conftest import DATA

@@ -34,6 +34,8 @@ class GenerativeModel(Model, ParserI):
     """
 
     kind = "generative"
+    title = "Recurrent neural network grammar p(x, y)"
+    score_title = "perplexity of words and trees"
     sizes_type = Sizes
     vocabulary_type = GeneratorVocabulary
     network_type = GeneratorNetwork
