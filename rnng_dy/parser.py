@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -153,8 +154,14 @@ class DiscriminativeParser(Model, ParserI):
     def _read(
         self, tokens: Sequence[Token], max_length: int | None = None
     ) -> tuple[list[str], Sequence[str] | None]:
-        """Return the words, and the tags that the model reads with them."""
+        """Return the words, and the tags that the model reads with them; warn of tags that training did not have."""
         words, tags = split_tokens(tokens, max_length)
+        known = self.vocabulary.tags
+        if tags and known is not None:
+            unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in known]
+            if unseen:
+                message = "a tuple is a word with its POS tag, a sentence is a list; tags unseen in training"
+                warnings.warn(f"{message}: {' '.join(unseen[:5])}", stacklevel=2)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:

@@ -73,7 +73,7 @@ class InputLayer:
         return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
 
     def read(self, tokens: Tokens) -> list[Embedding]:
-        """Note the vectors of a sentence's words."""
+        """Return the vectors of a sentence's words."""
         columns: list[list[Embedding]] = [[self._words[word] for word in tokens.words]]
         if self._tags is not None:
             columns.append(

@@ -1,7 +1,7 @@
 """The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
 
-`advance` notes the effect of an action on stack, history and words. `step` and `losses` compute the missing notes of
-some configurations, batched by kind and level. The network is independent of files, searches and commands.
+`advance` returns the configuration after an action, whose vectors are pending. `step` and `losses` compute the pending
+vectors of some configurations, batched by kind and level. The network is independent of files, searches and commands.
 """
 
 from __future__ import annotations

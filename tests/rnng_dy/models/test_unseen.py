@@ -62,7 +62,7 @@ def test_trees_of_the_api_have_the_probability_they_were_drawn_with(parser, gene
 def test_an_unseen_tag_has_no_row_to_be_trained(parser, sentences):
     tags = ("WINGS", *sentences[0].tags[1:])
     example = parser.encode_training(replace(sentences[0], tags=tags))
-    parser.store.forget_noted()
+    parser.store.forget_used_rows()
     parser.network.walk([parser.network.derivation(example)])
     known = set(parser.vocabulary.tag_ids(sentences[0].tags[1:]))
-    assert parser.store.noted_rows()["tag"] == known
+    assert parser.store.used_rows()["tag"] == known

@@ -142,11 +142,11 @@ def test_only_what_something_is_made_of_has_a_gradient(sentences):
     root = example.actions[0] - 2
     assert root + 2 not in example.actions[1:]
     dy.renew_cg()
-    model.store.forget_noted()
+    model.store.forget_used_rows()
     loss = model.training_loss([example], 0.0)
     loss.forward()
     loss.backward()
-    assert root in model.store.noted_rows()["nonterminal"]
+    assert root in model.store.used_rows()["nonterminal"]
     assert root not in model.store.rows_with_gradient()["nonterminal"]
     assert model.store.rows_with_gradient()["open_nonterminal"] >= {root}
 
