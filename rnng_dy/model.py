@@ -92,7 +92,8 @@ class Model:
         sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
         described = [", ".join(named) for named in (parts, sizes) if named]
         described.append(f"{self.store.count():,} parameters")
-        described += model_card.training_of(self.about or {}) if self.updates else ["not trained"]
+        is_new = self.updates == 0
+        described += ["not trained"] if is_new else model_card.training_of(self.about or {})
         return f"<{type(self).__name__}: {'; '.join(described)}>"
 
     # Any stands for None, so that callers whose sentences fit into memory need no check
@@ -274,8 +275,7 @@ class Model:
         """Write tagger, spelling model, description and segmenter into a folder, and remove those that it had else."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
-        if self.about is not None:
-            model_card.write(folder, self.about)
+        model_card.write(folder, self.about)
         for name, part in ((SPELLING, self.spelling), (TEXT, self._segmenter)):
             if part is not None:
                 part.save(folder / name)

@@ -50,8 +50,11 @@ def read(folder: str | Folder) -> About | None:
     return about
 
 
-def write(folder: str | Path, about: About) -> None:
-    """Replace about.json in a model folder."""
+def write(folder: str | Path, about: About | None) -> None:
+    """Replace about.json in a model folder, or remove it."""
+    if about is None:
+        (Path(folder) / ABOUT).unlink(missing_ok=True)
+        return
     with replacing(Path(folder) / ABOUT) as stream:
         stream.write(json.dumps(about, indent=1) + "\n")
 

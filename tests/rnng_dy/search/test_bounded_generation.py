@@ -31,7 +31,7 @@ def with_graphs(monkeypatch, owner, name, size_of):
 
 def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     model = GenerativeModel.load(DATA / "models-0.1.0" / "generator")
-    sizes = with_graphs(monkeypatch, model, "step", len)
+    sizes = with_graphs(monkeypatch, model.network, "step", len)
     expected = model.generate(12, seed=4)
     # one is enough for so few
     assert len(sizes) == 1
