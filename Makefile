@@ -19,8 +19,8 @@ help:
 	@echo 'make test        run the tests but the slow ones; ARGS="-k oracle" goes to pytest'
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
-	@echo 'make wheels      write to dist/ a wheel for all processors and Pythons that needs no compiler; MACHINE=aarch64'
-	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it, also on emulated processors'
+	@echo 'make wheels      write to dist/ wheels for x86-64 and ARM Linux that need no compiler; MACHINE=macos-arm64 for Macs'
+	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it on emulated processors; MACHINE=aarch64'
 	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make docs        build the pages of docs/ as a site in site/'
@@ -61,6 +61,7 @@ lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/python -m mypy
+	$(VENV)/bin/python -m mypy --platform darwin
 	$(VENV)/bin/hadolint Dockerfile
 
 docs: setup
@@ -71,11 +72,13 @@ faithfulness: setup
 	mv docs/faithfulness.md.new docs/faithfulness.md
 
 wheels:
-	$(PYTHON) scripts/install_dynet --portable$(if $(MACHINE),=$(MACHINE)) --wheel-only
-	DYNET_FLAGS=--portable$(if $(MACHINE),=$(MACHINE)) $(PYTHON) -m pip wheel --quiet --no-deps -w dist .
+	for machine in $(or $(MACHINE),x86_64 aarch64); do \
+	    $(PYTHON) scripts/install_dynet --portable=$$machine --wheel-only && \
+	    DYNET_FLAGS=--portable=$$machine $(PYTHON) -m pip wheel --quiet --no-deps -w dist . || exit 1; \
+	done
 
 test-wheels:
-	$(PYTHON) -m scripts.wheels $(ARGS)
+	$(PYTHON) -m scripts.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

@@ -57,6 +57,7 @@ setup(
         "Development Status :: 4 - Beta",
         "Environment :: Console",
         "Intended Audience :: Science/Research",
+        "Operating System :: MacOS",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: C++",
         *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)),

@@ -6,13 +6,14 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from rnng_dy import __version__, dynet_builds, engine
-from rnng_dy.cpu_level import CPUINFO, cpu_level
-from rnng_dy.memory import GIGABYTE, available_memory, total_memory
+from rnng_dy.cpu_level import cpu_level
+from rnng_dy.memory import GIGABYTE, total_memory
 
 NOT_THERE = "not installed"
 
@@ -40,10 +41,9 @@ def machine() -> Iterator[tuple[str, str]]:
         fit = ", as DyNet uses it"
     elif folder:
         fit = f", of which DyNet uses {folder.name}"
-    yield "CPU", f"{_cpu_name()}, {len(os.sched_getaffinity(0))} cores, {level}{fit}"
+    yield "CPU", f"{_cpu_name()}, {_cores()} cores, {level}{fit}"
     yield "GPUs", str(engine.cuda_device_count())
-    total, available = (size / GIGABYTE for size in (total_memory(), available_memory()))
-    yield "memory", f"{total:.1f} GB, {available:.1f} GB available"
+    yield "memory", f"{total_memory() / GIGABYTE:.1f} GB"
 
 
 def _described(folder: Path) -> str:
@@ -57,10 +57,19 @@ def _described(folder: Path) -> str:
     return f"{build.VERSION} ({', '.join(parts)}) in {folder}{also}"
 
 
+def _cores() -> int:
+    """Return the number of processors that this process may use; macOS tells those of the machine alone."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _cpu_name() -> str:
     """Return the processor's name, or the machine type if the system does not report a name."""
+    command = ["sysctl", "machdep.cpu.brand_string"] if sys.platform == "darwin" else ["lscpu"]
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", CPUINFO.read_text(), re.MULTILINE)
+        said = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+        ).stdout
     except OSError:
-        found = None
-    return found[1].strip() if found else platform.machine()
+        return platform.machine()
+    named = re.search(r"^(?:Model name|machdep.cpu.brand_string):\s*(.+)$", said, re.MULTILINE)
+    return named[1] if named else platform.machine()

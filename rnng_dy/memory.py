@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -14,8 +15,8 @@ LARGEST_SHOWN = 10**30
 
 
 def total_memory() -> int:
-    """Return the machine's memory in bytes. Raises OSError if the system does not report it."""
-    return _bytes(MEMINFO, "MemTotal")
+    """Return the machine's memory in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def available_memory() -> int:

@@ -292,6 +292,9 @@ def test_numbers_of_processors_may_differ_in_the_fifth_digit(capsys):
         trying.compare("v3", [-20.0, -3.001], [-20.0, -3.0])
 
 
-def test_a_missing_wheel_is_told_with_how_to_make_it(tmp_path):
-    with pytest.raises(SystemExit, match=r"no portable wheel in .*: run `make wheels` first"):
-        trying.newest(tmp_path)
+def test_the_newest_wheel_for_a_machine_is_tried(tmp_path):
+    for name in (MANYLINUX, "rnng_dy-0.3.0-cp310-abi3-manylinux_2_17_aarch64.whl"):
+        (tmp_path / name).touch()
+    assert trying.newest(tmp_path, "x86_64").name == MANYLINUX
+    with pytest.raises(SystemExit, match="run `make wheels MACHINE=macos-arm64` first"):
+        trying.newest(tmp_path, "macos-arm64")

@@ -111,7 +111,7 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
         if wanted.decode == MBR:
             flag = "--generator" if wanted.generator else "--decode mbr"
             raise click.UsageError(f"{flag} is for a parser, or for samples: `rnng-dy rerank`")
-        if k > options.word_beam and "word_beam" in SEARCHES[options.search].options:
+        if k > options.word_beam and "word_beam" in SEARCHES[options.search].reads:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
         batches = partial(in_words, limit=SEARCHED_WORDS)

@@ -13,7 +13,7 @@ from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.cli.quiet import warn
 from rnng_dy.parallel import batches
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, side_by_side
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, sentences_at_once
 
 SENTENCES = 8
 """Maximal number of sentences in one batch."""
@@ -62,10 +62,10 @@ def search_options(command: Callable) -> Callable:
     def with_options(*args, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES}
         found["sum_all"] = found["sum_all"] == "all"
-        read = SEARCHES[found["search"]].options
+        read = SEARCHES[found["search"]].reads
         for name in _NAMES[1:]:
             if name not in read and flag_given(name):
-                searches = [search for search in SEARCHES if name in SEARCHES[search].options]
+                searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
                 raise click.UsageError(
                     f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
@@ -80,4 +80,4 @@ def search_options(command: Callable) -> Callable:
 
 def grouped_for(options: SearchOptions, items: Iterable[T]) -> Iterator[list[T]]:
     """Yield batches of sentences that are searched together, SENTENCES at most."""
-    return batches(items, lambda item: 1, min(SENTENCES, side_by_side(options)))
+    return batches(items, lambda item: 1, min(SENTENCES, sentences_at_once(options)))

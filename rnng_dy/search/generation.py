@@ -11,9 +11,9 @@ from oracle.errors import RnngError
 from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
-from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model
-from rnng_dy.search.side_by_side import MAX_STATES
+from rnng_dy.engine import one_graph
+from rnng_dy.search.batched_search import MAX_STATES
+from rnng_dy.search.model import Configuration, Graphs, Model
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""
@@ -92,24 +92,18 @@ def _generate(
     model: Model, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
     """Return a sentence per random generator, None for a sentence that is too long."""
-    dy.renew_cg(derivatives=False)
-    network = model.network
+    graphs = Graphs(model, MAX_STATES)
     finished: list[Draw | None] = [None] * len(randoms)
-    frontier = [Draw(i, network.start(), [], []) for i in range(len(randoms))]
-    states = 0
+    frontier = [Draw(i, model.network.start(), [], []) for i in range(len(randoms))]
     while frontier:
-        states += len(frontier)
-        if states > MAX_STATES:
-            network.keep([d.configuration for d in frontier])
-            dy.renew_cg(derivatives=False)
-            states = len(frontier)
-        step = network.step([d.configuration for d in frontier])
+        configurations = [d.configuration for d in frontier]
+        graphs.make_room(configurations)
+        step = model.network.step(configurations)
         table = step.action_log_probs()
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
         shifts = [b for b, action in enumerate(actions) if action == SHIFT]
-        of_words = dict(
-            zip(shifts, step.every_word_log_prob(shifts) if shifts else (), strict=True)
-        )
+        rows = step.every_word_log_prob(shifts) if shifts else ()
+        of_words = dict(zip(shifts, rows, strict=True))
         grown = []
         for b, (d, action) in enumerate(zip(frontier, actions, strict=True)):
             word, log_p = None, d.log_p + float(table[b, action])
@@ -118,7 +112,7 @@ def _generate(
                 d.words.append(word)
                 log_p += float(of_words[b][word])
             d.actions.append(action)
-            c = network.advance(d.configuration, action, word)
+            c = model.network.advance(d.configuration, action, word)
             taken = d._replace(configuration=c, log_p=log_p)
             if c.state.is_finished:
                 finished[d.index] = taken

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from oracle.transitions import State, TransitionSystem
+from rnng_dy.engine import dy
+from rnng_dy.models.configuration import Derivation, Losses
 
 
 class Configuration(Protocol):
@@ -47,13 +49,38 @@ class Network(Protocol):
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with the states that their successors need."""
 
+    def losses(self, trees: Iterable[Derivation]) -> Losses:
+        """Return the losses of the actions of trees, and of the words that they generate, in the current graph."""
+
 
 class Model(Protocol):
-    """A model: its network, and how its symbols and actions are numbered."""
+    """A model: its network, what its actions do, and the ids of its symbols."""
 
     network: Network
     transitions: TransitionSystem
     vocabulary: Any
+
+
+class Graphs:
+    """The graphs of a search, one after another, each of a bounded number of configurations."""
+
+    def __init__(self, model: Model, most: int):
+        """Begin the first graph; `most` bounds the configurations of each."""
+        self._network, self._most, self._configurations = model.network, most, 0
+        dy.renew_cg(derivatives=False)
+
+    def make_room(
+        self, following: Sequence[Configuration], others: Iterable[Configuration] = ()
+    ) -> None:
+        """Begin a new graph if the successors of configurations would make this one too large.
+
+        The configurations `following`, and the `others` that the search still needs, are carried over.
+        """
+        self._configurations += len(following)
+        if self._configurations > self._most:
+            self._network.keep(dict.fromkeys([*following, *others]))
+            dy.renew_cg(derivatives=False)
+            self._configurations = len(following)
 
 
 def unlinked(actions: tuple[Any, ...] | None) -> list[int]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from oracle.errors import RnngError
-from oracle.transitions import TransitionSystem
+from rnng_dy.search.batched_search import run
 from rnng_dy.search.greedy import Parsed
-from rnng_dy.search.incremental import (
+from rnng_dy.search.model import Model
+from rnng_dy.search.word_search import (
     ExpansionRequest,
     Hypothesis,
     Search,
-    carried_out,
-    finishing,
-    start_hypothesis,
+    completes_tree,
+    expand,
 )
-from rnng_dy.search.model import Configuration, Model
-from rnng_dy.search.side_by_side import run
 
 BEAM = 20
 """Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""
@@ -40,36 +37,28 @@ def nbest_batch(
     beam = max(BEAM, 2 * k) if beam is None else beam
     if k < 1 or beam < 1:
         raise RnngError(f"{k} best trees in a beam of {beam}: both from 1 on")
-    searches = [partial(_open, parser, sentence, k, beam) for sentence in sentences]
-    return [[(h.action_ids(), h.score) for h in best] for best in run(parser, searches)]
+    return run(parser, [_search(parser, sentence, k, beam) for sentence in sentences])
 
 
-def _open(parser: Model, sentence: object, k: int, beam: int) -> Search[list[Hypothesis]]:
-    return _search(parser.transitions, parser.network.start(sentence), k, beam)
-
-
-def _search(
-    system: TransitionSystem, root: Configuration, k: int, beam: int
-) -> Search[list[Hypothesis]]:
+def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[Parsed]]:
     complete: list[Hypothesis] = []
-    following = [start_hypothesis(root)]
+    following = [Hypothesis(parser.network.start(sentence))]
     # the row of the greedy derivation, until it is complete or dropped
     greedy: int | None = 0
     while following:
         answer = yield ExpansionRequest(following, None)
         scores = np.array([h.score for h in following])[:, None] + answer.actions
         taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
-        closing = finishing(system, answer)
-        found = [h for _, h in carried_out(following, answer, scores, np.flatnonzero(closing))]
+        closing = completes_tree(parser.transitions, answer)
+        _, found = expand(following, answer, scores, np.flatnonzero(closing))
         # sorted is stable: ties go to the tree completed first
         complete = sorted(complete + found, key=lambda h: -h.score)[:k]
         bound = complete[-1].score if len(complete) == k else -np.inf
         items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
-        grown = list(carried_out(following, answer, scores, items))
-        following = [h for _, h in grown]
-        positions = [i for i, (row, h) in enumerate(grown) if (row, h.action) == taken]
-        greedy = positions[0] if positions else None
-    return complete
+        rows, following = expand(following, answer, scores, items)
+        kept = [(row, h.action) for row, h in zip(rows, following, strict=True)]
+        greedy = kept.index(taken) if taken in kept else None
+    return [(h.action_ids(), h.score) for h in complete]
 
 
 def _select(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
-from rnng_dy.search.incremental import (
+from rnng_dy.search.word_search import (
     Configuration,
     ExpansionRequest,
     Hypothesis,
@@ -18,57 +18,50 @@ from rnng_dy.search.incremental import (
     SearchOptions,
     SearchState,
     WordSearch,
-    finishing,
+    completes_tree,
     log_sum,
+    without_words,
 )
 
-Grown = list[tuple[Hypothesis, np.ndarray]]
+Weighted = list[tuple[Hypothesis, np.ndarray]]
 """Derivations, each with its share of the `weights`."""
 
 
 def _walk(
     system: TransitionSystem,
-    reading: SearchState,
+    state: SearchState,
     word: int | None,
     share_out: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-) -> Search[tuple[Grown, int, int]]:
+) -> Search[tuple[Weighted, int, int]]:
     """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out.
 
     `share_out` takes the weights of a derivation and the probabilities of its actions, shape (actions,). It returns
     the weights after each action, shape (actions, ...), and which actions have any weight left.
     """
-    following = [
-        (h._replace(at_word=h.score, lexical=0.0), weights)
-        for h, weights in zip(reading.hypotheses, reading.weights, strict=True)
-    ]
-    reached: Grown = []
+    begun = [h._replace(at_word=h.score, lexical=0.0) for h in state.hypotheses]
+    following = list(zip(begun, state.weights, strict=True))
+    reached: Weighted = []
     rounds = done = 0
     while following:
-        hypotheses = [h for h, _ in following]
-        answer = yield ExpansionRequest(hypotheses, word, [h for h, _ in reached])
+        answer = yield ExpansionRequest([h for h, _ in following], word, [h for h, _ in reached])
         rounds += 1
-        closing = finishing(system, answer)
-        allowed = answer.actions.copy()
-        if word is None:
-            allowed[:, SHIFT] = -np.inf
-            if system.opening_needs_word:
-                allowed[:, system.first_open :] = -np.inf
-        grown = []
+        closing = completes_tree(system, answer)
+        allowed = answer.actions if word is not None else without_words(system, answer.actions)
+        open_ones = []
         for row, ((h, weights), c) in enumerate(zip(following, answer.configurations, strict=True)):
             shares, left = share_out(weights, np.exp(allowed[row]))
             for action in left.nonzero()[0].tolist():
                 done += 1
-                score = h.score + float(answer.actions[row, action])
-                after = h.then(c, action, None, score)
+                after = h.then(c, action, h.score + float(answer.actions[row, action]))
                 if action == SHIFT:
                     lexical = float(answer.word[row])
-                    after = after._replace(word=word, lexical=lexical, score=score + lexical)
+                    after = after._replace(word=word, lexical=lexical, score=after.score + lexical)
                     reached.append((after, shares[action]))
                 elif not closing[row, action]:
-                    grown.append((after, shares[action]))
+                    open_ones.append((after, shares[action]))
                 elif word is None:
                     reached.append((after, shares[action]))
-        following = grown
+        following = open_ones
     return reached, rounds, done
 
 
@@ -81,88 +74,77 @@ class ParticleFilter(WordSearch):
     """
 
     name = "particles"
-    options = ("particles", "runs", "threshold")
+    reads = ("particles", "runs", "threshold")
+    lacks = ("syntactic", "lexical")
 
-    @classmethod
-    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> ParticleFilter:
-        """See `WordSearch`."""
+    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
+        """See `WordSearch`.
+
+        Runs are independent. They are resampled if their effective sample size is below `threshold` of the particles.
+        """
+        super().__init__(system, options, index)
         o = options
-        return cls(system, o.particles, o.runs, o.threshold, (o.seed, index))
-
-    @classmethod
-    def lacking(cls, options: SearchOptions) -> Sequence[str]:
-        """See `WordSearch`: a standard error is estimated from several runs."""
-        sums = ("syntactic", "lexical")
-        return sums if options.runs > 1 else ("standard_error", *sums)
-
-    def __init__(
-        self,
-        system: TransitionSystem,
-        particles: int = 1000,
-        runs: int = 1,
-        threshold: float = 0.5,
-        seed: Sequence[int] = (1,),
-    ):
-        """Set up independent runs, resampled if their effective sample size is below `threshold` of the particles."""
-        if particles < 1 or runs < 1 or not 0 <= threshold <= 1 or min(seed) < 0:
+        if o.particles < 1 or o.runs < 1 or not 0 <= o.threshold <= 1 or o.seed < 0:
             raise RnngError(
-                f"{particles} particles, {runs} runs, threshold {threshold}, seed {seed[0]}: particles and runs "
+                f"{o.particles} particles, {o.runs} runs, threshold {o.threshold}, seed {o.seed}: particles and runs "
                 "are from 1 on, the threshold from 0 to 1, the seed from 0 on"
             )
-        self._system, self._particles, self._runs = system, particles, runs
-        self._threshold = threshold
-        self._seed = seed
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        log_mass = np.zeros(self._runs)
-        weights = np.stack([np.full(self._runs, float(self._particles)), log_mass])
-        return replace(super().start(configuration), log_mass=log_mass, weights=[weights])
+        runs = self.options.runs
+        log_mass, counts = np.zeros(runs), np.full(runs, float(self.options.particles))
+        weights = [np.stack([counts, log_mass])]
+        return replace(super().start(configuration), log_mass=log_mass, weights=weights)
 
-    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+    def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
         # the draws of a word depend on the seed and the words before it, not on the rest of the batch
-        words = reading.hypotheses[0].action_ids().count(SHIFT) if reading.hypotheses else 0
-        random = np.random.default_rng([*self._seed, words])
+        words = state.hypotheses[0].action_ids().count(SHIFT) if state.hypotheses else 0
+        random = np.random.default_rng([self.options.seed, self.index, words])
 
         def share_out(weights: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             counts, log_weights = weights
             total = probs.sum()
             if not total > 0:
-                return np.zeros((0, 2, self._runs)), np.zeros(0)
+                return np.zeros((0, 2, len(counts))), np.zeros(0)
             drawn = random.multinomial(counts.astype(np.int64), probs / total).T
             # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
             weighed = log_weights if word is not None else log_weights + math.log(total)
             shares = np.stack([drawn, np.broadcast_to(weighed, drawn.shape)], axis=1)
             return shares, drawn.any(axis=1)
 
-        grown, rounds, done = yield from _walk(self._system, reading, word, share_out)
-        grown = [(h, w) for h, w in grown if h.lexical > -math.inf]
-        return self._resampled(grown, random, rounds, done)
+        reached, rounds, done = yield from _walk(self.system, state, word, share_out)
+        reached = [(h, w) for h, w in reached if h.lexical > -math.inf]
+        return self._resampled(reached, random, rounds, done)
 
     def _resampled(
-        self, grown: Grown, random: np.random.Generator, rounds: int, done: int
+        self, reached: Weighted, random: np.random.Generator, rounds: int, done: int
     ) -> SearchState:
-        grown = sorted(grown, key=lambda item: -item[0].score)
-        if not grown:
-            return SearchState([], np.full(self._runs, -np.inf), np.zeros(0), None, rounds, done)
-        hypotheses = [h for h, _ in grown]
-        weights = np.stack([w for _, w in grown])
+        particles, runs = self.options.particles, self.options.runs
+        reached = sorted(reached, key=lambda item: -item[0].score)
+        if not reached:
+            return SearchState([], np.full(runs, -np.inf), np.zeros(0), None, rounds, done)
+        hypotheses = [h for h, _ in reached]
+        weights = np.stack([w for _, w in reached])
         weights[:, 1] += np.array([h.lexical for h in hypotheses])[:, None]
         with np.errstate(divide="ignore"):
             joint = np.log(weights[:, 0]) + weights[:, 1]
         log_sums = np.array([log_sum(column) for column in joint.T])
-        log_mass = log_sums - math.log(self._particles)
+        log_mass = log_sums - math.log(particles)
         total = log_sum(log_sums)
         shares = np.exp([log_sum(row) - total for row in joint])
         for run in np.flatnonzero(log_sums > -np.inf):
             share = np.exp(joint[:, run] - log_sums[run])
             each = np.exp(weights[:, 1, run] - log_sums[run])
             effective = 1 / (share * each).sum()
-            if effective < self._threshold * self._particles:
-                weights[:, 0, run] = random.multinomial(self._particles, share / share.sum())
+            if effective < self.options.threshold * particles:
+                weights[:, 0, run] = random.multinomial(particles, share / share.sum())
                 weights[:, 1, run] = log_mass[run]
         left = weights[:, 0].any(axis=1).nonzero()[0].tolist()
+        # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
+        log_probs = np.array([h.score for h in hypotheses])
+        entropy = log_sum(log_mass) - math.log(runs) - float(shares @ log_probs)
         return SearchState(
             [hypotheses[i] for i in left],
             log_mass,
@@ -171,10 +153,7 @@ class ParticleFilter(WordSearch):
             rounds,
             done,
             [weights[i] for i in left],
-            # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
-            log_sum(log_mass)
-            - math.log(self._runs)
-            - float(shares @ [h.score for h in hypotheses]),
+            entropy,
         )
 
 
@@ -187,24 +166,20 @@ class VariableBeam(WordSearch):
     """
 
     name = "variable"
-    options = ("particles",)
+    reads = ("particles",)
 
-    @classmethod
-    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> VariableBeam:
+    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
         """See `WordSearch`."""
-        return cls(system, options.particles)
-
-    def __init__(self, system: TransitionSystem, particles: int = 1000):
-        if particles < 1:
-            raise RnngError(f"{particles} particles: from 1 on")
-        self._system, self._particles = system, particles
+        super().__init__(system, options, index)
+        if options.particles < 1:
+            raise RnngError(f"{options.particles} particles: from 1 on")
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        weights = [np.array(float(self._particles))]
+        weights = [np.array(float(self.options.particles))]
         return replace(super().start(configuration), weights=weights)
 
-    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+    def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
 
         def share_out(k: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,29 +187,22 @@ class VariableBeam(WordSearch):
             dealt = np.rint(k * probs / total) if total > 0 else probs
             return dealt, dealt
 
-        grown, rounds, done = yield from _walk(self._system, reading, word, share_out)
-        hypotheses = sorted((h for h, _ in grown), key=lambda h: -h.score)
+        reached, rounds, done = yield from _walk(self.system, state, word, share_out)
+        hypotheses = sorted((h for h, _ in reached), key=lambda h: -h.score)
         hypotheses = [h for h in hypotheses if h.score > -math.inf]
-        scores = [h.score for h in hypotheses]
-        log_mass = log_sum(scores)
-        read = SearchState(
-            hypotheses,
+        log_probs = np.array([h.score for h in hypotheses])
+        log_mass = log_sum(log_probs)
+        shares = np.exp(log_probs - log_mass)
+        dealt = np.rint(self.options.particles * shares)
+        if len(dealt) and not dealt.any():
+            dealt[0] = self.options.particles
+        left = dealt.nonzero()[0].tolist()
+        return SearchState(
+            [hypotheses[i] for i in left],
             np.array([log_mass]),
-            np.exp(np.array(scores) - log_mass) if scores else np.zeros(0),
+            shares[left] / shares[left].sum(),
             log_sum([h.score - h.lexical for h in hypotheses]),
             rounds,
             done,
-        )
-        return self._dealt_again(read)
-
-    def _dealt_again(self, read: SearchState) -> SearchState:
-        dealt = np.rint(self._particles * read.shares)
-        if len(dealt) and not dealt.any():
-            dealt[0] = self._particles
-        left = dealt.nonzero()[0].tolist()
-        return replace(
-            read,
-            hypotheses=[read.hypotheses[i] for i in left],
-            shares=read.shares[left] / read.shares[left].sum() if left else read.shares,
-            weights=[dealt[i] for i in left],
+            [dealt[i] for i in left],
         )

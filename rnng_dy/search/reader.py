@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -13,17 +11,11 @@ from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
 from rnng_dy.evaluation.records import Analysis, WordRecord, with_spellings
 from rnng_dy.open_vocabulary import read_words, required_spelling
-from rnng_dy.search.incremental import Search, SearchState
+from rnng_dy.search.batched_search import run
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import beam_of, with_next_word, word_probabilities
-from rnng_dy.search.side_by_side import keep, run
-from rnng_dy.search.surprisal import (
-    DEFAULT_OPTIONS,
-    SearchOptions,
-    analysis,
-    open_search,
-    record,
-)
+from rnng_dy.search.next_words import beam_of, with_next_word_entropy, word_probabilities
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SEARCHES, SearchOptions, analysis, record
+from rnng_dy.search.word_search import Search, SearchState
 
 
 class Reader:
@@ -38,10 +30,9 @@ class Reader:
         """Raises RnngError if `open_vocabulary` is true and the model has no spelling model."""
         if open_vocabulary:
             required_spelling(model, "this model")
-        self._model, self._open = model, open_vocabulary
-        self._options = options
-        self._search = open_search(model, options)
-        self._reading: SearchState | None = None
+        self._model, self._open, self._options = model, open_vocabulary, options
+        self._search = SEARCHES[options.search](model.transitions, options)
+        self._state: SearchState | None = None
         self.tokens: tuple[str, ...] = ()
         """The words so far."""
 
@@ -56,8 +47,8 @@ class Reader:
     @property
     def beam(self) -> list[Analysis]:
         """The partial trees of the words so far, best first."""
-        reading = self._reading
-        return [] if reading is None else [analysis(self._model, h) for h in reading.hypotheses]
+        state = self._state
+        return [] if state is None else [analysis(self._model, h) for h in state.hypotheses]
 
     @one_graph
     def push(self, token: str) -> WordRecord:
@@ -75,7 +66,7 @@ class Reader:
         word = self._model.vocabulary.ids.get(unk)
         if word is None:
             raise UnseenSymbolError([unk])
-        found = self._go_on(lambda reading: self._search.read(reading, word), token, unk, spelling)
+        found = self._read(token, unk, word, spelling)
         self.tokens = (*self.tokens, token)
         return found
 
@@ -91,7 +82,7 @@ class Reader:
         if not self.tokens:
             raise RnngError("no word has been read")
         after = self.copy()
-        return after._go_on(after._search.finish, None, None), after.beam
+        return after._read(None, None, None), after.beam
 
     @one_graph
     def next_words(self, k: int = 10) -> list[tuple[str, float]]:
@@ -108,41 +99,39 @@ class Reader:
         """
         if k < 1:
             raise RnngError(f"{k} next words: from 1 on")
-        model, search = self._model, beam_of(self._model, self._options)
-        [ready] = run(model, [lambda: search.ready(self._start())])
-        if not ready.hypotheses:
+
+        def search() -> Search[np.ndarray | None]:
+            ready = yield from beam_of(self._model, self._options).ready(self._start())
+            return word_probabilities(self._model, ready) if ready.hypotheses else None
+
+        [probs] = run(self._model, [search()])
+        if probs is None:
             raise RnngError("no partial tree leads to a next word")
-        probs = word_probabilities(model, ready.hypotheses)
+        symbols = self._model.vocabulary.words.symbols
         best = np.argsort(-probs, kind="stable")[:k]
-        symbols = model.vocabulary.words.symbols
         return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
 
     def _start(self) -> SearchState:
         """Return the reader's state; before the first word, a state in the current graph."""
-        return self._reading or self._search.start(self._model.network.start())
+        return self._state or self._search.start(self._model.network.start())
 
-    def _go_on(
-        self,
-        search: Callable[[SearchState], Search[Any]],
-        token: str | None,
-        unk: str | None,
-        spelling: float = 0.0,
+    def _read(
+        self, token: str | None, unk: str | None, word: int | None, spelling: float = 0.0
     ) -> WordRecord:
-        def opened() -> Search[Any]:
-            before = self._start()
-            if not self._options.next_word:
-                return before, (yield from search(before))
-            before = yield from with_next_word(self._model, self._options, before)
-            after = yield from search(before)
+        """Read a word, or the end of the sentence if it is None."""
+
+        def search() -> Search[tuple[SearchState, SearchState]]:
+            before = yield from with_next_word_entropy(self._model, self._options, self._start())
+            after = yield from self._search.read(before, word)
             if token is not None:
-                after = yield from with_next_word(self._model, self._options, after)
+                after = yield from with_next_word_entropy(self._model, self._options, after)
             return before, after
 
-        [(before, after)] = run(self._model, [opened])
+        [(before, after)] = run(self._model, [search()])
         if not after.hypotheses:
             place = "the end" if token is None else repr(token)
             raise RnngError(f"no partial tree that the search kept leads to {place}")
-        keep(self._model, after.hypotheses)
-        self._reading = after
+        self._model.network.keep(dict.fromkeys(h.configuration for h in after.hypotheses))
+        self._state = after
         found = record(self._model, token, unk, before, after)
         return with_spellings([found], [spelling])[0] if self._open else found

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.model import Configuration, Model, unlinked
+from rnng_dy.engine import one_graph
+from rnng_dy.search.model import Configuration, Graphs, Model, unlinked
 
 MAX_STATES = 8000
 """Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""
@@ -51,21 +51,22 @@ def sample_batch(
         raise RnngError(
             f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
         )
-    dy.renew_cg(derivatives=False)
-    network, randoms = parser.network, [np.random.default_rng(seed) for seed in seeds]
-    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(network.start, sentences))]
+    graphs = Graphs(parser, MAX_STATES)
+    randoms = [np.random.default_rng(seed) for seed in seeds]
+    frontier = [
+        Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.network.start, sentences))
+    ]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
-    states = 0
     while frontier:
-        states += len(frontier)
-        if states > MAX_STATES:
-            network.keep([prefix.configuration for prefix in frontier])
-            dy.renew_cg(derivatives=False)
-            states = len(frontier)
-        table = network.step([p.configuration for p in frontier], alpha).action_log_probs()
+        configurations = [prefix.configuration for prefix in frontier]
+        graphs.make_room(configurations)
+        table = parser.network.step(configurations, alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
-            c, actions = network.advance(prefix.configuration, action), (prefix.actions, action)
+            c, actions = (
+                parser.network.advance(prefix.configuration, action),
+                (prefix.actions, action),
+            )
             if c.state.is_finished:
                 drawn[prefix.sentence] += [(unlinked(actions), log_q)] * count
             else:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -21,29 +20,19 @@ from rnng_dy.evaluation.records import (
     WordRecord,
 )
 from rnng_dy.parallel import batches, split_on_memory_error
+from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
-from rnng_dy.search.incremental import (
-    Hypothesis,
-    Search,
-    SearchState,
-    WordSearch,
-    search_sentence,
-)
-from rnng_dy.search.incremental import SearchOptions as SearchOptions
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import entropy, with_next_word
+from rnng_dy.search.next_words import entropy, with_next_word_entropy
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.side_by_side import run
+from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
+from rnng_dy.search.word_search import SearchOptions as SearchOptions
 from rnng_dy.text.sources import NumberedSentence
 
 ANALYSES = 400
 """Approximate number of partial trees in a batch of sentences; larger batches need more memory and are no faster."""
-
-
 DEFAULT_OPTIONS = SearchOptions()
-
-
 SEARCHES: Registry[type[WordSearch]] = Registry(
     "search", WordSearch, BeamSearch, ParticleFilter, VariableBeam
 )
@@ -51,20 +40,17 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 
 def measures_of(options: SearchOptions) -> Sequence[str]:
     """Return the names of the measures that the records of a search can have."""
-    lacking = {*SEARCHES[options.search].lacking(options)}
-    lacking.update(() if options.next_word else OF_NEXT_WORD)
+    search = SEARCHES[options.search]
+    lacking = {*search.lacks, *(() if options.next_word else OF_NEXT_WORD)}
+    if "runs" not in search.reads or options.runs == 1:
+        lacking.add("standard_error")
     return [name for name in MEASURES if name not in lacking]
 
 
-def open_search(model: Model, options: SearchOptions, index: int = 0) -> WordSearch:
-    """Return the search that the options name. Raises RnngError for impossible options."""
-    return SEARCHES[options.search].open(model.transitions, options, index)
-
-
-def side_by_side(options: SearchOptions) -> int:
+def sentences_at_once(options: SearchOptions) -> int:
     """Return the number of sentences that are searched as one batch."""
-    read = SEARCHES[options.search].options
-    return max(1, ANALYSES // max(1, getattr(options, read[0]) if read else 1))
+    reads = SEARCHES[options.search].reads
+    return max(1, ANALYSES // max(1, getattr(options, reads[0]) if reads else 1))
 
 
 def measure(
@@ -79,24 +65,61 @@ def measure(
 
     A word whose class the model does not know either has infinite surprisal and is skipped. `unkified` has the words as
     the model should see them, None to derive them. `numbers` number the sentences, which decides the draws of a
-    particle filter. Raises RnngError for invalid tokens (see `split_tokens`).
+    particle filter. Raises RnngError for invalid tokens (see `split_tokens`) and impossible options.
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
     words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
-    together = side_by_side(options)
-    foresee = partial(with_next_word, model, options) if options.next_word else None
-    for begin in range(0, len(columns), together):
-        opened, names = [], []
-        for tokens, seen, number in columns[begin:][:together]:
-            unks = seen or model.vocabulary.unkify(tokens)
-            words = [model.vocabulary.ids.get(word) for word in unks]
-            search = open_search(model, options, number)
-            names.append([*zip(tokens, unks, strict=True), *([(None, None)] if end else [])])
-            opened.append(partial(_read, model, search, words, end, names[-1], foresee))
-        for rows, found in zip(names, run(model, opened), strict=True):
-            yield _measured(model, rows, *found, end)
+    at_once = sentences_at_once(options)
+    for begin in range(0, len(columns), at_once):
+        searches = [
+            _sentence(
+                model,
+                SEARCHES[options.search](model.transitions, options, number),
+                tokens,
+                seen or model.vocabulary.unkify(tokens),
+                end,
+            )
+            for tokens, seen, number in columns[begin:][:at_once]
+        ]
+        yield from run(model, searches)
+
+
+def _sentence(
+    model: Model, search: WordSearch, tokens: Sequence[str], unkified: Sequence[str], end: bool
+) -> Search[MeasuredSentence]:
+    """Return the measures of a sentence; the search stops after a word that no partial tree reaches.
+
+    Only the states before and after a word are stored.
+    """
+    names = [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]
+    records, skipped = [], []
+    state = search.start(model.network.start())
+    state = yield from with_next_word_entropy(model, search.options, state)
+    for token, unk in names:
+        if not state.hypotheses:
+            records.append(WordRecord(token, unk, math.inf))
+            continue
+        word = None if unk is None else model.vocabulary.ids.get(unk)
+        if word is None and token is not None:
+            records.append(WordRecord(token, unk, math.inf))
+            skipped.append(token if token == unk else f"{token} ({unk})")
+            continue
+        after = yield from search.read(state, word)
+        if token is not None:
+            after = yield from with_next_word_entropy(model, search.options, after)
+        records.append(record(model, token, unk, state, after))
+        state, place = after, "the end" if token is None else f"word {len(records)}, {token!r}"
+    problem = None
+    if skipped:
+        problem = f"not in the model's vocabulary, so skipped: {', '.join(skipped)}"
+    elif not state.hypotheses:
+        problem = f"no partial tree that the search kept leads to {place}: it needs to look further"
+    if problem:
+        return MeasuredSentence(records, [], -math.inf, problem)
+    trees = [analysis(model, h) for h in state.hypotheses] if end else []
+    return MeasuredSentence(records, trees, state.mean_log_mass, None)
 
 
 def measure_batch(
@@ -115,7 +138,7 @@ def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[P
     def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
         return list(measure(model, batch, end=True))
 
-    for part in batches(split, lambda _: 1, side_by_side(DEFAULT_OPTIONS)):
+    for part in batches(split, lambda _: 1, sentences_at_once(DEFAULT_OPTIONS)):
         results = split_on_memory_error(measured, [words for words, _ in part])
         for (words, tags), found in zip(part, results, strict=True):
             if found is None:
@@ -127,99 +150,40 @@ def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[P
                 yield model.transitions.tree_of(actions, words, tags), ""
 
 
-def _read(
-    model: Model,
-    search: WordSearch,
-    words: Sequence[int | None],
-    end: bool,
-    names: Sequence[tuple[str | None, str | None]],
-    foresee: Callable[[SearchState], Search[SearchState]] | None,
-) -> Search[tuple[list[WordRecord], SearchState]]:
-    def measured(number: int, before: SearchState, after: SearchState | None) -> WordRecord:
-        return record(model, *names[number], before, after)
-
-    return search_sentence(search, model.network.start(), words, end, measured, foresee)
-
-
-def _measured(
-    model: Model,
-    names: Sequence[tuple[str | None, str | None]],
-    records: list[WordRecord],
-    last: SearchState,
-    end: bool,
-) -> MeasuredSentence:
-    problem = _problem(names, records, last)
-    records += [WordRecord(token, unk, math.inf) for token, unk in names[len(records) :]]
-    if problem:
-        return MeasuredSentence(records, [], -math.inf, problem)
-    trees = [analysis(model, h) for h in last.hypotheses] if end else []
-    return MeasuredSentence(records, trees, last.mean_log_mass, None)
-
-
-def _problem(
-    names: Sequence[tuple[str | None, str | None]], records: Sequence[WordRecord], last: SearchState
-) -> str | None:
-    """Return why a sentence has p = 0 under the search."""
-    # a word without rounds was not searched
-    unseen = [
-        r.token if r.token == r.unk else f"{r.token} ({r.unk})" for r in records if r.rounds is None
-    ]
-    if unseen:
-        return f"not in the model's vocabulary, so skipped: {', '.join(unseen)}"
-    if not last.hypotheses:
-        token = names[len(records) - 1][0]
-        place = "the end" if token is None else f"word {len(records)}, {token!r}"
-        return f"no partial tree that the search kept leads to {place}: it needs to look further"
-    return None
-
-
 def record(
-    model: Model, token: str | None, unk: str | None, before: SearchState, after: SearchState | None
+    model: Model, token: str | None, unk: str | None, before: SearchState, after: SearchState
 ) -> WordRecord:
-    """Return the measures of a word from the states before and after it; None after a word that is impossible."""
-    if after is None:
-        return WordRecord(token, unk, math.inf)
+    """Return the measures of a word, or of the end, from the states before and after it."""
+    found = WordRecord(token, unk, math.inf, rounds=after.rounds, actions=after.actions)
     if not after.hypotheses:
-        return WordRecord(token, unk, math.inf, rounds=after.rounds, actions=after.actions)
+        return found
     mass = before.mean_log_mass
     surprisal = _bits(mass - after.mean_log_mass)
-    best = after.hypotheses[0]
-    of_trees, next_word = _entropy(after), after.next_word_entropy
+    syntactic = None if after.log_syntactic is None else _bits(mass - after.log_syntactic)
+    best, of_trees, next_word = after.hypotheses[0], _entropy(after), after.next_word_entropy
+    counts = np.array([_opened_and_closed(model.transitions, h) for h in after.hypotheses])
+    opened, closed = (after.shares @ counts).tolist()
+    best_opened, best_closed = counts[0].tolist()
     last = best.configuration.state
-    found = WordRecord(
-        token,
-        unk,
-        surprisal,
+    return replace(
+        found,
+        surprisal=surprisal,
         standard_error=_standard_error(before.log_mass, after.log_mass),
+        syntactic=syntactic,
+        lexical=None if syntactic is None else surprisal - syntactic,
         best_syntactic=_bits(best.at_word + best.lexical - best.score),
         best_lexical=_bits(-best.lexical),
-        rounds=after.rounds,
-        actions=after.actions,
         entropy=of_trees,
         entropy_delta=of_trees - _entropy(before),
         open=(last if best.action is None else last.after(best.action)).open,
-        **_node_counts(model.transitions, after),
+        opened=opened,
+        closed=closed,
+        best_opened=best_opened,
+        best_closed=best_closed,
         next_word_entropy=next_word,
         next_word_entropy_delta=_change(before.next_word_entropy, next_word),
         beam=[analysis(model, h) for h in after.hypotheses],
     )
-    if after.log_syntactic is None:
-        return found
-    syntactic = _bits(mass - after.log_syntactic)
-    return replace(found, syntactic=syntactic, lexical=surprisal - syntactic)
-
-
-def _node_counts(system: TransitionSystem, after: SearchState) -> dict[str, float]:
-    """Return the measures of a record that count constituents opened and closed."""
-    counts = np.array([_opened_and_closed(system, h) for h in after.hypotheses])
-    opened, closed = (after.shares @ counts).tolist()
-    best_opened, best_closed = counts[0].tolist()
-    return {
-        "opened": opened,
-        "closed": closed,
-        "best_opened": best_opened,
-        "best_closed": best_closed,
-    }
 
 
 def _opened_and_closed(system: TransitionSystem, hypothesis: Hypothesis) -> tuple[int, int]:
@@ -242,9 +206,9 @@ def _bits(nats: float) -> float:
     return nats / math.log(2) + 0.0
 
 
-def _entropy(reading: SearchState) -> float:
+def _entropy(state: SearchState) -> float:
     """Return the entropy of the partial trees, in bits."""
-    return entropy(reading.shares) if reading.entropy is None else _bits(reading.entropy)
+    return entropy(state.shares) if state.entropy is None else _bits(state.entropy)
 
 
 def _change(before: float | None, after: float | None) -> float | None:

@@ -1,10 +1,14 @@
-"""`python3 -m scripts.wheels [WHEEL]`: install a wheel where there is no compiler, and try it on each processor."""
+"""`python3 -m scripts.wheels`: check the newest wheel of dist/ for a machine, and try it where there is no compiler.
+
+This machine's wheel runs on this processor, and emulated on others; that of ARM Linux runs emulated, on Debian's
+Python; that of a Mac is inspected.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
+import platform
 import subprocess
 import sys
 import tempfile
@@ -13,56 +17,75 @@ from pathlib import Path
 import scripts.script_start  # noqa: F401
 from rnng_dy.cpu_level import LEVEL, cpu_level, lower_levels, required_flags
 from scripts.checkout import CHECKOUT
+from scripts.dynet.installer.target import MACHINES
+
+from . import emulated
+from .programs import called, new_environment
 
 LARGEST = 25_000_000
 DIGITS = 1e-4
 """The largest relative difference of log probabilities between processors: four digits agree."""
-EMULATOR = ("qemu-x86_64", "qemu-x86_64-static")
 # qemu translates no AVX-512, so Skylake-Server stands for a processor of level 3 there
 PROCESSORS = {"Nehalem": "x86-64-v2", "Haswell": "x86-64-v3", "Skylake-Server": "x86-64-v3"}
 TREES = CHECKOUT / "oracle" / "data" / "tiny.trees"
 TRAINED_ON = 20
+SITE = "import sysconfig; print(sysconfig.get_path('platlib'))"
 
 
 def main() -> None:
     """Try the wheel; the exit code is 1 if something fails."""
+    own = platform.machine()
     parser = argparse.ArgumentParser(prog="scripts.wheels", description=__doc__)
-    parser.add_argument("wheel", nargs="?", type=Path, help="[default: the newest of dist/]")
-    wheel = parser.parse_args().wheel or newest(CHECKOUT / "dist")
-    with tempfile.TemporaryDirectory() as folder:
+    parser.add_argument("--machine", choices=MACHINES, default=own, help="[default: %(default)s]")
+    machine = parser.parse_args().machine
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        trees = folder / "some.trees"
+        trees.write_text("".join(TREES.read_text().splitlines(keepends=True)[:TRAINED_ON]))
         try:
-            check_file(wheel, Path(folder))
-            check_runs(install(wheel, Path(folder)), Path(folder))
+            wheel = newest(CHECKOUT / "dist", machine)
+            tools = check_file(wheel, folder)
+            if machine == "macos-arm64":
+                inspector = str(Path(__file__).with_name("mach_o.py"))
+                print(called([tools, inspector, str(wheel)]), flush=True)
+                return
+            python = install(newest(CHECKOUT / "dist", own), folder)
+            reference = check_runs(python, trees, folder)
+            if machine == "aarch64" != own:
+                program, environ = emulated.install(wheel, folder)
+                print(called([*program, "-m", "rnng_dy", "doctor"], environ), flush=True)
+                numbers = trial(program, trees, folder / machine, environ)
+                compare(f"{machine}, emulated", numbers, reference)
+            elif own == "x86_64":
+                check_processors(python, trees, folder, reference)
         except subprocess.CalledProcessError as error:
             sys.exit(f"failed: {' '.join(map(str, error.cmd))}\n{error.stdout}{error.stderr or ''}")
 
 
-def newest(folder: Path) -> Path:
-    """Return the portable wheel of a folder that was written last."""
-    wheels = sorted(folder.glob("rnng_dy-*-manylinux_*.whl"), key=lambda path: path.stat().st_mtime)
-    if not wheels:
-        sys.exit(f"error: no portable wheel in {folder}: run `make wheels` first")
-    return wheels[-1]
+def newest(folder: Path, machine: str) -> Path:
+    """Return the portable wheel for a machine that was written last."""
+    wheels = folder.glob(f"rnng_dy-*-{MACHINES[machine].tag}.whl")
+    if (wheel := max(wheels, key=lambda path: path.stat().st_mtime, default=None)) is None:
+        sys.exit(f"error: no wheel for it in {folder}: run `make wheels MACHINE={machine}` first")
+    return wheel
 
 
-def check_file(wheel: Path, folder: Path) -> None:
-    """Check the size, and with auditwheel the libraries and symbols that the modules need."""
+def check_file(wheel: Path, folder: Path) -> str:
+    """Check the size, and which functions of Python and the system modules need; return the Python of the tools."""
     size = wheel.stat().st_size
     print(f"{wheel.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST:
         sys.exit(f"error: over {LARGEST / 1e6:.0f} MB")
     tools = new_environment(folder / "tools")
-    called([tools, "-m", "pip", "install", "--quiet", "auditwheel"])
+    called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel", "lief"])
+    called([tools, "-m", "abi3audit", "--strict", str(wheel)])
+    if "-manylinux" not in wheel.name:
+        return tools
     said = called([tools, "-m", "auditwheel", "show", str(wheel)])
     print(" ".join(said.split()), flush=True)
     if f'platform tag: "{wheel.stem.rpartition("-")[2]}"' not in " ".join(said.split()):
         sys.exit("error: auditwheel finds another platform than the name of the wheel says")
-
-
-def new_environment(folder: Path) -> str:
-    """Make a virtual environment and return its Python."""
-    called([sys.executable, "-m", "venv", str(folder)])
-    return str(folder / "bin" / "python")
+    return tools
 
 
 def install(wheel: Path, folder: Path) -> str:
@@ -78,37 +101,40 @@ def install(wheel: Path, folder: Path) -> str:
     return python
 
 
-def check_runs(python: str, folder: Path) -> None:
-    """Run the trial with each build that runs here, and emulated; compare its numbers."""
-    trees = folder / "some.trees"
-    trees.write_text("".join(TREES.read_text().splitlines(keepends=True)[:TRAINED_ON]))
+def check_runs(python: str, trees: Path, folder: Path) -> list[float]:
+    """Run the trial with each build that runs here, and compare their numbers; return them."""
     print(called([python, "-m", "rnng_dy", "doctor"], {}), flush=True)
-    reference = None
-    for level in lower_levels(cpu_level())[:-1]:
-        numbers = trial([python], trees, folder / level, {LEVEL: level})
-        reference = reference or numbers
-        compare(level, numbers, reference)
-    emulator = next(filter(None, map(shutil.which, EMULATOR)), None)
-    if emulator is None:
-        sys.exit("error: no qemu-x86_64: install the Debian package qemu-user-static")
+    reference: list[float] = []
+    for level in MACHINES[platform.machine()].levels[::-1]:
+        if level in lower_levels(cpu_level()):
+            numbers = trial([python], trees, folder / level, {LEVEL: level})
+            reference = reference or numbers
+            compare(level, numbers, reference)
+    return reference
+
+
+def check_processors(python: str, trees: Path, folder: Path, reference: list[float]) -> None:
+    """Run the trial on emulated processors of this machine; doctor must name the build for each."""
     for name, level in PROCESSORS.items():
         root = folder / f"{name}.root"
         (root / "proc").mkdir(parents=True)
         (root / "proc" / "cpuinfo").write_text(
             f"flags : {' '.join(sorted(required_flags(level)))}\n"
         )
-        emulated = [emulator, "-cpu", name, "-L", str(root), os.path.realpath(python)]
-        environ = {"PYTHONPATH": site_packages(python)}
-        said = called([*emulated, "-m", "rnng_dy", "doctor"], environ)
+        program = [
+            emulated.emulator("x86_64"),
+            "-cpu",
+            name,
+            "-L",
+            str(root),
+            os.path.realpath(python),
+        ]
+        # the emulator runs the Python that the environment links to
+        environ = {"PYTHONPATH": called([python, "-c", SITE]).strip()}
+        said = called([*program, "-m", "rnng_dy", "doctor"], environ)
         if f"{level})" not in said and f"/{level}" not in said:
             sys.exit(f"error: doctor under {name} does not use {level}:\n{said}")
-        compare(f"{name}, emulated", trial(emulated, trees, folder / name, environ), reference)
-
-
-def site_packages(python: str) -> str:
-    """Return the folder of an environment's packages: the emulator runs the Python that the environment links to."""
-    program = "import sysconfig; print(sysconfig.get_path('platlib'))"
-    return called([python, "-c", program]).strip()
+        compare(f"{name}, emulated", trial(program, trees, folder / name, environ), reference)
 
 
 def trial(python: list[str], trees: Path, folder: Path, environ: dict[str, str]) -> list[float]:
@@ -125,12 +151,6 @@ def compare(name: str, numbers: list[float], reference: list[float]) -> None:
     print(f"{name}: relative difference of log probabilities {largest:.1e}", flush=True)
     if not largest <= DIGITS:
         sys.exit(f"error: over {DIGITS:.0e}")
-
-
-def called(command: list[str], environ: dict[str, str] | None = None) -> str:
-    """Return what a command prints. Raises CalledProcessError; `environ` replaces this process's environment."""
-    done = subprocess.run(command, env=environ, cwd="/", capture_output=True, text=True, check=True)
-    return done.stdout
 
 
 if __name__ == "__main__":

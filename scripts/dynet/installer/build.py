@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from .target import HEADERS, SYSTEM, BuildError, Compiler, Toolchain, report
+from .target import HEADERS, OLDEST_MACOS, ON_MAC, SYSTEM, BuildError, Compiler, Toolchain, report
 
 RECIPE = Path(__file__).resolve().parent.parent
 NAMES = ["setup.py", "pyproject.toml", "sdist.txt", "versions.txt"]
@@ -219,6 +220,10 @@ def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
     march = "generic" if compiler.target and compiler.march == ARM else compiler.march
     settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": march}
     settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target, "DYNET_CUDA_ARCH": ""}
+    if ON_MAC:
+        # for one processor, also where Python itself is for two
+        settings |= {"ARCHFLAGS": f"-arch {platform.machine()}", "_PYTHON_HOST_PLATFORM": SYSTEM[0]}
+        settings["MACOSX_DEPLOYMENT_TARGET"] = OLDEST_MACOS
     if cuda:
         settings |= {
             "DYNET_CUDA_ARCH": cuda.architectures,
@@ -256,5 +261,7 @@ def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
 
 def parallel_jobs(memory_each: float) -> int:
     """Return the number of compiles that the processors and the memory here carry at a time, at least one."""
+    if ON_MAC:
+        return os.cpu_count() or 1
     found = re.search(r"^MemAvailable: +(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
     return max(1, min(len(os.sched_getaffinity(0)), int(int(found[1]) * 1024 // memory_each)))

@@ -15,6 +15,7 @@ from pathlib import Path
 from .build import build_wheel, cache_folder, cached_wheel, inputs, new_environment
 from .target import (
     CHECKOUT,
+    MACHINES,
     SYSTEM,
     BuildError,
     Compiler,
@@ -29,8 +30,6 @@ READY = "RNNG_DY_WHEELS"
 """The environment variable that names a folder of ready wheels; `dist` of the checkout otherwise."""
 FOLDER = "rnng_dy.dynet"
 """The folder of builds in site-packages; one folder in it for each level of processors."""
-LEVELS = {"x86_64": ("x86-64-v2", "x86-64-v3", "x86-64-v4"), "aarch64": ("armv8-a",)}
-"""The processors that a portable wheel has builds for, by machine."""
 DESCRIPTION = """\
 Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, which it is a part of, into the
 Python that runs this. `pip install` of the checkout does the same without showing progress. Needs this Python's
@@ -47,7 +46,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         "--portable",
         nargs="?",
         const="x86_64",
-        choices=LEVELS,
+        choices=MACHINES,
         help="for any processor and system of a machine (default: %(const)s); zig compiles",
     )
     add("--cache", type=Path, help="folder for builds")
@@ -73,10 +72,9 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
     if not (chosen.cuda or chosen.portable) and (ready := _ready()):
         return ready, platform
     if chosen.portable:
-        levels = LEVELS[chosen.portable]
-        chains = [Toolchain(Compiler.zig(level, chosen.portable)) for level in levels]
-        glibc = chains[0].compiler.target.rpartition("gnu.")[2].replace(".", "_")
-        platform = f"manylinux_{glibc}_{chosen.portable}"
+        machine = MACHINES[chosen.portable]
+        chains = [Toolchain(Compiler.zig(level, machine)) for level in machine.levels]
+        platform = machine.tag
     else:
         cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
         chains = [Toolchain(Compiler.find(), cuda)]

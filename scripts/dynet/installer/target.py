@@ -13,20 +13,56 @@ import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 # the package itself is not imported: it is what is being built
 _LEVELS = runpy.run_path(str(CHECKOUT / "rnng_dy" / "cpu_level.py"))
 cpu_level, lower_levels = _LEVELS["cpu_level"], _LEVELS["lower_levels"]
+ON_MAC = sys.platform == "darwin"
+OLDEST_MACOS = "11.0"
 SYSTEM = (sysconfig.get_platform(), " ".join(platform.libc_ver()))
 """The system that a module is compiled for, such as linux-x86_64 and glibc 2.36; every Python from 3.10 on loads it."""
+if ON_MAC:
+    # a Python for both of Apple's processors names itself universal2
+    SYSTEM = (f"macosx-{OLDEST_MACOS}-{platform.machine()}", "")
+GET_COMPILER = "run `xcode-select --install`" if ON_MAC else "install the Debian package g++"
 HEADERS = Path(sysconfig.get_path("include"))
-OLDEST_GLIBC = "2.17"
 # zig takes -Ofast for -O2: without the second and third, sums are not vectorised; the last leaves out debug information
 ZIG_FLAGS = ["-fno-sanitize=undefined", "-ffast-math", "-fomit-frame-pointer", "-Wl,-s"]
-# clang halves vectors of 512 bits otherwise, and a tile of sources/products.h no longer fits the registers
-X86_ZIG_FLAGS = ["-mprefer-vector-width=512"]
 TRIAL = "#include <optional>\n#include <vector>\nint main() { return std::vector<int>().size(); }\n"
+
+
+class Machine(NamedTuple):
+    """What a portable wheel is for."""
+
+    target: str
+    """As zig names it."""
+    tag: str
+    """The wheel's platform tag."""
+    levels: tuple[str, ...]
+    """The processors that the wheel has a build for, as -march names them."""
+    flags: tuple[str, ...] = ()
+
+
+MACHINES = {
+    "x86_64": Machine(
+        "x86_64-linux-gnu.2.17",
+        "manylinux_2_17_x86_64",
+        ("x86-64-v2", "x86-64-v3", "x86-64-v4"),
+        # clang halves vectors of 512 bits otherwise, and a tile of sources/products.h no longer fits the registers
+        ("-mprefer-vector-width=512",),
+    ),
+    "aarch64": Machine("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", ("armv8-a",)),
+    "macos-arm64": Machine(
+        f"aarch64-macos.{OLDEST_MACOS}",
+        "macosx_11_0_arm64",
+        ("armv8-a",),
+        # macOS merges visible functions of one name in all modules of a process, whichever compiler made them
+        ("-fvisibility=hidden", "-fvisibility-inlines-hidden", "-Wl,-undefined,dynamic_lookup"),
+    ),
+}
+"""The machines that portable wheels are made for."""
 
 
 class BuildError(Exception):
@@ -46,11 +82,10 @@ class Compiler:
     target: str = ""
 
     @classmethod
-    def zig(cls, march: str, machine: str) -> Compiler:
-        """Return the C++ compiler of zig, which the build installs for itself, for another machine's glibc."""
-        target = f"{machine}-linux-gnu.{OLDEST_GLIBC}"
-        flags = ["-target", target, *ZIG_FLAGS, *X86_ZIG_FLAGS * (machine == "x86_64")]
-        return cls("", shlex.join(flags), march, target)
+    def zig(cls, march: str, machine: Machine) -> Compiler:
+        """Return the C++ compiler of zig, which the build installs for itself, for another machine."""
+        flags = ["-target", machine.target, *ZIG_FLAGS, *machine.flags]
+        return cls("", shlex.join(flags), march, machine.target)
 
     @classmethod
     def find(cls) -> Compiler:
@@ -58,7 +93,7 @@ class Compiler:
         name = os.environ.get("CXX") or "g++"
         program = shutil.which(name)
         if program is None:
-            raise BuildError(f"no C++ compiler ({name}): install the Debian package g++")
+            raise BuildError(f"no C++ compiler ({name}): {GET_COMPILER}")
         # compilers before GCC 11 do not know these levels
         for march in lower_levels(cpu_level()):
             flags = ["-std=c++17", *([f"-march={march}"] if march else [])]
@@ -67,7 +102,7 @@ class Compiler:
                 said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
                 return cls(program, said.partition("\n")[0], march)
         raise BuildError(
-            f"{program} does not compile C++17: install the Debian package g++ (version 8 or later)"
+            f"{program} does not compile C++17 (g++ does from version 8 on): {GET_COMPILER}"
         )
 
 

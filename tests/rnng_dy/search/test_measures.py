@@ -198,7 +198,7 @@ def test_entropy_of_the_next_word_and_its_change(model, ids, prefixes):
 
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
 def test_other_measures_do_not_depend_on_the_next_word(model, search, monkeypatch):
-    monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", 50)
+    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 50)
     options = SearchOptions(search, particles=40, beam=20, fast_track=2, word_beam=4)
     [alone] = measure(model, [SENTENCE], options, end=True)
     [both] = measure(model, [SENTENCE], replace(options, next_word=True), end=True)

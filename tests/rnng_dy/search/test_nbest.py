@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy.search import side_by_side
+from rnng_dy.search import batched_search
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
 
@@ -80,7 +80,7 @@ def test_log_q_is_that_of_the_trees_best_first_and_each_once(parser, encoded):
 
 def test_sentences_beside_it_and_new_graphs_on_the_way_change_nothing(parser, encoded, monkeypatch):
     alone = [nbest_batch(parser, [one], 4, 6)[0] for one in encoded]
-    monkeypatch.setattr(side_by_side, "MAX_STATES", 40)
+    monkeypatch.setattr(batched_search, "MAX_STATES", 40)
     together = nbest_batch(parser, encoded, 4, 6)
     for expected, found in zip(alone, together, strict=True):
         assert [actions for actions, _ in found] == [actions for actions, _ in expected]

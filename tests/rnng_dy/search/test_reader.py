@@ -10,7 +10,6 @@ import pytest
 
 from oracle.errors import RnngError, UnseenSymbolError
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.surprisal import SearchOptions, measure
 
 from ..conftest import make_generator, make_parser
@@ -170,7 +169,7 @@ def test_what_others_read_beside_changes_nothing(model):
 
 def test_a_small_bound_on_graphs_changes_nothing(model, monkeypatch):
     expected = model.surprisals(WORDS, BEAM)
-    monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", 20)
+    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 20)
     for record, other in zip(model.surprisals(WORDS, BEAM), expected, strict=True):
         assert_equal(record, other)
 
@@ -187,5 +186,3 @@ def test_a_filter_draws_anew_for_every_word(model, monkeypatch):
     options = SearchOptions(search="particles", particles=20, seed=7)
     model.surprisals(["she", "read", "no"], options, end=True)
     assert seeds == [(7, 0, words) for words in range(4)]
-    with pytest.raises(RnngError, match="particles"):
-        ParticleFilter(model.transitions, particles=0)

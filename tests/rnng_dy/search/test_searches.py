@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,11 +14,10 @@ from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.interop.clab import import_generator
+from rnng_dy.search.batched_search import answers, run
 from rnng_dy.search.beam import BeamSearch
-from rnng_dy.search.incremental import search_sentence
 from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.side_by_side import expand, run
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
 from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
@@ -114,20 +115,21 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds_and_a_sum_over_all_is_neare
 
 def read_with(search, model):
     """The readings before and after each word and the end."""
-    ids = model.vocabulary.word_ids(SENTENCE)
 
-    def both(number, before, after):
-        return before, after
+    def states():
+        found = [search.start(model.network.start())]
+        for word in [*model.vocabulary.word_ids(SENTENCE), None]:
+            found.append((yield from search.read(found[-1], word)))
+        return found
 
-    [(readings, _)] = run(
-        model, [lambda: search_sentence(search, model.network.start(), ids, True, both)]
-    )
-    return readings
+    [found] = run(model, [states()])
+    return list(pairwise(found))
 
 
 def run_filter(model, particles, runs, threshold, seed=1):
     """log p of each prefix and of the sentence: shape (words and end, runs)."""
-    search = ParticleFilter(model.transitions, particles, runs, threshold, (seed,))
+    options = SearchOptions(particles=particles, runs=runs, threshold=threshold, seed=seed)
+    search = ParticleFilter(model.transitions, options)
     return np.array([after.log_mass for _, after in read_with(search, model)])
 
 
@@ -197,9 +199,9 @@ def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, 
 
     def noted(model, asked):
         requests.extend(asked)
-        return expand(model, asked)
+        return answers(model, asked)
 
-    monkeypatch.setattr("rnng_dy.search.side_by_side.expand", noted)
+    monkeypatch.setattr("rnng_dy.search.batched_search.answers", noted)
     [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
     words = [*model.vocabulary.word_ids(SENTENCE), None]
     assert len(found.records) == len(words)
@@ -210,7 +212,7 @@ def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, 
 class Patient(BeamSearch):
     """A beam that goes on until no partial tree is left."""
 
-    def _bound(self, reached):
+    def _bound(self, word_beam, reached):
         return -math.inf
 
 
@@ -241,27 +243,28 @@ def test_graphs_may_be_renewed_at_any_time(model, monkeypatch):
     sentence = ("c", "c", "a", "b", "a")
     kinds = [SearchOptions(kind, particles=50) for kind in ("beam", "particles", "variable")]
     expected = [log_masses(model, sentence, options) for options in kinds]
-    monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", 1)
+    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 1)
     for options, before in zip(kinds, expected, strict=True):
         assert log_masses(model, sentence, options) == pytest.approx(before, rel=1e-5)
 
 
-def test_a_new_graph_begins_after_so_many_states_and_not_before(model, monkeypatch):
-    graphs, states, renew_cg = [], [], dy.renew_cg
+def test_a_graph_has_a_bounded_number_of_configurations(model, monkeypatch):
+    """The configurations with which a graph begins count."""
+    sizes, batches = Counter(), []
 
     def noted(model, asked):
-        states.extend(h for request in asked for h in request.hypotheses)
-        return expand(model, asked)
+        batches.append(sum(len(request.hypotheses) for request in asked))
+        sizes[dy.cg_version()] += batches[-1]
+        return answers(model, asked)
 
-    monkeypatch.setattr(dy, "renew_cg", lambda **kw: graphs.append(renew_cg(**kw)))
-    monkeypatch.setattr("rnng_dy.search.side_by_side.expand", noted)
+    monkeypatch.setattr("rnng_dy.search.batched_search.answers", noted)
     for most in (1000, 40):
-        monkeypatch.setattr("rnng_dy.search.side_by_side.MAX_STATES", most)
-        graphs.clear(), states.clear()
+        monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", most)
+        sizes.clear(), batches.clear()
         log_masses(model, SENTENCE, SearchOptions("particles", particles=100))
-        assert len(states) > 80
-        assert (len(graphs) == 1) == (most == 1000)
-        assert len(graphs) <= 1 + len(states) / most
+        assert sum(batches) > 80
+        assert (len(sizes) == 1) == (most == 1000)
+        assert max(sizes.values()) <= max(most, *batches)
 
 
 def test_long_sentences_have_no_underflow(model):

@@ -1,15 +1,15 @@
 """Word-by-word searches with a generative model: their common parts.
 
-A search is a generator. It yields an `ExpansionRequest` about some configurations, receives the model's answer
-(`Expansion`), and returns a `SearchState` per word. `side_by_side.run` answers the requests of many
-searches as one batch.
+A search is a generator. It yields an `ExpansionRequest` about some hypotheses, receives the model's answer
+(`Expansion`), and returns a `SearchState` per word. `batched_search.run` answers the requests of many searches as one
+batch.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -26,23 +26,23 @@ class Hypothesis(NamedTuple):
     """A derivation: a configuration, and the action that follows it but is not carried out yet."""
 
     configuration: Configuration
-    action: int | None
+    action: int | None = None
     """The id of that action; None if the hypothesis is the configuration itself."""
-    word: int | None
+    word: int | None = None
     """The id of the word that the action generates."""
-    score: float
+    score: float = 0.0
     """Joint log probability of all actions and words, in nats."""
-    lexical: float
+    lexical: float = 0.0
     """log p(the last word | u), part of the score."""
-    at_word: float
+    at_word: float = 0.0
     """The score when the word before the last one had been generated."""
-    actions: tuple[Any, ...] | None
+    actions: tuple[Any, ...] | None = None
     """All actions as a linked list, last action first."""
 
-    def then(self, c: Configuration, action: int, word: int | None, score: float) -> Hypothesis:
+    def then(self, c: Configuration, action: int, score: float) -> Hypothesis:
         """Return this hypothesis with one more action; `c` is the configuration that it led to."""
         actions = (self.actions, action)
-        return Hypothesis(c, action, word, score, self.lexical, self.at_word, actions)
+        return Hypothesis(c, action, None, score, self.lexical, self.at_word, actions)
 
     def action_ids(self) -> list[int]:
         """Return all actions, in order."""
@@ -54,7 +54,7 @@ class ExpansionRequest(NamedTuple):
 
     hypotheses: Sequence[Hypothesis]
     word: int | None
-    """The id of the next word; None at the end of the sentence."""
+    """The id of the next word, whose probability is asked for; None if no word's is."""
     held: Sequence[Hypothesis] = ()
     """Other hypotheses that the search still needs."""
 
@@ -144,38 +144,25 @@ class WordSearch(ABC):
 
     name: ClassVar[str]
     """Name on the command line and in `SearchOptions.search`."""
-    options: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[tuple[str, ...]] = ()
     """The fields of `SearchOptions` that the search reads, besides `seed`.
 
     The first field is about the number of partial trees of a sentence that are held at a time; without fields, one.
     """
+    lacks: ClassVar[tuple[str, ...]] = ()
+    """The measures that its records never have, as names in `WordRecord`; tables omit them."""
 
-    @classmethod
-    @abstractmethod
-    def open(cls, system: TransitionSystem, options: SearchOptions, index: int) -> WordSearch:
-        """Return the search for sentence number `index`. Raises RnngError for impossible options."""
-
-    @classmethod
-    def lacking(cls, options: SearchOptions) -> Sequence[str]:
-        """Return the measures that its records never have, as names in `WordRecord`; tables omit them."""
-        return ("standard_error",)
+    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
+        """Prepare the search of sentence number `index`. Raises RnngError for impossible options."""
+        self.system, self.options, self.index = system, options, index
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        return SearchState([start_hypothesis(configuration)], np.zeros(1), np.ones(1))
+        return SearchState([Hypothesis(configuration)], np.zeros(1), np.ones(1))
 
     @abstractmethod
-    def read(self, reading: SearchState, word: int | None) -> Search[SearchState]:
+    def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """Return the state after one more word; None is the end of the sentence, where trees are complete."""
-
-    def finish(self, reading: SearchState) -> Search[SearchState]:
-        """Return the state after the end of the sentence, from `read` unless a search overrides this method."""
-        return self.read(reading, None)
-
-
-def start_hypothesis(configuration: Configuration) -> Hypothesis:
-    """Return the hypothesis from which all others derive."""
-    return Hypothesis(configuration, None, None, 0.0, 0.0, 0.0, None)
 
 
 def log_sum(values: Iterable[float]) -> float:
@@ -187,7 +174,7 @@ def log_sum(values: Iterable[float]) -> float:
     return float(top + np.log(np.exp(values - top).sum()))
 
 
-def finishing(system: TransitionSystem, answer: Expansion) -> np.ndarray:
+def completes_tree(system: TransitionSystem, answer: Expansion) -> np.ndarray:
     """Return which valid actions would complete a tree: shape (configurations, actions)."""
     found = np.zeros(answer.actions.shape, bool)
     for action in range(system.first_open):
@@ -197,46 +184,22 @@ def finishing(system: TransitionSystem, answer: Expansion) -> np.ndarray:
     return found
 
 
-def carried_out(
+def without_words(system: TransitionSystem, scores: np.ndarray) -> np.ndarray:
+    """Return scores of actions, shape (hypotheses, actions), with -inf for actions that no end can follow."""
+    scores = scores.copy()
+    scores[:, SHIFT] = -np.inf
+    if system.opening_needs_word:
+        scores[:, system.first_open :] = -np.inf
+    return scores
+
+
+def expand(
     hypotheses: Sequence[Hypothesis], answer: Expansion, scores: np.ndarray, items: np.ndarray
-) -> Iterator[tuple[int, Hypothesis]]:
-    """Yield hypotheses extended by the actions at some indices of the scores, each with its row."""
-    rows, actions = np.divmod(items, scores.shape[1])
-    for row, action, score in zip(
-        rows.tolist(), actions.tolist(), scores.ravel()[items].tolist(), strict=True
-    ):
-        yield row, hypotheses[row].then(answer.configurations[row], action, None, score)
-
-
-def search_sentence(
-    search: WordSearch,
-    root: Configuration,
-    words: Sequence[int | None],
-    end: bool,
-    measure: Callable[[int, SearchState, SearchState | None], T],
-    foresee: Callable[[SearchState], Search[SearchState]] | None = None,
-) -> Search[tuple[list[T], SearchState]]:
-    """Return the results of `measure` for each word and, if `end`, the end of the sentence; and the last state.
-
-    `foresee` adds the entropy of the next word to each state.
-    `measure` takes the number of the word, from 0, and the states before and after it. No other states are stored, so
-    a long sentence needs no more memory than a short one. A word that the model cannot generate is None in `words`; the
-    state after it is None and the search skips it. The search stops after a word that no partial tree reaches.
-    """
-    before, measured = search.start(root), []
-    if foresee is not None:
-        before = yield from foresee(before)
-    for number, word in enumerate(words):
-        after = None if word is None else (yield from search.read(before, word))
-        if foresee is not None and after is not None:
-            after = yield from foresee(after)
-        measured.append(measure(number, before, after))
-        if after is not None:
-            before = after
-        if not before.hypotheses:
-            return measured, before
-    if end:
-        after = yield from search.finish(before)
-        measured.append(measure(len(words), before, after))
-        before = after
-    return measured, before
+) -> tuple[list[int], list[Hypothesis]]:
+    """Return hypotheses with one more action each, and their rows; `items` are indices of the flattened scores."""
+    rows, actions = (column.tolist() for column in np.divmod(items, scores.shape[1]))
+    of_items = zip(rows, actions, scores.ravel()[items].tolist(), strict=True)
+    return rows, [
+        hypotheses[row].then(answer.configurations[row], action, score)
+        for row, action, score in of_items
+    ]

@@ -1,35 +1,28 @@
-"""Searches that run side by side: the model answers the requests of all of them as one batch."""
+"""Searches of many sentences: the model answers the requests of all of them as one batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from oracle.transitions import SHIFT
-from rnng_dy.engine import dy, one_graph
-from rnng_dy.search.incremental import (
-    Expansion,
-    ExpansionRequest,
-    Hypothesis,
-    Search,
-    T,
-)
-from rnng_dy.search.model import Model
+from rnng_dy.engine import one_graph
+from rnng_dy.search.model import Graphs, Model
+from rnng_dy.search.word_search import Expansion, ExpansionRequest, Search, T
 
 MAX_STATES = 1500
 """Configurations per graph; beyond that, the configurations still needed are carried into a new graph."""
 
 
 @one_graph
-def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[T]:
-    """Return the results of searches, which run side by side; each is opened in the new graph."""
-    dy.renew_cg(derivatives=False)
-    searches = [open_search() for open_search in open_searches]
+def run(model: Model, searches: Sequence[Search[T]]) -> list[T]:
+    """Return the results of searches, which must not have begun: they begin in a new graph."""
+    graphs = Graphs(model, MAX_STATES)
     requests: dict[int, ExpansionRequest] = {}
     results: dict[int, T] = {}
 
-    def ask(i: int, answer: Expansion | None) -> None:
+    def send(i: int, answer: Expansion | None) -> None:
         try:
             request = searches[i].send(answer)
             if not isinstance(request, ExpansionRequest):
@@ -40,26 +33,18 @@ def run(model: Model, open_searches: Sequence[Callable[[], Search[T]]]) -> list[
             results[i] = stopped.value
 
     for i in range(len(searches)):
-        ask(i, None)
-    states = 0
+        send(i, None)
     while requests:
         asked, requests = requests, {}
-        states += sum(len(request.hypotheses) for request in asked.values())
-        if states > MAX_STATES:
-            keep(model, [h for r in asked.values() for h in (*r.hypotheses, *r.held)])
-            dy.renew_cg(derivatives=False)
-            states = 0
-        for i, answer in zip(asked, expand(model, list(asked.values())), strict=True):
-            ask(i, answer)
+        following = [h.configuration for r in asked.values() for h in r.hypotheses]
+        held = [h.configuration for r in asked.values() for h in r.held]
+        graphs.make_room(following, held)
+        for i, found in zip(asked, answers(model, list(asked.values())), strict=True):
+            send(i, found)
     return [results[i] for i in range(len(searches))]
 
 
-def keep(model: Model, hypotheses: Iterable[Hypothesis]) -> None:
-    """Let hypotheses outlive the current graph."""
-    model.network.keep({id(h.configuration): h.configuration for h in hypotheses}.values())
-
-
-def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
+def answers(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
     """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
@@ -78,9 +63,9 @@ def expand(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion
         # before the actions: one run of the graph computes both
         of_word[members] = step.word_log_probs(members, [words[i] for i in members])
     table = np.where(valid, step.action_log_probs(), -np.inf)
-    answers, begin = [], 0
+    found, begin = [], 0
     for request in requests:
         part = slice(begin, begin + len(request.hypotheses))
-        answers.append(Expansion(configurations[part], table[part], of_word[part]))
+        found.append(Expansion(configurations[part], table[part], of_word[part]))
         begin = part.stop
-    return answers
+    return found

@@ -1,0 +1,54 @@
+"""A wheel of ARM Linux on Debian's Python for it, in a folder, run by qemu."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from .programs import called
+
+PYTHON = "3.11"
+"""Of Debian 12, whose packages are fetched."""
+PACKAGES = [f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6", "zlib1g"]
+PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_aarch64"]
+
+
+def emulator(machine: str) -> str:
+    """Return the path of qemu's emulator; ends with the package to install where it is absent."""
+    for name in (f"qemu-{machine}", f"qemu-{machine}-static"):
+        if found := shutil.which(name):
+            return found
+    sys.exit(f"error: no qemu-{machine}: install the Debian package qemu-user-static")
+
+
+def install(wheel: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the command that runs Debian's Python, and the environment in which it finds the wheel's packages."""
+    root, site = folder / "aarch64.root", folder / "aarch64.site"
+    for package in _debian_packages(folder / "apt"):
+        called(["dpkg-deb", "-x", str(package), str(root)])
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
+    only = ["--python-version", PYTHON, "--only-binary", ":all:", "--target", str(site)]
+    called([*pip, *platforms, *only, str(wheel)])
+    program = [emulator("aarch64"), "-L", str(root), str(root / "usr" / "bin" / f"python{PYTHON}")]
+    return program, {"PYTHONPATH": str(site), "PYTHONHOME": str(root / "usr")}
+
+
+def _debian_packages(folder: Path) -> list[Path]:
+    """Fetch Python for ARM with what it needs, by lists of packages of its own: this system stays as it is."""
+    (folder / "lists").mkdir(parents=True)
+    (folder / "archives" / "partial").mkdir(parents=True)
+    (folder / "status").touch()
+    settings = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "APT::Sandbox::User": "root",
+        "Dir::State::Lists": folder / "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache::archives": folder / "archives",
+    }
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    called([*apt, "update"])
+    called([*apt, "install", "--yes", "--download-only", "--no-install-recommends", *PACKAGES])
+    return sorted((folder / "archives").glob("*.deb"))
