@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rnng_dy.language_model import GenerativeModel
 
 import oracle
 from clusters.files import ClusteredWord
@@ -18,6 +17,7 @@ from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.parser import DiscriminativeParser
