@@ -10,8 +10,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, unmeasured
+from rnng_dy.open_vocabulary import open_records
 from rnng_dy.results import Lines
-from rnng_dy.search.surprisal import SearchOptions, measure_batch
+from rnng_dy.search.surprisal import SearchOptions, measure, measure_batch
 from rnng_dy.search.trees import NumberedSentence, in_places
 
 
@@ -70,6 +71,24 @@ def _with_next_words(scorer, records: Sequence[Sequence[WordRecord]]) -> Iterato
 
 def _foreseeing(record: WordRecord, before: float, after: float) -> WordRecord:
     return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
+
+
+def records_of(
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sequence[str]]]
+) -> list[Sequence[WordRecord]]:
+    """Return the word records of each sentence, with or without a search; `is_open` asks for those of words as strings.
+
+    A sentence comes with its number, which decides the draws of a particle filter.
+    """
+    numbers, sentences = zip(*batch, strict=True)
+
+    def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:
+        if not hasattr(model, "transitions"):
+            return model.surprisals_of(sentences, unkified)
+        found = measure(model, sentences, options, unkified=unkified, numbers=numbers)
+        return [of.records for of in found]
+
+    return open_records(model, sentences, measured) if is_open else measured()
 
 
 def line_without_memory(wanted: WantedOutputs, item: NumberedSentence) -> Lines:

@@ -5,91 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clusters.files import ClusteredWord
-from oracle.blocks import OracleSentence
 from oracle.brackets import parse_line
-from oracle.transitions import SHIFT, SYSTEMS, unlimited
+from oracle.transitions import SHIFT
 from rnng_dy.engine import dy
-from rnng_dy.reproduce.systems import parse
 from rnng_dy.search.importance import estimate
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
-from ..conftest import (
-    GENERATOR_SIZES,
-    PARSER_SIZES,
-    DiscriminativeParser,
-    GenerativeModel,
-    log_q,
-    make_generator,
-    make_parser,
+from ..conftest import make_generator, make_parser
+from ..tiny_models import (
+    COMPOSITIONS,
+    WORDS,
+    all_trees,
+    exact_log_q,
+    make_tiny_generator,
+    make_tiny_parser,
+    next_steps,
+    state_after,
+    tokens_of,
 )
-
-COMPOSITIONS = ["corrected", "buggy", "gated-attention", "corrected/in-order", "corrected/history"]
-"""With the transition system or the parser state where it is not the paper's."""
-WORDS = ("a", "b", "c")
-
-
-def tiny_oracle(generative, system):
-    """Two nonterminals and three words, one of them alone in its cluster."""
-    actions = system.actions_of(parse_line("(S a (X b c))"), preterminals=False)
-    more = None if generative else WORDS
-    return [OracleSentence("", more, WORDS, more, WORDS, tuple(actions), 1, system.name)]
-
-
-def make_tiny_parser(composition, max_open):
-    composition, state, transitions = parse(composition)
-    oracle = tiny_oracle(False, unlimited(SYSTEMS[transitions]))
-    vocabulary = ParserVocabulary.from_oracle(oracle, use_tags=True)
-    parser = DiscriminativeParser(
-        vocabulary,
-        PARSER_SIZES,
-        composition=composition,
-        seed=3,
-        transitions=transitions,
-        state=state,
-    )
-    return limited(parser, max_open)
-
-
-def make_tiny_generator(composition, max_open):
-    composition, state, transitions = parse(composition)
-    oracle = tiny_oracle(True, unlimited(SYSTEMS[transitions]))
-    clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
-    vocabulary = GeneratorVocabulary.build(clusters, oracle)
-    model = GenerativeModel(
-        vocabulary,
-        GENERATOR_SIZES,
-        composition=composition,
-        seed=3,
-        transitions=transitions,
-        state=state,
-    )
-    return limited(model, max_open)
-
-
-def limited(model, max_open):
-    """With few trees."""
-    for limit in model.transitions.limits:
-        setattr(model.transitions, limit, max_open)
-    return model
-
-
-def all_trees(system, words):
-    """Every complete action sequence of the parser over a number of words."""
-    finished, frontier = [], [((), system.start(words))]
-    while frontier:
-        actions, state = frontier.pop()
-        for action in np.flatnonzero(system.masks[system.mask_number(state)]).tolist():
-            after = state.after(action)
-            target = finished if after.is_finished else frontier
-            target.append((*actions, action) if after.is_finished else ((*actions, action), after))
-    return finished
-
-
-def tokens_of(parser, words):
-    return parser.encode(words, words, words)
 
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)
@@ -99,10 +33,6 @@ def test_q_over_all_trees_of_a_sentence_sums_to_one(composition, alpha):
     trees = all_trees(parser.transitions, 3)
     assert len(trees) > 50
     assert np.exp(exact_log_q(parser, WORDS, trees, alpha)).sum() == pytest.approx(1, abs=1e-4)
-
-
-def exact_log_q(parser, words, trees, alpha):
-    return log_q(parser, tokens_of(parser, words), trees, alpha)
 
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)
@@ -125,30 +55,6 @@ def test_generator_mass_of_finished_and_unfinished_sequences_is_one(composition)
     unfinished = sum(np.exp(log_p) for _, _, log_p in frontier)
     assert finished > 0.001
     assert finished + unfinished == pytest.approx(1, abs=1e-5)
-
-
-def state_after(model, actions):
-    state = model.transitions.start(None)
-    for action in actions:
-        state = state.after(action)
-    return state
-
-
-def next_steps(model, words, actions):
-    """Every valid next action, with each word where it generates one, and its log probability."""
-    dy.renew_cg()
-    c, generated = model.network.start(), iter(words)
-    for action in actions:
-        word = next(generated) if action == SHIFT else None
-        c = model.network.advance(c, action, word)
-    step = model.network.step([c])
-    [log_probs], [of_words] = step.action_log_probs(), step.every_word_log_prob([0])
-    for action in np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)]):
-        if action != SHIFT:
-            yield None, int(action), log_probs[action]
-            continue
-        for word in np.flatnonzero(np.isfinite(of_words)).tolist():
-            yield word, SHIFT, log_probs[SHIFT] + of_words[word]
 
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)

@@ -1,10 +1,12 @@
-"""What models generate is drawn as often as they say: frequencies of sentences against their probabilities."""
+"""What models generate is drawn as often as they say, in bounded memory."""
 
 from __future__ import annotations
 
+import select
+import subprocess
 from collections import Counter
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -12,10 +14,15 @@ import pytest
 from oracle.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
+from rnng_dy.engine import dy
+from rnng_dy.generator import GenerativeModel
+from rnng_dy.search import generation
 from rnng_dy.search.generation import MAX_THROWN_AWAY, until_drawn
 from rnng_dy.search.scoring import joint_log_probs
+from tests.commands import COMMAND, started
+from tests.conftest import DATA
 
-from ..models.test_distributions import WORDS, all_trees, make_tiny_generator, make_tiny_parser
+from ..tiny_models import WORDS, all_trees, make_tiny_generator, make_tiny_parser
 
 
 def assert_drawn_as_often(drawn: Mapping[tuple, int], probs: Mapping[tuple, float]) -> None:
@@ -72,12 +79,58 @@ def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(
     assert len(thrown_away) == MAX_THROWN_AWAY
 
 
-def test_a_sentence_that_fits_begins_the_count_anew():
-    rounds, half = [], MAX_THROWN_AWAY // 2
+def with_graphs(monkeypatch, owner, name, size_of):
+    """How much each graph has been asked for by calls of a method, by the graphs' versions."""
+    sizes, method = Counter(), getattr(owner, name)
 
-    def hardly_ever(randoms):
-        rounds.append(len(randoms))
-        fits = len(rounds) % half == 0
-        return [len(rounds) if fits else None, *[None] * (len(randoms) - 1)]
+    def counted(*args, **kwargs):
+        sizes[dy.cg_version()] += size_of(*args)
+        return method(*args, **kwargs)
 
-    assert list(until_drawn(2, 1, 9, hardly_ever)) == [half, 2 * half]
+    monkeypatch.setattr(owner, name, counted)
+    return sizes
+
+
+def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
+    model = GenerativeModel.load(DATA / "models-0.1.0" / "generator")
+    sizes = with_graphs(monkeypatch, model.network, "step", len)
+    expected = model.generate(12, seed=4)
+    # one is enough for so few
+    assert len(sizes) == 1
+    sizes.clear()
+    monkeypatch.setattr(generation, "MAX_STATES", 30)
+    assert model.generate(12, seed=4) == expected
+    assert max(sizes.values()) <= 30 < sum(sizes.values())
+
+
+def test_a_graph_of_the_language_model_has_one_word(generator, monkeypatch):
+    model = LstmLanguageModel(generator.vocabulary, LanguageModelSizes(2, 7, 9), seed=3)
+    sizes = with_graphs(
+        monkeypatch, model.network.lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
+    )
+    sentences = model.generate(3, seed=4, max_length=60)
+    assert sum(map(len, sentences)) > 3
+    assert set(sizes.values()) == {1}
+
+
+def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them():
+    asked = []
+
+    def draw_batch(randoms):
+        asked.append(len(randoms))
+        return [random.random() for random in randoms]
+
+    short = list(until_drawn(250, 1, 200, draw_batch))
+    assert asked == [100, 100, 50]
+    for max_length, together in (10_000, 2), (10**9, 1):
+        asked.clear()
+        assert list(islice(until_drawn(10**15, 1, max_length, draw_batch), 250)) == short
+        assert set(asked) == {together}
+
+
+@pytest.mark.parametrize("model", ["generator", "lm"])
+def test_the_command_prints_sentences_before_all_are_drawn(model):
+    command = [*COMMAND, "generate", "-n", 10**9, "--model", DATA / "models-0.1.0" / model]
+    with started(*command, stdout=subprocess.PIPE) as process:
+        assert select.select([process.stdout], [], [], 120)[0]
+        assert process.stdout.readline().endswith(b"\n")

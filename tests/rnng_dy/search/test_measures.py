@@ -19,10 +19,17 @@ from rnng_dy.search.surprisal import SearchOptions, measure
 
 from ...pages import CHECKOUT
 from ..conftest import simple_clusters
-from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
-from .test_searches import EVERYTHING, every_derivation
+from ..tiny_models import (
+    COMPOSITIONS,
+    complete_trees,
+    every_derivation,
+    make_tiny_generator,
+    next_steps,
+    state_after,
+)
 
 SENTENCE = ("a", "b", "c")
+EVERYTHING = SearchOptions(beam=10**6, fast_track=0, word_beam=10**6)
 
 
 @pytest.fixture(scope="module", params=COMPOSITIONS)
@@ -38,8 +45,7 @@ def ids(model):
 @pytest.fixture(scope="module")
 def prefixes(model, ids):
     """Per word all derivations up to it: actions and log p, the best first; before the first word, the empty one."""
-    reached = [sorted(found, key=lambda one: -one[1]) for found in every_derivation(model, ids)]
-    return [[((), 0.0)], *reached]
+    return [[((), 0.0)], *every_derivation(model, ids)]
 
 
 @pytest.fixture(scope="module")
@@ -83,19 +89,6 @@ def since_word_before(actions):
     if actions[-1] != SHIFT:
         places.append(len(actions))
     return actions[places[-2] + 1 if len(places) > 1 else 0 : places[-1]]
-
-
-def complete_trees(model, ids, found):
-    """All complete trees that derivations lead to without a further word, the best first."""
-    ended, frontier = [], list(found)
-    while frontier:
-        actions, log_p = frontier.pop()
-        for word, action, step in next_steps(model, ids, actions):
-            if word is None:
-                after = (*actions, action), log_p + step
-                is_complete = state_after(model, after[0]).is_finished
-                (ended if is_complete else frontier).append(after)
-    return sorted(ended, key=lambda one: -one[1])
 
 
 def entropy(log_ps):
@@ -144,22 +137,6 @@ def test_entropy_of_the_partial_trees_and_its_change(prefixes, records):
     assert [record.entropy_delta for record in records] == near(np.diff(expected))
 
 
-def test_rounds_and_distance(model, ids, prefixes, records):
-    """An unlimited beam carries out each action that can come before the word, one round after another."""
-    for number, record in enumerate(records):
-        frontier, done, rounds = prefixes[number], 0, 0
-        while frontier:
-            rounds, following = rounds + 1, []
-            for actions, _ in frontier:
-                for word, action, _ in next_steps(model, ids[:number], actions):
-                    ends = state_after(model, (*actions, action)).is_finished
-                    done += word == ids[number] or (word is None and not ends)
-                    if word is None and not ends:
-                        following.append(((*actions, action), 0.0))
-            frontier = following
-        assert (record.rounds, record.actions) == (rounds, done)
-
-
 def test_constituents_opened_and_closed(model, ids, prefixes):
     [found] = measure(model, [SENTENCE], EVERYTHING, end=True)
     derivations = [*prefixes[1:], complete_trees(model, ids, prefixes[-1])]
@@ -206,17 +183,6 @@ def test_other_measures_do_not_depend_on_the_next_word(model, search, monkeypatc
         assert one.surprisal == near(other.surprisal)
         assert (one.next_word_entropy, one.next_word_entropy_delta) == (None, None)
         assert other.token is None or other.next_word_entropy > 0
-
-
-def test_a_reader_has_the_same_measures(model):
-    options = replace(EVERYTHING, next_word=True)
-    [found] = measure(model, [SENTENCE], options)
-    reader = model.reader(options)
-    for token, record in zip(SENTENCE, found.records, strict=True):
-        pushed = reader.push(token)
-        assert pushed.next_word_entropy == near(record.next_word_entropy)
-        assert pushed.next_word_entropy_delta == near(record.next_word_entropy_delta)
-        assert (pushed.opened, pushed.closed) == near((record.opened, record.closed))
 
 
 def entropies_by_surprisal(scorer, seen, words):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from oracle.errors import RnngError, UnseenSymbolError
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions
 
 from ..conftest import make_generator, make_parser
 
@@ -18,6 +18,7 @@ WORDS = ["she", "read", "no", "zebra", "letter", "."]
 BEAM = SearchOptions(beam=12, fast_track=2, word_beam=4)
 OPTIONS = {
     "beam": BEAM,
+    "next word": replace(BEAM, next_word=True),
     "all": SearchOptions(beam=12, fast_track=2, word_beam=4, sum_all=True),
     "reference": SearchOptions(beam=12, fast_track=2, word_beam=4, like_reference=True),
     "particles": SearchOptions(search="particles", particles=10, runs=2, seed=4),
@@ -98,13 +99,8 @@ def test_the_probabilities_of_all_next_words_add_up_to_1(model, name):
         probs = [p for _, p in found]
         assert probs == sorted(probs, reverse=True)
         assert math.fsum(probs) == pytest.approx(1, abs=1e-6)
-        assert [w for w, _ in reader.next_words(2)] == [w for w, _ in found[:2]]
+        assert reader.next_words() == found[:10]
         reader.push(word)
-
-
-def test_ten_next_words_are_given_where_nobody_says_how_many(model):
-    reader = model.reader(BEAM)
-    assert reader.next_words() == reader.next_words(1000)[:10]
 
 
 def test_next_words_are_those_that_are_not_surprising(model):
@@ -138,40 +134,11 @@ def test_a_search_that_finds_no_way_says_so(model):
     assert reader.tokens == ()
 
 
-@pytest.mark.parametrize("k", [0, -1])
-def test_next_words_are_one_at_least(model, k):
+def test_what_is_no_token_or_number_is_refused(model):
     with pytest.raises(RnngError, match="from 1 on"):
-        model.reader(BEAM).next_words(k)
-
-
-@pytest.mark.parametrize("tokens", [[], "a sentence", {"a", "set"}])
-def test_a_sentence_is_a_list_of_tokens(model, tokens):
-    with pytest.raises(RnngError, match="list of tokens"):
-        model.surprisals(tokens, BEAM)
-
-
-def test_half_a_character_is_no_word(model):
-    for read in (model.reader(BEAM).push, lambda token: model.surprisals([token], BEAM)):
-        with pytest.raises(RnngError, match="lone surrogates"):
-            read("\ud800")
-
-
-def test_what_others_read_beside_changes_nothing(model):
-    """Four sentences are searched side by side, and graphs end in the middle of them."""
-    sentences = [WORDS, ["the"], ["a", "letter", "."], WORDS[::-1], ["she", "A1-S", "slept"]]
-    together = list(measure(model, sentences, BEAM, end=True))
-    for sentence, found in zip(sentences, together, strict=True):
-        [alone] = measure(model, [sentence], BEAM, end=True)
-        for record, other in zip(found.records, alone.records, strict=True):
-            assert_equal(record, other)
-        assert found.problem == alone.problem
-
-
-def test_a_small_bound_on_graphs_changes_nothing(model, monkeypatch):
-    expected = model.surprisals(WORDS, BEAM)
-    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 20)
-    for record, other in zip(model.surprisals(WORDS, BEAM), expected, strict=True):
-        assert_equal(record, other)
+        model.reader(BEAM).next_words(0)
+    with pytest.raises(RnngError, match="lone surrogates"):
+        model.reader(BEAM).push("\ud800")
 
 
 def test_a_filter_draws_anew_for_every_word(model, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -20,48 +20,27 @@ from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
-from ..models.test_distributions import COMPOSITIONS, make_tiny_generator, next_steps, state_after
+from ..tiny_models import (
+    COMPOSITIONS,
+    WORDS,
+    all_trees,
+    complete_trees,
+    every_derivation,
+    make_tiny_generator,
+    make_tiny_parser,
+)
 
 SENTENCE = ("a", "b", "c")
 EVERYTHING = SearchOptions(beam=10**6, fast_track=0, word_beam=10**6)
-
-
-def every_derivation(model, ids):
-    """All derivations of each prefix of some words, as lists of actions and log p."""
-    frontier = [((), 0.0)]
-    for position, word in enumerate(ids):
-        reached = []
-        while frontier:
-            actions, log_p = frontier.pop()
-            for given, action, step in next_steps(model, ids[:position], actions):
-                after = ((*actions, action), log_p + step)
-                if given is None and not state_after(model, after[0]).is_finished:
-                    frontier.append(after)
-                elif given == word:
-                    reached.append(after)
-        yield reached
-        frontier = list(reached)
+SIZES = [(2, 1, 1), (6, 2, 3), (30, 4, 20), (3000, 1, 3000)]
 
 
 def exact_log_masses(model, words):
     """log p of each prefix of some words, and of the whole sentence, from every derivation by itself."""
     ids = model.vocabulary.word_ids(words)
     prefixes = list(every_derivation(model, ids))
-    masses = [np.logaddexp.reduce([log_p for _, log_p in reached]) for reached in prefixes]
-    return np.array([*masses, close(model, ids, prefixes[-1])])
-
-
-def close(model, ids, frontier):
-    """log p of all complete trees that derivations lead to without a further word."""
-    ended = []
-    while frontier:
-        actions, log_p = frontier.pop()
-        for given, action, step in next_steps(model, ids, actions):
-            if given is None:
-                after = ((*actions, action), log_p + step)
-                finished = state_after(model, after[0]).is_finished
-                (ended if finished else frontier).append(after)
-    return np.logaddexp.reduce([log_p for _, log_p in ended])
+    found = [*prefixes, complete_trees(model, ids, prefixes[-1])]
+    return np.array([np.logaddexp.reduce([log_p for _, log_p in reached]) for reached in found])
 
 
 def log_masses(model, words, options):
@@ -151,12 +130,6 @@ def test_particles_are_resampled_below_the_threshold_alone(model):
     assert not np.array_equal(never, always)
 
 
-def test_the_error_falls_with_the_root_of_the_number_of_particles(model):
-    few, many = (np.exp(run_filter(model, k, 400, 0.5)).std(axis=1) for k in (25, 400))
-    first = first_choice(model)
-    assert (few / many)[first:] == pytest.approx(np.full(4 - first, 4.0), rel=0.35)
-
-
 def test_standard_errors_are_those_of_many_runs(model):
     """Surprisals of 50 times 8 runs scatter as each of the 50 says."""
     found = [
@@ -169,44 +142,16 @@ def test_standard_errors_are_those_of_many_runs(model):
         assert np.std(surprisals) == pytest.approx(np.mean(said), rel=0.5)
 
 
-def test_analyses_of_all_searches_have_the_scores_of_their_derivations(model):
-    for options in (SearchOptions(), SearchOptions("particles"), SearchOptions("variable")):
-        [found] = measure(model, [SENTENCE], options, end=True)
-        for tree in found.trees:
-            words, actions = model.encode(SENTENCE, tree.actions)
-            [score] = joint_log_probs(model, words, [actions])
-            assert tree.log_prob == pytest.approx(score, rel=1e-5), options.search
-
-
-def test_analyses_of_all_searches_come_best_first(model):
+def test_analyses_of_all_searches_have_the_scores_of_their_derivations_best_first(model):
     for search in SEARCHES:
         [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
         for analyses in (*(record.beam for record in found.records), found.trees):
             scores = [analysis.log_prob for analysis in analyses]
             assert scores == sorted(scores, reverse=True), search
-
-
-def test_where_one_analysis_goes_on_its_shares_of_a_surprisal_are_the_words(model):
-    [found] = measure(model, [SENTENCE], SearchOptions(word_beam=1), end=True)
-    for record in found.records:
-        assert record.best_syntactic == pytest.approx(record.syntactic, abs=1e-6)
-        assert record.best_lexical == pytest.approx(record.lexical, abs=1e-6)
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_rounds_are_how_often_the_model_is_asked_for_a_word(model, monkeypatch, search):
-    requests = []
-
-    def noted(model, asked):
-        requests.extend(asked)
-        return answers(model, asked)
-
-    monkeypatch.setattr("rnng_dy.search.batched_search.answers", noted)
-    [found] = measure(model, [SENTENCE], SearchOptions(search, particles=50), end=True)
-    words = [*model.vocabulary.word_ids(SENTENCE), None]
-    assert len(found.records) == len(words)
-    for word, record in zip(words, found.records, strict=True):
-        assert record.rounds == sum(request.word == word for request in requests) > 0
+        for tree in found.trees:
+            words, actions = model.encode(SENTENCE, tree.actions)
+            [score] = joint_log_probs(model, words, [actions])
+            assert tree.log_prob == pytest.approx(score, rel=1e-5), search
 
 
 class Patient(BeamSearch):
@@ -265,6 +210,33 @@ def test_a_graph_has_a_bounded_number_of_configurations(model, monkeypatch):
         assert sum(batches) > 80
         assert (len(sizes) == 1) == (most == 1000)
         assert max(sizes.values()) <= max(most, *batches)
+
+
+@pytest.mark.parametrize("composition", COMPOSITIONS)
+def test_beams_bound_the_exact_marginal_and_reach_it(composition):
+    model = make_tiny_generator(composition, max_open=1)
+    trees = all_trees(make_tiny_parser(composition, 1).transitions, 3)
+    sentences = list(product(WORDS, repeat=3))[::5]
+    exact = []
+    for words in sentences:
+        joint = joint_log_probs(model, model.vocabulary.word_ids(words), trees)
+        exact.append(np.logaddexp.reduce(joint))
+    below = []
+    for size in SIZES:
+        found = {
+            sum_all: [
+                m.log_mass
+                for m in measure(model, sentences, SearchOptions("beam", *size, sum_all), end=True)
+            ]
+            for sum_all in (False, True)
+        }
+        # all that reaches the end is at least what is kept of it
+        assert all(a >= b - 1e-5 for a, b in zip(found[True], found[False], strict=True))
+        assert all(a <= b + 1e-4 for a, b in zip(found[True], exact, strict=True))
+        below.append(np.mean(np.subtract(exact, found[False])))
+    assert below == sorted(below, reverse=True)
+    assert below[0] > 0.5
+    assert found[False] == pytest.approx(exact, abs=1e-4)
 
 
 def test_long_sentences_have_no_underflow(model):
