@@ -76,7 +76,6 @@ def test_a_training_corpus_is_counted(sentences, generative_sentences):
         "",
         "[]",
         "{",
-        '{"a": {"b": NaN}}',
         '{"a": 1}',
         '{"a": {"b": []}}',
         '{"a": {"b": {"c": 1}}}',
