@@ -146,7 +146,8 @@ def export(
 ) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
-    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that float16 cannot hold.
+    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
+    float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
