@@ -8,13 +8,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
-from oracle.training_data import Recipe, evenly_spaced, trees_of
+from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
@@ -53,7 +52,6 @@ def train(
     dev: str | None = None,
     hold_out: float | None = None,
     unk: str | None = None,
-    skip_preterminals: bool = False,
     resume: bool = False,
     init: str | os.PathLike[str] | None = None,
     extend: bool = False,
@@ -86,7 +84,6 @@ def train(
         dev: Development oracle.
         hold_out: Share of `trees` that is taken for development, and that the folder gets as dev.trees.
         unk: Rules for classes of unknown words.
-        skip_preterminals: Whether trees that are only a preterminal are left out.
         resume: Whether the training in the folder continues, if there is one.
         init: Model whose parameters, dimensions and vocabulary the training begins with.
         extend: Whether the model of `init` gets new labels, tags and repeated words.
@@ -117,7 +114,7 @@ def train(
         config = {name: value for name, value in config.items() if value is not None}
         chosen, sizes = settings_and_sizes(of_kind, settings)
         parses = not of_kind.generates_words
-        sources = Sources(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals)
+        sources = Sources(trees, dev_trees, train, dev, hold_out, unk)
         sources.require_complete(parses)
         of_trees = {**config, "extend": extend}
         of_parsers = {"pos": pos, "pretrained": pretrained}
@@ -125,13 +122,13 @@ def train(
         others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
         for name, value in others.items():
             if value:
-                raise RnngError(f"--{name} is not for {of_kind.plural}")
+                raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
         if init and os.path.realpath(init) == os.path.realpath(folder):
             raise RnngError("--init and --model name one folder: name a new one as --model")
         if "tag" in sizes and not (pos or resume or init):
-            raise RnngError("--tag-size is for parsers that read tags: add --pos")
+            raise RnngError("tag_size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
@@ -155,14 +152,13 @@ def train(
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
-            load = of_kind.model_class.build if resumes else of_kind.model_class.load
+            load = of_kind.build if resumes else of_kind.load
             model = load(origin)
             fine_tuning.require_same(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
                 raise RnngError(f"{origin} was trained without --pos")
 
         # data
-        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
             data = data_of_oracles(sources, parses)
         else:
@@ -171,11 +167,11 @@ def train(
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(sources, recipe, made)
+            data = data_of_trees(sources, recipe)
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
-        preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
+        preset_of = preset, kind, len(data.train)
         saved = saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
         base = saved["settings"]
         if engine.device() != engine.CPU:
@@ -198,7 +194,7 @@ def train(
         if resumes:
             require_same(saved, settings, inputs, folder)
         if model is None:
-            sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
+            sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             parts = pos, vectors, clustered
             model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
@@ -259,7 +255,7 @@ def train(
                 log.append_record(place, record)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
-                stream.write(trees_of(made, "dev").read_text(encoding="utf-8"))
+                stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
         warn_of(data.source, data.train, impossible)
 
         # updates
@@ -280,4 +276,4 @@ def train(
             finished = {**model.about["training"], "finished": True}
             model.about = {**model.about, "training": finished}
             model_card.write(folder, model.about)
-    return registry.load(folder, of_kind.name)
+    return registry.load(folder, kind)
