@@ -14,12 +14,15 @@ from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
+from oracle.stored import stored_oracle
 from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
 from oracle.treebank import words
 from oracle.unknown import RULES
 from rnng_dy.results import content_hash
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
+
+STORED = "train.sentences"
 
 _log = logging.getLogger(__name__)
 
@@ -74,11 +77,14 @@ class Sources:
             raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
-def data_of_oracles(sources: Sources, parses: bool) -> Data:
-    """Read oracles. Raises InputError for what is no oracle of this kind of model."""
+def data_of_oracles(sources: Sources, parses: bool, folder: Path) -> Data:
+    """Read oracles, and store the training sentences in a folder, which is needed as long as the data is.
+
+    Raises InputError for what is no oracle of this kind of model.
+    """
     train, dev = sources.train, sources.dev
-    sentences, dev_sentences = read_oracle(train), read_oracle(dev)
-    inputs = {"--train": content_hash(sentences), "--dev": content_hash(dev_sentences)}
+    sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
+    inputs = {"--train": sentences.hash, "--dev": content_hash(dev_sentences)}
     golds = []
     if parses:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
@@ -93,7 +99,7 @@ def data_of_oracles(sources: Sources, parses: bool) -> Data:
 
 
 def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
-    """Make oracles from trees in an empty folder.
+    """Make oracles from trees in an empty folder, which is needed as long as the data is.
 
     Raises InputError for what is no tree, or if no tree is left.
     """
@@ -115,7 +121,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
     inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
     inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
     inputs["--skip-preterminals"] = sources.skip_preterminals
-    sentences = read_oracle(oracle_of(folder, "train"))
+    sentences = stored_oracle(oracle_of(folder, "train"), folder / STORED)
     dev_sentences = read_oracle(oracle_of(folder, "dev"))
     golds = []
     if not recipe.generative:

@@ -14,6 +14,7 @@ from typing import Any
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
+from oracle.stored import stored
 from oracle.training_data import Recipe, evenly_spaced, trees_of
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
@@ -164,7 +165,7 @@ def train(
         # data
         made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
-            data = data_of_oracles(sources, parses)
+            data = data_of_oracles(sources, parses, made)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
@@ -208,8 +209,8 @@ def train(
             model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
             model.about = section
         if init is not None:
-            seen = {p: fine_tuning.as_seen_by(model, getattr(data, p)) for p in ("train", "dev")}
-            data = replace(data, **seen)
+            seen = stored(fine_tuning.as_seen_by(model, data.train), made / "train.seen")
+            data = replace(data, train=seen, dev=[*fine_tuning.as_seen_by(model, data.dev)])
 
         # examples
         with placed(data.source):
