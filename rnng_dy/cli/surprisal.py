@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
+from itertools import chain, count
 
 import click
 
@@ -34,7 +34,7 @@ from rnng_dy.evaluation.records import (
     WordRecord,
     unknown_words_of,
 )
-from rnng_dy.evaluation.unknown_words import LocatedSentence, require_known
+from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
@@ -129,8 +129,7 @@ def surprisal(
     columns = [*columns, *(OPEN_MEASURES if is_open else ())]
     sentences, rows = _read(source, model, columns, merge, by_region)
     if unknown == "error":
-        located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
-        require_known(model, located)
+        require_known(model, source.path, sentences)
     spellings = None
     if is_open:
         spelling = required_spelling(model, description)
@@ -147,15 +146,14 @@ def surprisal(
             for path, writer in writers.items()
             if not is_replaced(path) and writer.form != ".html"
         }
-        for path, stream in streams.items():
-            stream.writelines(f"{text}\n" for text in writers[path].first())
         numbers = count(1)
 
         def stream_lines(measured: Lines) -> None:
             for text, number in zip(measured, numbers):  # noqa: B905
                 for path, stream in streams.items():
-                    of = writers[path].lines(number, MeasuredSentence.from_json(text))
-                    stream.writelines(f"{line}\n" for line in of)
+                    found = writers[path].lines(number, MeasuredSentence.from_json(text))
+                    header = writers[path].first() if number == 1 else []
+                    stream.writelines(f"{line}\n" for line in chain(header, found))
                     stream.flush()
 
         def make(kept: Results) -> None:

@@ -54,7 +54,6 @@ def train(
     dev: str | None = None,
     hold_out: float | None = None,
     unk: str | None = None,
-    skip_preterminals: bool = False,
     resume: bool = False,
     init: str | os.PathLike[str] | None = None,
     extend: bool = False,
@@ -87,7 +86,6 @@ def train(
         dev: Development oracle.
         hold_out: Share of `trees` that is taken for development, and that the folder gets as dev.trees.
         unk: Rules for classes of unknown words.
-        skip_preterminals: Whether trees that are only a preterminal are left out.
         resume: Whether the training in the folder continues, if there is one.
         init: Model whose parameters, dimensions and vocabulary the training begins with.
         extend: Whether the model of `init` gets new labels, tags and repeated words.
@@ -118,7 +116,7 @@ def train(
         config = {name: value for name, value in config.items() if value is not None}
         chosen, sizes = settings_and_sizes(of_kind, settings)
         parses = not of_kind.generates_words
-        sources = Sources(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals)
+        sources = Sources(trees, dev_trees, train, dev, hold_out, unk)
         sources.require_complete(parses)
         of_trees = {**config, "extend": extend}
         of_parsers = {"pos": pos, "pretrained": pretrained}
@@ -126,13 +124,13 @@ def train(
         others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
         for name, value in others.items():
             if value:
-                raise RnngError(f"--{name} is not for {of_kind.plural}")
+                raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
         if init and os.path.realpath(init) == os.path.realpath(folder):
             raise RnngError("--init and --model name one folder: name a new one as --model")
         if "tag" in sizes and not (pos or resume or init):
-            raise RnngError("--tag-size is for parsers that read tags: add --pos")
+            raise RnngError("tag_size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
@@ -156,7 +154,7 @@ def train(
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
-            load = of_kind.model_class.build if resumes else of_kind.model_class.load
+            load = of_kind.build if resumes else of_kind.load
             model = load(origin)
             fine_tuning.require_same(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
@@ -176,7 +174,7 @@ def train(
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
-        preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
+        preset_of = preset, kind, len(data.train)
         saved = saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
         base = saved["settings"]
         if engine.device() != engine.CPU:
@@ -199,7 +197,7 @@ def train(
         if resumes:
             require_same(saved, settings, inputs, folder)
         if model is None:
-            sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
+            sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             parts = pos, vectors, clustered
             model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
@@ -281,4 +279,4 @@ def train(
             finished = {**model.about["training"], "finished": True}
             model.about = {**model.about, "training": finished}
             model_card.write(folder, model.about)
-    return registry.load(folder, of_kind.name)
+    return registry.load(folder, kind)
