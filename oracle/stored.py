@@ -14,6 +14,9 @@ import numpy as np
 from oracle.blocks import OracleSentence, read_oracle_lines
 from oracle.files import open_text, reading
 
+STORED = "train.sentences"
+"""The name of a file of training sentences."""
+
 
 class StoredSentences(Sequence[OracleSentence]):
     """The sentences in a file of `stored`, without their trees; each one is read when it is asked for.

@@ -11,18 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import format_tree, read_trees
+from oracle.brackets import format_tree, parse_line, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
-from oracle.stored import stored_oracle
-from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
+from oracle.stored import STORED, stored_oracle
+from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
 from rnng_dy.results import content_hash
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
-
-STORED = "train.sentences"
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +75,7 @@ class Sources:
 
 
 def data_of_oracles(sources: Sources, parses: bool, folder: Path) -> Data:
-    """Read oracles, and store the training sentences in a folder, which is needed as long as the data is.
+    """Read oracles; the training sentences stay in a folder.
 
     Raises InputError for what is no oracle of this kind of model.
     """
@@ -98,7 +96,7 @@ def data_of_oracles(sources: Sources, parses: bool, folder: Path) -> Data:
 
 
 def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
-    """Make oracles from trees in an empty folder, which is needed as long as the data is.
+    """Make oracles from trees; the training sentences stay in a folder.
 
     Raises InputError for what is no tree, or if no tree is left.
     """
@@ -107,7 +105,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
     files = [trees] if dev is trees else [trees, dev]
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
     part = Fraction(str(sources.hold_out)) if dev is trees else dev
-    make_training_data(folder, trees, part, recipe)
+    sentences, dev_sentences = make_training_data(folder, trees, part, recipe)
     for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
@@ -118,11 +116,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
         )
     inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
     inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
-    sentences = stored_oracle(oracle_of(folder, "train"), folder / STORED)
-    dev_sentences = read_oracle(oracle_of(folder, "dev"))
-    golds = []
-    if not recipe.generative:
-        golds = [located.tree for located in read_trees(str(trees_of(folder, "dev")))]
+    golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
     return Data(sentences, dev_sentences, golds, trees.path, dev.path, inputs)
 
 

@@ -15,7 +15,7 @@ from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
 from oracle.stored import stored
-from oracle.training_data import Recipe, evenly_spaced, trees_of
+from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
@@ -258,7 +258,7 @@ def train(
                 log.append_record(place, record)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
-                stream.write(trees_of(made, "dev").read_text(encoding="utf-8"))
+                stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
         warn_of(data.source, data.train, impossible)
 
         # updates
