@@ -24,7 +24,7 @@ from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.language_model import GenerativeModel, LanguageModel
+    from rnng_dy.generator import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
     from rnng_dy.training.train import train
 
@@ -49,7 +49,7 @@ dynet_builds.put_first()
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
-    "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
+    "rnng_dy.generator": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
     "rnng_dy.training.train": ("train",),
@@ -89,7 +89,7 @@ def load(
     # before DyNet is loaded
     kind = registry.kind_of(os.fspath(folder))
     engine.start_on(device)
-    return kind.model_class.load(folder)  # type: ignore[no-any-return]
+    return kind.load(folder)  # type: ignore[no-any-return]
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:

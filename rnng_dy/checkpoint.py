@@ -24,8 +24,10 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
 from rnng_dy.model_paths import (
+    ABOUT,
     CONFIG,
     PARAMETERS,
+    VECTORS,
     VOCABULARY,
     Folder,
     is_name,
@@ -116,8 +118,9 @@ def _write(model, folder: Path, dtype: type | None = None) -> None:
         config = {"format": FORMAT, "version": VERSION, **model.config()}
         _write_json(folder / CONFIG, config)
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
-    for name in model.constants_of(model.vocabulary):
-        _write_arrays(folder / f"{name}.npz", {name: getattr(model, name)}, dtype)
+    vectors = getattr(model, "vectors", None)
+    if vectors is not None:
+        _write_arrays(folder / VECTORS, {"vectors": vectors}, dtype)
     model.write_companions(folder)
     save_parameters(model, folder, dtype)
 
@@ -148,14 +151,19 @@ def save_training(
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def export(model, output: str | os.PathLike[str] | IO[bytes], half: bool = False) -> None:
+def export(
+    model, output: str | os.PathLike[str] | IO[bytes], half: bool = False, about: Any = None
+) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
+    `about` replaces the model's own description.
     Equal models give equal bytes. Raises RnngError for parameters that float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, np.float16 if half else None)
+        if about:
+            _write_json(folder / ABOUT, about)
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for name, path in sorted(model_files(folder).items()):

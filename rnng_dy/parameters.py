@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
-        self.noted: dict[str, dict[int, object]] = {}
-        """Rows noted by table, whether a graph has computed them or not (see `LookupTable`)."""
+        self.used: dict[str, dict[int, Any]] = {}
+        """By table, the embeddings of the rows that are used, computed or pending (see `LookupTable`)."""
         self._groups: list[tuple[dy.Parameters, ...]] = []
         self._group_of: dict[tuple[str, int], int] = {}
         self._bytes = 0
@@ -160,13 +161,13 @@ class ParameterStore:
         """Return the rows by table that have received gradients since the last update, according to DyNet."""
         return {name: set(table.touched()) for name, table in self.lookups.items()}
 
-    def noted_rows(self) -> dict[str, set[int]]:
-        """Return the rows by table that have been noted since `forget_noted`."""
-        return {name: set(rows) for name, rows in self.noted.items()}
+    def used_rows(self) -> dict[str, set[int]]:
+        """Return the rows by table that have been used since `forget_used_rows`."""
+        return {name: set(rows) for name, rows in self.used.items()}
 
-    def forget_noted(self) -> None:
-        """Forget which rows have been noted."""
-        for rows in self.noted.values():
+    def forget_used_rows(self) -> None:
+        """Forget which rows have been used."""
+        for rows in self.used.values():
             rows.clear()
 
     def gradient_norm(self) -> float:

@@ -223,6 +223,6 @@ def test_a_training_process_shows_the_traceback_of_a_plugin():
 def test_a_model_is_pickled_with_the_plugins_of_the_process(parser):
     rnng_dy.load_plugin("mine.py")
     content = pickle.dumps(rnng_dy.load(parser))
-    assert pickle.loads(content).compose.name == "sum"
+    assert pickle.loads(content).network.compose.name == "sum"
     with no_plugins(), pytest.raises(RnngError, match=r"needs the plugin mine\.py"):
         pickle.loads(content)

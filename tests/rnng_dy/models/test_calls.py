@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import nltk
@@ -168,6 +169,14 @@ def test_lists_are_sentences_and_tuples_are_pairs(parser, generator):
     pairs = [("Hello", "UH"), (".", ".")]
     assert parser(pairs).pos() == parser([pairs])[0].pos() == parser(tuple(pairs)).pos() == pairs
     assert [tree.leaves() for tree in map(parser.parse_one, two)] == two
+
+
+def test_tuples_that_are_meant_as_sentences_are_warned_of(parser):
+    with pytest.warns(UserWarning, match="a sentence is a list; tags unseen in training: cat"):
+        parser([("The", "cat"), ("sat", ".")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parser([("The", "DT"), (".", ".")])
 
 
 BAD_TOKENS = {
