@@ -17,12 +17,12 @@ from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import REDUCE
 from rnng_dy import checkpoint, model_card, plugins
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
 from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
-from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -140,16 +140,35 @@ class Model:
         """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
-    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
-        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
+    @one_graph
+    def attention(
+        self, tree: nltk.Tree, preterminals: bool | None = None
+    ) -> list[tuple[str, np.ndarray]]:
+        """Return the attention weights of a tree's constituents, inner constituents before outer ones.
 
-        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
-        cannot derive the tree, RnngError if the model has no such weights.
+        Args:
+            tree: The tree.
+            preterminals: Whether words have POS tags above them; None detects it.
+
+        Returns:
+            Per constituent the label, and the weights of its children, shape (children,), which sum to 1.
+
+        Raises:
+            ImpossibleError: The model cannot derive the tree.
+            RnngError: The model has no such weights.
         """
-        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
-        if found is None:
-            raise MemoryError
-        return found
+        network, example = self.network, self.example_of(tree, preterminals)
+        if not network.has_attention:
+            raise RnngError(
+                "this model has no attention weights: train one with --composition gated-attention and with the stack"
+            )
+        dy.renew_cg(derivatives=False)
+        decisions, [path] = network.walk([network.derivation(example)])
+        found = [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
+        by_children = sorted(found, key=lambda constituent: len(constituent.children))
+        network.compute([constituent.configuration for constituent in by_children])
+        weights = dict(zip(by_children, network.compose.weights(by_children), strict=True))
+        return [(network.transitions.nonterminals[c.label], weights[c]) for c in found]
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
         """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""

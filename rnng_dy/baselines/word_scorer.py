@@ -6,13 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.spelling import SpellingModel
-from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.scorer import Scorer
 
 
-class WordScorer(ABC):
+class WordScorer(Scorer, ABC):
     """A source of surprisals without a model folder; `baselines.scorers.SCORERS` has them by name."""
 
     name: ClassVar[str]
@@ -32,30 +30,9 @@ class WordScorer(ABC):
         return cls.name if path is None else f"{cls.name}, {path}"
 
     @abstractmethod
-    def surprisals_of(
+    def records_of(
         self,
         sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> Sequence[Sequence[WordRecord]]:
-        """Return a record per token of each sentence and one, with the token None, for its end; surprisals in bits.
-
-        `unkified` are the words that the scorer should see, if an oracle has them.
-        """
-
-    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
-        """Return the entropy of the next word in bits before each word and before the end of each sentence.
-
-        `sentences` are words as the scorer sees them. The end of the sentence counts as a word. Raises RnngError
-        unless a scorer overrides this method.
-        """
-        raise RnngError(f"{self.name} gives no entropy of the next word: leave out --next-word")
-
-    @property
-    def segmenter(self) -> Segmenter:
-        """The segmenter that turns running text into the scorer's tokens."""
-        return Segmenter()
-
-    @property
-    def spelling(self) -> SpellingModel | None:
-        """The probabilities of strings for an open vocabulary; None if the scorer has none."""
-        return None
+        """See `Scorer`."""

@@ -47,9 +47,9 @@ from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
-from rnng_dy.open_vocabulary import open_records, required_spelling
+from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.parallel import fitting
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions
 
 DEFAULT_MODEL = "english-generative"
 SENTENCES = 32
@@ -236,14 +236,7 @@ def _records(
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence."""
     numbers, sentences = zip(*batch, strict=True)
-
-    def measured(unkified: list[list[str]] | None = None) -> list[Sequence[WordRecord]]:
-        if not hasattr(model, "transitions"):
-            return model.surprisals_of(sentences, unkified)
-        found = measure(model, sentences, options, unkified=unkified, numbers=numbers)
-        return [of.records for of in found]
-
-    return open_records(model, sentences, measured) if is_open else measured()
+    return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:

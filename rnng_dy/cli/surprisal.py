@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
@@ -34,6 +35,7 @@ from rnng_dy.evaluation.records import (
     MeasuredSentence,
     WordRecord,
     unknown_words_of,
+    unmeasured,
     with_spellings,
 )
 from rnng_dy.evaluation.unknown_words import LocatedSentence, require_known
@@ -48,15 +50,9 @@ from rnng_dy.evaluation.word_tables import (
 )
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
-from rnng_dy.search.measured_lines import (
-    WantedOutputs,
-    line_without_memory,
-    searched_lines,
-    sequential_lines,
-)
-from rnng_dy.search.surprisal import SearchOptions, measures_of
-from rnng_dy.search.trees import NumberedSentence
-from rnng_dy.text.sources import Source
+from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of
+from rnng_dy.search.trees import in_places
+from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import Stimuli, read_stimuli
 
 DEFAULT = "english-generative"
@@ -136,14 +132,13 @@ def surprisal(
     _check_rows(source, merge, by_region, end)
     stimuli = None if source.column is None else read_stimuli(source.path, source.column or None)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
-    wanted = WantedOutputs(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
+    wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
     place = baseline or model_of_words(job.device, folder)
-    lines, columns = partial(searched_lines, options, wanted), measures_of(options)
+    columns = measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         flag = given_search_option() or ("-o FILE.trees" if wanted.trees else None)
         if flag is not None:
             raise click.UsageError(f"{flag} is for generative models with trees")
-        lines = partial(sequential_lines, wanted, next_word)
         columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model = job.open_place(place)
     if is_open:
@@ -175,8 +170,8 @@ def surprisal(
         job.write(
             next(iter(outputs.values())),
             grouped_for(options, items),
-            lines,
-            partial(line_without_memory, wanted),
+            partial(_lines, options, wanted),
+            partial(_line_without_memory, wanted),
             options,
             sentences,
             wanted,
@@ -186,6 +181,35 @@ def surprisal(
         )
     for tell, message in messages:
         tell(message)
+
+
+class _Wanted(NamedTuple):
+    """What is wanted besides the measures of words."""
+
+    end: bool
+    trees: bool
+    beams: bool
+
+
+def _lines(
+    options: SearchOptions, wanted: _Wanted, model, batch: Sequence[NumberedSentence]
+) -> list[Lines]:
+    """Return the measures of each sentence as a line of JSON; an empty sentence has no words."""
+
+    def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
+        for found in measure_batch(options, wanted.end or wanted.trees, model, sentences):
+            records = found.records
+            if not wanted.beams:
+                records = [replace(record, beam=()) for record in records]
+            trees = found.trees[:1] if wanted.trees else ()
+            yield found._replace(records=records, trees=trees)
+
+    return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]
+
+
+def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
+    tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
+    return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
 
 
 class _Writer(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -123,12 +124,13 @@ def _sentence(
 
 
 def measure_batch(
-    options: SearchOptions, end: bool, model: Model, batch: Sequence[NumberedSentence]
-) -> Iterator[MeasuredSentence]:
-    """Yield the measures of sentences of an input (see `measure`)."""
+    options: SearchOptions, end: bool, model: Any, batch: Sequence[NumberedSentence]
+) -> Iterable[MeasuredSentence]:
+    """Return the measures of sentences of an input by a model that has `measure`."""
     sentences, numbers = [item.sentence for item in batch], [item.index for item in batch]
     tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-    return measure(model, tokens, options, end, unkified, numbers)
+    found: Iterable[MeasuredSentence] = model.measure(tokens, options, end, unkified, numbers)
+    return found
 
 
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
