@@ -70,7 +70,7 @@ def measure(
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
-    words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
+    words = [split_tokens(tokens)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
     at_once = sentences_at_once(options)
     for begin in range(0, len(columns), at_once):

@@ -141,7 +141,7 @@ def test_a_scorer_without_distributions_refuses_the_entropy_of_the_next_word():
     class OneBit(WordScorer):
         name = "one-bit"
 
-        def surprisals_of(self, sentences, unkified=None):
+        def records_of(self, sentences, unkified=None):
             return [[WordRecord(t, t, 1.0) for t in (*tokens, None)] for tokens in sentences]
 
         def __init__(self, path):
@@ -153,7 +153,7 @@ def test_a_scorer_without_distributions_refuses_the_entropy_of_the_next_word():
             result = run("--scorer", "one-bit", "s.txt", "--next-word", "-o", "x", code=2)
         finally:
             del SCORERS["one-bit"]
-    assert "one-bit gives no entropy of the next word: leave out --next-word" in result.stderr
+    assert "this scorer gives no entropy of the next word: leave out --next-word" in result.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--text", "--one-per-line", "--merge"]])
@@ -400,7 +400,7 @@ def test_all_searches_have_the_columns_that_they_can_have():
         run("--model", "generator", "s.txt", "--search", "variable", "--particles", "50").stdout
     )
     assert list(rows[0]) == COLUMNS
-    summed = table(run(*KINDS["generator"], "s.txt", "--sum", "all").stdout)
+    summed = table(run(*KINDS["generator"], "s.txt", "--like-reference", "--sum", "all").stdout)
     like = table(run(*KINDS["generator"], "s.txt", "--like-reference").stdout)
     bits = [sum(float(r["surprisal"]) for r in rows) for rows in (summed, like)]
     assert bits[0] < bits[1]
@@ -416,6 +416,7 @@ def test_all_searches_have_the_columns_that_they_can_have():
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
+        ([*KINDS["generator"], "s.txt", "--sum", "all"], "--sum all goes with --like-reference"),
         (
             ["--model", "generator", "s.txt", "--search", "variable", "--sum", "all"],
             "--sum is for --search beam",
@@ -587,7 +588,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
 def test_a_part_of_other_options_is_not_gone_on_with(folder):
     arguments = ["--model", "generator", "many.txt", "-o", "cut"]
     run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["-o", "j.jsonl"], ["--end"], ["--sum", "all"]):
+    for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
         result = run(*arguments, *SMALL, *changed, "--resume")

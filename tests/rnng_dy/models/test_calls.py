@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import nltk
 import pytest
@@ -15,6 +14,7 @@ from rnng_dy import LstmLanguageModel
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
+from rnng_dy.scorer import Scorer
 from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions, measure
 from tests.commands import PYTHON, run
@@ -57,10 +57,16 @@ def generator(generator, monkeypatch):
     return generator
 
 
-def test_surprisals_of_several_sentences_may_include_their_ends(generator):
-    several = generator.surprisals_of(SENTENCES, SMALL, end=True)
-    assert several == [generator.surprisals(of, SMALL, end=True) for of in SENTENCES]
-    assert [of[-1].token for of in several] == [None, None]
+def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(generator, lm):
+    ngrams = KneserNey(SENTENCES, [])
+    for scorer in (generator, lm, ngrams):
+        assert type(scorer).surprisals is Scorer.surprisals
+        assert type(scorer).surprisals_of is Scorer.surprisals_of
+        for end, last in (False, []), (True, [None]):
+            several = scorer.surprisals_of(SENTENCES, SMALL, end)
+            assert [[r.token for r in of] for of in several] == [[*s, *last] for s in SENTENCES]
+            alone = scorer.surprisals(SENTENCES[0], SMALL, end)
+            assert [r.surprisal for r in alone] == pytest.approx([r.surprisal for r in several[0]])
 
 
 def test_constituents_of_one_word_are_no_tags_if_one_says_so(parser, generator):
@@ -226,19 +232,6 @@ def test_sentences_may_come_from_an_iterator(parser, generator, lm):
     assert len(lm.surprisals_of(iter(SENTENCES))) == len(SENTENCES)
 
 
-def test_sentences_over_max_length_are_refused(parser, generator):
-    tokens, options = SENTENCES[0], SearchOptions(beam=8, fast_track=2, word_beam=3, max_length=2)
-    for ask in (
-        lambda n: parser.sample(tokens, n=1, max_length=n),
-        lambda n: parser.nbest(tokens, 1, max_length=n),
-        lambda n: generator.surprisals(tokens, replace(options, max_length=n)),
-        lambda n: generator.surprisals_of([tokens], replace(options, max_length=n)),
-    ):
-        assert ask(3) and ask(None)
-        with pytest.raises(RnngError, match="3 tokens, more than the max_length 2"):
-            ask(2)
-
-
 def test_every_bad_input_is_one_type_of_error(parser, generator, lm):
     assert issubclass(rnng_dy.RnngError, ValueError) and rnng_dy.RnngError is RnngError
     tokens = SENTENCES[0]
@@ -297,12 +290,7 @@ def lm(generator):
 
 
 def test_a_model_of_words_has_surprisals_and_no_trees(lm):
-    whole = lm.surprisals(SENTENCES[0], end=True)
-    assert [record.token for record in whole] == [*SENTENCES[0], None]
-    assert lm.surprisals(SENTENCES[0]) == whole[:-1]
-    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == [
-        [*s, None] for s in SENTENCES
-    ]
+    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == SENTENCES
     with pytest.raises(RnngError, match="gives no trees"):
         lm(TEXT)
 

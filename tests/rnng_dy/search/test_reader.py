@@ -19,8 +19,7 @@ BEAM = SearchOptions(beam=12, fast_track=2, word_beam=4)
 OPTIONS = {
     "beam": BEAM,
     "next word": replace(BEAM, next_word=True),
-    "all": SearchOptions(beam=12, fast_track=2, word_beam=4, sum_all=True),
-    "reference": SearchOptions(beam=12, fast_track=2, word_beam=4, like_reference=True),
+    "reference": replace(BEAM, like_reference=True, sum_all=True),
     "particles": SearchOptions(search="particles", particles=10, runs=2, seed=4),
     "variable": SearchOptions(search="variable", particles=40),
 }
@@ -105,7 +104,7 @@ def test_the_probabilities_of_all_next_words_add_up_to_1(model, name):
 
 def test_next_words_are_those_that_are_not_surprising(model):
     """With every analysis that reaches a word kept, 2 ** -surprisal is in the order of the probabilities."""
-    wide = SearchOptions(beam=60, fast_track=30, word_beam=60, sum_all=True)
+    wide = SearchOptions(beam=60, fast_track=30, word_beam=60)
     reader = model.reader(wide)
     reader.push("she")
     found = reader.next_words(1000)
