@@ -20,11 +20,12 @@ from rnng_dy.evaluation.records import (
     MeasuredSentence,
     WordRecord,
 )
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import entropy, with_next_word_entropy
-from rnng_dy.search.parse_result import ParseResult
+from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
@@ -135,13 +136,20 @@ def measure_batch(
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
     """Yield the best complete tree of the beam per sentence, with the tags of its tokens, or XX."""
     split = [split_tokens(tokens) for tokens in sentences]
-    measured = measure(model, [words for words, _ in split], end=True)
-    for (words, tags), found in zip(split, measured, strict=True):
-        if found.trees:
-            tags = tags or [NO_TAG] * len(words)
-            yield model.transitions.tree_of(found.trees[0].actions, words, tags), ""
-        else:
-            yield None, found.problem or ""
+
+    def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
+        return list(measure(model, batch, end=True))
+
+    for part in batches(split, lambda _: 1, sentences_at_once(DEFAULT_OPTIONS)):
+        results = split_on_memory_error(measured, [words for words, _ in part])
+        for (words, tags), found in zip(part, results, strict=True):
+            if found is None:
+                yield None, TOO_LONG
+            elif not found.trees:
+                yield None, found.problem
+            else:
+                actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
+                yield model.transitions.tree_of(actions, words, tags), ""
 
 
 def record(
