@@ -24,7 +24,7 @@ from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import entropy, with_next_word_entropy
+from rnng_dy.search.next_words import entropy, read_word
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
@@ -97,7 +97,6 @@ def _sentence(
     names = [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]
     records, skipped = [], []
     state = search.start(model.network.start())
-    state = yield from with_next_word_entropy(model, search.options, state)
     for token, unk in names:
         if not state.hypotheses:
             records.append(WordRecord(token, unk, math.inf))
@@ -107,10 +106,8 @@ def _sentence(
             records.append(WordRecord(token, unk, math.inf))
             skipped.append(token if token == unk else f"{token} ({unk})")
             continue
-        after = yield from search.read(state, word)
-        if token is not None:
-            after = yield from with_next_word_entropy(model, search.options, after)
-        records.append(record(model, token, unk, state, after))
+        before, after = yield from read_word(model, search, state, word)
+        records.append(record(model, token, unk, before, after))
         state, place = after, "the end" if token is None else f"word {len(records)}, {token!r}"
     problem = None
     if skipped:
