@@ -9,11 +9,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from clusters.files import read_clusters
-from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
-from rnng_dy.interop.clab import import_generator
 from rnng_dy.search.batched_search import answers, run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.particles import ParticleFilter
@@ -249,42 +246,6 @@ def test_a_word_without_a_class_is_infinitely_surprising_and_passed_over(model):
     assert surprisals.pop(1) == math.inf
     assert surprisals == pytest.approx([record.surprisal for record in without.records], rel=1e-5)
     assert "zebra" in found.problem and not found.trees
-
-
-@pytest.fixture(scope="module")
-def reference(shared):
-    return shared / "clab_reference"
-
-
-@pytest.fixture(scope="module")
-def corrected(reference):
-    train, clusters = (
-        read_oracle(reference / "train.gen.oracle"),
-        read_clusters(reference / "clusters.paths"),
-    )
-    return import_generator(reference / "corrected/gen.params", train, clusters, "corrected")
-
-
-@pytest.fixture(scope="module")
-def test_sentences(reference):
-    return [s.unkified for s in read_oracle(reference / "test.gen.oracle")]
-
-
-def test_particles_meet_those_of_the_reference(corrected, test_sentences):
-    """SEARCH.md, section 4: -log2 p after each word of test sentence 18, 6 runs of 20,000 particles."""
-    options = SearchOptions("particles", particles=20000, runs=6)
-    [found] = measure(corrected, [test_sentences[17]], options)
-    bits = np.cumsum([record.surprisal for record in found.records])
-    assert bits == pytest.approx([6.4257, 12.5526, 19.1303, 22.2944, 27.7142], abs=4 * 0.032)
-
-
-@pytest.mark.parametrize(("sizes", "stuck"), [((1, 0, 1), 19), ((2, 1, 1), 0)])
-def test_where_the_program_never_ends_the_search_does(corrected, test_sentences, sizes, stuck):
-    """SEARCH.md, section 2: nothing is left to expand; with 1/0/1 in 19 sentences, in which no analysis is left."""
-    options = SearchOptions("beam", *sizes, like_reference=True)
-    found = list(measure(corrected, test_sentences, options))
-    assert sum(sentence.problem is not None for sentence in found) == stuck
-    assert all("word" in sentence.problem for sentence in found if sentence.problem)
 
 
 def exact_entropies(model, words):
