@@ -31,7 +31,7 @@ def read_corpus(
             is_tree = first.lstrip(WHITE_SPACE).startswith("(")
             format = "oracle" if begins_oracle(first) else "trees" if is_tree else "text"
         if format == "text":
-            yield from filter(None, map(split_words, lines))
+            yield from filter(None, (split_words(line) for _, line in numbered_lines(lines, path)))
         elif format == "oracle":
             for sentence in read_oracle_lines(lines, path):
                 yield sentence.unkified

@@ -15,6 +15,7 @@ from oracle.lazy import nltk
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
 _CLOSE = object()
+_ESCAPE = "a bracket that is a word is written -LRB- or -RRB-"
 _ESCAPED = re.compile(r"-([LR])([RCS])B-|\\([/*])")
 _WRITTEN = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 
@@ -205,13 +206,10 @@ class _Reader:
 
     def _end_constituent(self) -> str | None:
         if not self._open:
-            return "unbalanced brackets: nothing is open that this ) could close"
+            return f"unbalanced brackets: nothing is open that this ) could close; {_ESCAPE}"
         node = self._open[-1]
         if len(node) < 2:
-            return (
-                f"({''.join(node)}) is empty: a preterminal needs a word, a constituent something "
-                "inside; add it, or take the brackets out"
-            )
+            return f"({''.join(node)}) is empty: fill it, or take the brackets out; {_ESCAPE}"
         del self._open[-1]
         tree = nltk.Tree(node[0], node[1:])
         if not self._open:

@@ -11,8 +11,6 @@ import click
 from rnng_dy.cli import main
 
 MARK = "<!-- commands -->"
-EVERYWHERE = {"--quiet", "--plugin", "--help"}
-"""Options that all commands have; the page itself explains them."""
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
@@ -44,7 +42,7 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     section = None
     for option in command.get_params(context):
         record = option.get_help_record(context)
-        if not record or isinstance(option, click.Argument) or EVERYWHERE & {*option.opts}:
+        if not record or isinstance(option, click.Argument) or "--help" in option.opts:
             continue
         if section != (section := getattr(option, "section", None)):
             yield f"**{section}**\n"

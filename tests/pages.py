@@ -110,7 +110,9 @@ def _installed(program: str) -> str:
 
 def _smaller(arguments: list[str]) -> list[str]:
     """The command's arguments with the options that make it small; the last of an option counts."""
-    named = arguments[2:] if arguments[0] == "--plugin" else arguments
+    named = arguments
+    while named[0] == "--plugin":
+        named = named[2:]
     added = _SMALLER.get(" ".join(named[:2]), _SMALLER.get(named[0], ""))
     if arguments[0] in ("perplexity", "surprisal") and "generator" in arguments:
         added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"

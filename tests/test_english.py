@@ -15,7 +15,7 @@ from oracle.brackets import parse_line
 from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.sentences import SourceSentence
 from rnng_dy import model_card, model_paths
-from rnng_dy.evaluation.evalb import SCORED, SentenceScore
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status
 from scripts.english import figures, texts, treebanks, vectors
 from scripts.english.self_training import mix
 from tests.commands import invoke
@@ -95,8 +95,10 @@ def test_tags_are_those_of_the_penn_treebank_where_treebanks_differ(tmp_path):
 
 def test_figures_are_those_of_each_group_of_sentences(capsys):
     def sentence(genre, words, matched, log_p):
-        own = SentenceScore(SCORED, words, words=words, correct_tags=words - 1)
-        found = [SentenceScore(SCORED, words, matched + i, gold=8, system=8) for i in range(4)]
+        own = SentenceScore(Status.SCORED, words, words=words, correct_tags=words - 1)
+        found = [
+            SentenceScore(Status.SCORED, words, matched + i, gold=8, system=8) for i in range(4)
+        ]
         return figures.Sentence("masc.dev", genre, own, found, log_p, words)
 
     found = [

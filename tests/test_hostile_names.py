@@ -52,7 +52,7 @@ READING = [
     "import-clab generative some.trees --train-oracle some.gen.oracle --clusters {} --model new",
     "models show {}",
     "generate --model {}",
-    "reproduce trees --train {} --dev some.trees --test some.trees -o new",
+    "reproduce trees {} some.trees some.trees -o new",
     "parse --model parser some.oracle --scheduler {}",
 ]  # fmt: skip
 
@@ -75,21 +75,9 @@ WRITING = [
 
 
 @pytest.mark.parametrize("command", WRITING)
-@pytest.mark.parametrize(
-    "name", ["/dev/fd/9999", "/dev/fd/" + "9" * 5000, "/proc/self/fd/99999999999", "loop/out"]
-)
+@pytest.mark.parametrize("name", ["/dev/fd/9999", "loop/out"])
 def test_an_output_that_leads_nowhere_is_refused_by_name(data, command, name):
     refused(data, *(word.format(name) for word in command.split()))
-
-
-@pytest.mark.parametrize(
-    "command", ["parse --model parser some.oracle", "prepare --from trees some.trees"]
-)
-def test_an_output_that_links_to_itself_is_refused_by_name(data, command, tmp_path):
-    (tmp_path / "out").symlink_to("out")
-    said = refused(data, *command.split(), "-o", tmp_path / "out")
-    assert f"{tmp_path / 'out'}: Too many levels of symbolic links" in said
-    assert (tmp_path / "out").is_symlink()
 
 
 def test_a_pipe_is_read_as_the_file_would_be(data):
@@ -101,25 +89,6 @@ def test_a_pipe_is_read_as_the_file_would_be(data):
                 for name in (file, f"<(cat {file})")
             )
             assert straight.stdout and straight.stdout == piped.stdout
-
-
-PIPED = {
-    "prepare --from ctb {}": 0,
-    "prepare --from ptb {}": 0,
-    "clusters {}": 0,
-    "perplexity some.gen.oracle --kneser-ney {}": 0,
-    "clusters {} -o out": 0,
-}
-
-
-@pytest.mark.parametrize(("command", "code"), PIPED.items())
-def test_inputs_may_be_pipes(data, command, code):
-    name = "some.gen.oracle" if "kneser-ney" in command else "some.trees"
-    straight, piped = (
-        run(data, f"{IN_SHELL} {command.format(given)}", code=ends, command=SHELL, text=False)
-        for given, ends in ((name, 0), (f"<(cat {name})", code))
-    )
-    assert piped.stdout == (b"" if code else straight.stdout)
 
 
 def names_of(command: click.Command):
@@ -143,26 +112,16 @@ def test_no_command_takes_an_empty_name():
             parameter.type.convert("", parameter, click.Context(command))
 
 
-def test_an_empty_page_is_refused(data):
-    said = refused(data, "surprisal", "--model", "generator", "some.gen.oracle", "-o", "")
-    assert "an empty name" in said
-
-
 NASTY = "\x1b[2J\x1b]0;title\x07\r\x85\u202e"
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("evalb", NASTY, NASTY),
         ("evalb", "some.trees", f"some.trees{NASTY}"),
         (f"evalb{NASTY}",),
-        ("evalb", f"--{NASTY}"),
         ("parse", "--model", NASTY, "some.oracle"),
-        ("parse", "--model", "parser", "some.oracle", "--beam", NASTY),
-        ("suite", NASTY, "--model", "generator"),
         ("parse", "--model", "parser", "some.oracle", "--scheduler", NASTY),
-        ("prepare", "--from", "ptb", ".", "--sections", NASTY),
     ],
 )
 def test_control_characters_of_a_name_do_nothing_to_a_terminal(data, arguments):
@@ -179,7 +138,7 @@ def test_whatever_ends_a_command_is_told_without_control_characters(error, capsy
     assert "\\x1b[2J" in (said := capsys.readouterr().err) and "\x1b" not in said
 
 
-@pytest.mark.parametrize("megabytes", [30, 100, 150, 500, 520, 700])
+@pytest.mark.parametrize("megabytes", [100, 500])
 @pytest.mark.parametrize(
     "command", ["evalb some.trees some.trees", "parse --model parser some.oracle"]
 )

@@ -45,7 +45,7 @@ def test_every_command_runs(printed):
     for name in ("joined.csv", "mixed.R", "figures.json"):
         assert (folder / name).stat().st_size > 60
     printed_names = [line.split()[0] for line in outputs[-1][1].splitlines() if line]
-    assert printed_names == ["system", "RNNG", "lstm", "first", "RNNG"]
+    assert printed_names == ["system", "rnng", "lstm", "first", "rnng"]
 
 
 def test_the_page_names_the_figures(printed):

@@ -18,7 +18,7 @@ from oracle.errors import RnngError
 from rnng_dy import DiscriminativeParser, memory
 from rnng_dy.parameters import ParameterStore
 
-from .commands import COMMAND, IN_SHELL, PYTHON, SHELL, refused, run, started, until, workers_of
+from .commands import COMMAND, IN_SHELL, SHELL, refused, run, started, until, workers_of
 from .rnng_dy.conftest import TINY, trees, write_untrained  # noqa: F401
 
 TRAIN = "train discriminative --train some.oracle --dev some.oracle --dev-trees some.trees --model"
@@ -154,12 +154,6 @@ def test_a_printed_result_that_nobody_can_get_is_an_error_and_one_that_nobody_re
         assert done.stderr.endswith("Bad file descriptor\n") if code else not done.stderr
 
 
-def test_a_missing_folder_is_named(data):
-    for command in ("parse --model parser some.oracle", "sample --model parser some.oracle"):
-        said = refused(data, *command.split(), "-o", "none/out")
-        assert "none/out: there is no folder" in said
-
-
 # numbers
 
 
@@ -175,13 +169,6 @@ def test_an_alpha_that_is_none_is_refused(data, value):
 def test_training_options_that_are_no_numbers_are_refused_by_name(data, option):
     said = refused(data, *TRAIN.split(), "x", f"--{option}", "nan")
     assert f"--{option}" in said and "no finite number" in said
-
-
-@pytest.mark.parametrize("value", ["nan", "inf"])
-def test_vectors_that_are_no_numbers_are_refused(data, value):
-    (data / "v.w2v").write_text(f"the 1 2\na 1 {value}\n")
-    said = refused(data, *TRAIN.split(), "x", "--pretrained", "v.w2v")
-    assert "v.w2v:2: " in said and "not finite" in said
 
 
 # requests
@@ -261,35 +248,6 @@ def test_threads_take_turns(data):
         thread.join()
     assert errors == []
     assert len(found) == 100 and all(tree == expected for tree in found)
-
-
-MEMORY = """
-import sys, gc, resource
-from rnng_dy import DiscriminativeParser, GenerativeModel
-from rnng_dy.engine import dy
-from rnng_dy.parameters import ParameterStore
-
-def resident():
-    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
-
-def use():
-    store = ParameterStore(1)
-    store.matrix("m", 1000, 1000)
-    store.lookup("l", 1000, 1000)
-    store.arrays()
-
-for i in range(25):
-    use()
-    gc.collect()
-    if i == 4:
-        before = resident()
-print(resident() - before)
-"""
-
-
-def test_deleted_models_give_their_memory_back():
-    """Twenty times 16 MB, of which nothing stays."""
-    assert int(run(None, MEMORY, command=PYTHON).stdout) < 40e6
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import io
+import logging
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
@@ -16,8 +17,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
-from rnng_dy.cli.group import Group
-from rnng_dy.cli.quiet import escaped, show_messages, to_nowhere, warn
+from rnng_dy import plugins
+from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
+from rnng_dy.cli.option_groups import TYPED
+from rnng_dy.cli.paths import FILE
 from rnng_dy.interrupts import Terminated
 
 
@@ -63,7 +66,7 @@ def load_command(name: str = "") -> ModuleType | None:
     return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name].module}")
 
 
-class LazyGroup(Group):
+class LazyGroup(click.Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -72,7 +75,7 @@ class LazyGroup(Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """See click."""
-        if name not in self.commands and (module := load_command(name)):
+        if self.commands.get(name) is None and (module := load_command(name)):
             self.add_command(getattr(module, name.replace("-", "_")), name)
         return super().get_command(ctx, name)
 
@@ -90,10 +93,13 @@ class LazyGroup(Group):
         ]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def make_context(self, *arguments, **extra) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""
+        typed = [*args]
         with errors_reported():
-            return super().make_context(*arguments, **extra)
+            context = super().make_context(info_name, args, **extra)
+        context.meta[TYPED] = typed
+        return context
 
     def invoke(self, ctx: click.Context):
         """See click."""
@@ -140,9 +146,6 @@ def errors_reported() -> Iterator[None]:
         fail(f"out of memory{more}: give it less to do at a time")
 
 
-show_messages()
-
-
 def fail(message: str) -> None:
     """Print an error message and exit with code 2."""
     warn(f"Error: {message}")
@@ -150,8 +153,25 @@ def fail(message: str) -> None:
 
 
 @click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+    cls=LazyGroup,
+    # names without commands, from which click suggests one for a mistyped name
+    commands=dict.fromkeys(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+@click.option(
+    "-q", "--quiet", is_flag=True, help="Print no progress, only results, warnings and errors."
+)
+@click.option(
+    "--plugin",
+    "plugin_files",
+    type=FILE,
+    multiple=True,
+    metavar="FILE.py",
+    help="Load classes of your own, such as a composition.",
 )
 @click.version_option(None, "-V", "--version", package_name="rnng_dy")
-def main() -> None:
+def main(quiet: bool, plugin_files: Sequence[str]) -> None:
     """Recurrent Neural Network Grammars on DyNet."""
+    show_messages(logging.WARNING if quiet else logging.INFO)
+    for path in plugin_files:
+        plugins.load(path)

@@ -12,10 +12,9 @@ from clusters.files import write_clusters
 from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
+from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE, check_files, write_output
-from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import say, warn
 
 
 @click.command()
@@ -87,9 +86,5 @@ def clusters(corpus: str, output: str, **options) -> None:
 
 
 def _shown(steps: Iterator[None], total: int) -> Iterator[None]:
-    """Yield the steps and show their progress."""
-    progress = Progress("clustering", total, "steps")
-    for step in steps:
-        progress.advance()
-        yield step
-    progress.finish()
+    """Return the steps; their progress is shown."""
+    return iter(progress("clustering", steps, total, "steps"))

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import (
     FILE,
     PathName,
@@ -18,10 +19,8 @@ from rnng_dy.cli.paths import (
     require_read_once,
     write_output,
 )
-from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation import evalb_report as report
-from rnng_dy.evaluation.evalb import Scores
-from rnng_dy.evaluation.evalb_files import score_systems
+from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 
 OWN, GOLD = "own", "gold"
@@ -50,7 +49,6 @@ tags_option = click.option(
         ".txt": "a table",
         ".evalb": "the listing of EVALB",
         ".json": "all figures",
-        ".csv": "the table as in RFC 4180",
     }
 )
 @click.option(
@@ -69,7 +67,7 @@ def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
     then meaningless.
 
     Several systems are compared on the sentences that can be scored for all of them: figures, differences in F1 of
-    all pairs with a paired bootstrap, and F1 by label and length of constituents. For more than two systems, p is
+    all pairs with a paired bootstrap, and F1 by label. For more than two systems, p is
     also corrected for the number of pairs by Holm's method.
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --tags gold
@@ -101,10 +99,7 @@ def _rules(params: str) -> Params:
         return BUILT_IN[params]
     if params != "-" and not os.path.exists(params):
         raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
-    rules = Params.read(params)
-    if rules.debug:
-        warn(f"{params}: DEBUG {rules.debug} prints nothing here")
-    return rules
+    return Params.read(params)
 
 
 def _names(systems: Sequence[str]) -> Sequence[str]:

@@ -15,11 +15,10 @@ import click
 from oracle.errors import RnngError
 from oracle.files import is_replaced
 from rnng_dy import engine, plugins, registry
+from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import AT_LEAST_1, device_option, resume_option
 from rnng_dy.cli.paths import PathName, write_output
-from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import warn
 from rnng_dy.interrupts import tidy
 from rnng_dy.memory import limit_memory
 from rnng_dy.model_paths import ABOUT, Folder, model_files
@@ -125,7 +124,7 @@ class Job:
             *decides: All options that determine the output.
             inputs: The files that determine the output: --resume accepts only the results of the same job.
             make: Function that makes the output from all results, in place of writing their lines.
-            on_lines: Function that gets the lines of each item when they are finished.
+            on_lines: Function that gets the lines of each item, those of an earlier run first.
 
         Raises:
             UsageError: --resume without files that can be read again.
@@ -152,17 +151,18 @@ class Job:
                 done = max(0, done - len(batch))
 
         opened, workers = results(output, key, self.resume, make is not None), self.workers()
-        with tidy(), opened as kept, workers, Progress(name) as progress:
+        with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
-            progress.skip(kept.done)
             try:
+                for lines in kept if kept.done else ():
+                    on_lines(lines)
                 for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
                     new = list(zip(batch, found, strict=True))[skips.popleft() :]
                     left_out += [item for item, lines in new if lines is None]
                     of_items = [lines_of_left_out(i) if of is None else of for i, of in new]
                     kept.write(of_items)
-                    progress.advance(len(new))
+                    shown.update(len(new))
                     for lines in of_items:
                         on_lines(lines)
                 if make is not None:

@@ -10,13 +10,12 @@ import click
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, load, model_card
-from rnng_dy.cli.group import Group
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.paths import FILE, MODEL, check_files
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
 
 
-@click.group(cls=Group, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @click.pass_context
 def models(context: click.Context) -> None:
     """List the models that --model takes by name: name, kind, size, score and path.

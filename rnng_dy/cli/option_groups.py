@@ -1,8 +1,9 @@
-"""Groups of options that a command gets as one value."""
+"""Groups of options that a command gets as one value, and what was typed on the command line."""
 
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable
 from functools import wraps
 
@@ -46,3 +47,12 @@ def flag_given(name: str) -> str | None:
     if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
         return None
     return next(p.opts[0] for p in context.command.params if p.name == name)
+
+
+TYPED = "rnng_dy.typed"
+"""Name of the typed arguments in click's `meta`, which all contexts of a command line share."""
+
+
+def typed_command() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["rnng-dy", *click.get_current_context().meta[TYPED]])

@@ -11,7 +11,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from oracle.transitions import SYSTEMS
-from rnng_dy.cli.group import SectionOption
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
 from rnng_dy.models.composition import COMPOSITIONS
 
@@ -82,6 +81,30 @@ def type_of(of: Field) -> click.ParamType:
         "int": click.IntRange(*numbers),
         "float": FiniteRange(*numbers),
     }[of.type]
+
+
+class SectionOption(click.Option):
+    """An option that the help lists in a section; see `Sectioned`."""
+
+    def __init__(self, *arguments, section: str, **settings):
+        super().__init__(*arguments, **settings)
+        self.section = section
+
+
+class Sectioned(click.Command):
+    """A command whose help lists options in sections, in the order of each section's first option."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                title = getattr(parameter, "section", "Other")
+                sections.setdefault(title, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def in_section(title: str) -> Callable:

@@ -24,9 +24,9 @@ from oracle.treebank import (
     words,
 )
 from oracle.unknown import RULES, UnknownWords, known_words
+from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
 from rnng_dy.cli.paths import FILE, check_files, require_read_once
-from rnng_dy.cli.quiet import say
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."

@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.quiet import warn
 from rnng_dy.drawing import pages
 from rnng_dy.model_paths import generative, is_name, known_models, written_files
 

@@ -19,6 +19,7 @@ from oracle.sentences import SourceSentence
 from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.cli.job import Job, ModelFolder, open_model, sentences_job
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
     json_option,
     kneser_ney_option,
@@ -27,7 +28,6 @@ from rnng_dy.cli.options import (
     seed_option,
 )
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, write_output
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.rerank import print_likelihood, print_rates
 from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
 from rnng_dy.cli.source import source_options

@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from oracle.files import indented
-from rnng_dy.cli.options import FiniteRange, Names, seed_option
+from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.options import FiniteRange, Names
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
     align,
-    read_frequencies,
     read_surprisals,
     read_times,
     require_aligned,
 )
 from rnng_dy.evaluation.reading_times import EXCLUSIONS, rows_used, run_study
 from rnng_dy.evaluation.tables import CSV, joined
-
-
-class NamedFile(NamedTuple):
-    """A file, and the name of the system that made it."""
-
-    system: str
-    path: str
-
-
-class NamedFileType(click.ParamType):
-    """NAME=FILE, or a file, whose name without its ending is the system's."""
-
-    name = "[name=]file"
-
-    def convert(self, value, param, ctx) -> NamedFile:
-        """See click."""
-        if isinstance(value, NamedFile):
-            return value
-        name, equals, path = value.partition("=")
-        if not (name and equals) or os.path.exists(value):
-            name, path = Path(value).name.partition(".")[0] or value, value
-        return NamedFile(name, FILE.convert(path, param, ctx))
-
-    def shell_complete(self, ctx, param, incomplete: str) -> list:
-        """See click."""
-        return FILE.shell_complete(ctx, param, incomplete)
 
 
 def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
@@ -61,9 +32,7 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
 
 
 @click.command()
-@click.argument(
-    "surprisals", type=NamedFileType(), metavar="[NAME=]SURPRISALS...", nargs=-1, required=True
-)
+@click.argument("surprisals", type=FILE, nargs=-1, required=True)
 @click.option("--times", "times_path", type=FILE, required=True, help="Table of reading times.")
 @click.option(
     "--column",
@@ -71,25 +40,11 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     metavar="NAME=COLUMN",
     multiple=True,
     callback=_columns,
-    help="A column of the table of times that has another name than item, position, word or time; or that of the "
-    "subject, if there is a row per subject and word, or of the frequency of the word as a count.",
+    help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count).",
 )
+@click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
-    "--frequencies",
-    type=FILE,
-    help="Table with columns word and count, instead of a column. Words are looked up without the punctuation "
-    "around them, as written or in lower case.",
-)
-@click.option(
-    "--allow-missing",
-    is_flag=True,
-    help="Report and leave out words that differ between the tables.",
-)
-@click.option(
-    "--exclude",
-    type=Names(EXCLUSIONS),
-    default=(),
-    help="Leave out first or last words of sentences, words with a punctuation mark, words that a model does not know.",
+    "--exclude", type=Names(EXCLUSIONS), default=(), help="Words of sentences to leave out."
 )
 @click.option(
     "--times-between",
@@ -103,63 +58,41 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     "--spillover",
     type=click.IntRange(0, 10),
     default=2,
-    help="Number of words before a word whose surprisal, frequency and length are predictors, too.",
+    help="Number of words before a word that are predictors, too.",
 )
-@click.option(
-    "--folds",
-    type=click.IntRange(min=2),
-    default=10,
-    help="The most parts of the items in cross-validation.",
-)
-@seed_option
 @outputs_option(
     {
         ".txt": "a row per system and per pair of systems",
         ".json": "all figures",
-        ".csv": "the joined table of times, predictors and held-out log likelihoods",
-        ".R": "a program that fits mixed models of lme4 to the joined table",
+        ".csv": "the joined table",
+        ".R": "a program for lme4",
     }
 )
 def reading_times(
-    surprisals,
-    times_path,
-    columns,
-    frequencies,
-    allow_missing,
-    exclude,
-    times_between,
-    spillover,
-    folds,
-    seed,
-    outputs,
+    surprisals, times_path, columns, allow_missing, exclude, times_between, spillover, outputs
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
-    SURPRISALS is a table of `surprisal --merge`, or another table with columns token and surprisal. Its words must be
-    those of the table of times, in the same order. The output has a row per system: the log likelihood of held-out
-    words with surprisal less that without it, and the effect of surprisal in ms per bit.
+    Each of SURPRISALS is a table of `surprisal --merge`, or another table with columns token and surprisal; its name
+    without the ending is that of the system. Its words must be those of the table of times, in the same order. The
+    output has a row per system: the log likelihood of held-out words with surprisal less that without it, and the
+    effect of surprisal in ms per bit.
 
     Example: rnng-dy reading-times rnng.tsv lstm.tsv --times times.csv -o joined.csv -o mixed.R
     """
-    names = [system for system, _ in surprisals]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise click.UsageError(
-            f"two systems have the name {twice[0]}: give each its own by NAME=FILE"
-        )
-    if frequencies and "frequency" in columns:
-        raise click.UsageError("give either --column frequency=COLUMN or --frequencies")
+    paths = {Path(path).name.partition(".")[0] or path: path for path in surprisals}
+    if len(paths) < len(surprisals):
+        raise click.UsageError("two files have the same name without its ending: rename one")
     if ".R" in outputs and ".csv" not in outputs:
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
-    inputs = [*(path for _, path in surprisals), times_path, frequencies]
-    require_read_once(*inputs)
+    require_read_once(*surprisals, times_path)
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
-    check_files([*outputs.values()], inputs)
-    counts = None if frequencies is None else read_frequencies(frequencies)
-    times = read_times(times_path, columns, counts)
-    systems = {name: _aligned(times, path, allow_missing) for name, path in surprisals}
+    check_files([*outputs.values()], [*surprisals, times_path])
+    times = read_times(times_path, columns)
+    systems = {name: _aligned(times, path, allow_missing) for name, path in paths.items()}
     rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
-    study = run_study(times, systems, rows, spillover, folds, seed)
+    study = run_study(times, systems, rows, spillover)
     _report(len(times.times), study, left_out)
     forms = {
         ".txt": lambda: [report.table(study)],
@@ -186,4 +119,4 @@ def _report(rows: int, study, left_out: Mapping[str, int]) -> None:
     for reason, count in left_out.items():
         say(f"left out: {count}, {reason}")
     if "log_frequency" not in study.systems[0].predictors:
-        say("no frequencies: --column frequency=COLUMN or --frequencies make them a predictor")
+        say("no frequencies: --column frequency=COLUMN makes them a predictor")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,17 +11,18 @@ import click
 from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
-from rnng_dy.cli.options import ALPHA, AT_LEAST_1, SAMPLES, Names, device_option
-from rnng_dy.cli.quiet import say, warn
+from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, Names, device_option
 from rnng_dy.engine import CPU
-from rnng_dy.reproduce.runner import is_done, keys, run
+from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
 from rnng_dy.training.presets import NAMES
 
-SINGLE_TAGS = ("jackknife", "gold", "none")
+SOURCES = {"nltk": "no SOURCE", "trees": "three files: TRAIN DEV TEST"}
+"""What a corpus needs, if not a folder."""
+MADE_TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
-FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
@@ -47,20 +48,11 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
 
 @click.command()
 @click.argument("corpus", type=click.Choice([*SECTIONS, "trees"]))
-@click.option(
-    "--treebank", type=FOLDER, metavar="FOLDER", help="The folder of the treebank, for ptb and ctb."
+@click.argument(
+    "sources", type=click.Path(exists=True, resolve_path=True), nargs=-1, metavar="[SOURCE]..."
 )
-@click.option("--train", type=FILE, metavar="FILE", help="Training trees, for trees.")
-@click.option("--dev", type=FILE, metavar="FILE", help="Development trees, for trees.")
-@click.option("--test", type=FILE, metavar="FILE", help="Test trees, for trees.")
-@click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
 @click.option(
-    "-o",
-    "--output",
-    type=FOLDER,
-    metavar="FOLDER",
-    required=True,
-    help="Folder for data, models and report.",
+    "-o", "--output", type=FOLDER, metavar="FOLDER", required=True, help="Folder to write."
 )
 @click.option("--seeds", callback=_seeds, default="1", help="Seeds of the models, such as 1,2,3.")
 @click.option(
@@ -68,8 +60,7 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
     callback=_systems,
     default=",".join(system.name for system in Experiment.systems),
     metavar="SYSTEM,SYSTEM,...",
-    help="Systems to train, each of which is compared with the first. Each is composition[/state][/transitions], such "
-    "as gated-attention or corrected/stack.",
+    help="Systems as composition[/state][/transitions]; each is compared with the first.",
 )
 @click.option("--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run side by side.")
 @device_option
@@ -77,64 +68,55 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
     "--tags",
     default="jackknife",
     metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-    help="POS tags for the parser: those of a perceptron tagger, which is trained here; gold tags; none; or three "
-    "files of word_TAG tokens.",
+    help="POS tags for the parser: a tagger's, gold, none, or files of word_TAG.",
 )
+@click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
 @click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
+@click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
+@click.option("--hidden", type=AT_LEAST_1, help="Size of all layers, not the paper's.")
 @click.option("--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence.")
-@click.option(
-    "--alpha", type=ALPHA, default=Experiment.alpha, help="Exponent that flattens the samples."
-)
 @click.option(
     "--beam",
     type=AT_LEAST_1,
     default=Experiment.beam,
-    help="Beam of the search with the generative model; the fast track is a 20th of it, the word beam a 10th.",
+    help="Beam of the generative model's search; ten times as many particles.",
 )
-@click.option(
-    "--particles",
-    type=AT_LEAST_1,
-    default=Experiment.particles,
-    help="Particles in each of two runs of the particle filter.",
-)
-@click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
-@click.option("--hidden", type=AT_LEAST_1, help="Size of hidden layers, not the paper's.")
-@click.option("--lstm-input", type=AT_LEAST_1, help="Size of LSTMs' inputs, not the paper's.")
-@click.option(
-    "--stages",
-    "groups",
-    type=Names(ALL_GROUPS),
-    help="Run only these stages. Their inputs must exist; a report needs neither search nor baselines.",
-)
-@click.option("--dry-run", is_flag=True, help="Print the stages to run, and run none.")
-def reproduce(corpus, output, groups, jobs, device, dry_run, **options) -> None:
+@click.option("--stages", "groups", type=Names(ALL_GROUPS), help="Run only these stages.")
+def reproduce(
+    corpus, sources, output, groups, jobs, device, tags, unk, epochs, hidden, **same
+) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
-    CORPUS is ptb or ctb with --treebank, nltk (NLTK's sample of the Penn Treebank), or trees with --train, --dev and
-    --test. A second run does only the stages that are missing or have other settings. The report is report.md and
-    report.json.
+    CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn Treebank), or trees
+    with three files: TRAIN DEV TEST. A second run does only the stages that are missing or have other settings. The
+    report is report.md and report.json.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
-    experiment = _experiment(corpus, **options)
-    folder, planned, groups = Path(output), stages(experiment), groups or ALL_GROUPS
+    folder, groups = Path(output), groups or ALL_GROUPS
+    experiment = Experiment(
+        corpus,
+        _sources(corpus, sources),
+        tags=tags if tags in MADE_TAGS else "files",
+        tag_files={} if tags in MADE_TAGS else _tag_files(tags),
+        unk=unk or UNKNOWN.get(corpus, "berkeley"),
+        training={
+            name: value
+            for name, value in (("epochs", epochs), ("hidden", hidden), ("lstm_input", hidden))
+            if value is not None
+        },
+        **same,
+    )
     if (folder / "config.json").exists():
         raise RnngError(f"{folder} is a model folder: name another --output")
     engine.gpu_number(device)
     if device != CPU and jobs > 1:
         raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
-    if dry_run:
-        key_of = keys(folder, planned)
-        for stage in (stage for stage in planned if stage.group in groups):
-            state = "up to date" if is_done(folder, stage, key_of[stage.name]) else "to do"
-            click.echo(f"{state:>10}  {stage.name}: rnng-dy {' '.join(stage.command)}")
-        return
-    with ThreadPoolExecutor(jobs) as executor:
-        try:
-            run(folder, planned, executor, jobs, device, say, groups)
-        except KeyboardInterrupt:
-            warn("\nstopped; the same command continues")
-            sys.exit(130)
+    try:
+        run(folder, stages(experiment), jobs, device, say, groups)
+    except KeyboardInterrupt:
+        warn("\nstopped; the same command continues")
+        sys.exit(130)
     if "report" in groups:
         from rnng_dy.reproduce.report import write_report
 
@@ -142,31 +124,18 @@ def reproduce(corpus, output, groups, jobs, device, dry_run, **options) -> None:
             click.echo(str(path))
 
 
-def _experiment(corpus, treebank, train, dev, test, unk, tags, epochs, hidden, lstm_input, **same):
-    """Return the settings. Raises UsageError for a treebank or parts that are missing or given in vain."""
-    given = {"--treebank": treebank, "--train": train, "--dev": dev, "--test": test}
-    needed = {"nltk": (), "trees": ("--train", "--dev", "--test")}.get(corpus, ("--treebank",))
-    for flag, value in given.items():
-        if (value is not None) != (flag in needed):
-            raise click.UsageError(f"{corpus} {'needs' if flag in needed else 'has no'} {flag}")
-    if treebank and not Path(treebank).exists():
-        raise RnngError(f"{treebank}: no such folder")
-    sources = {} if corpus == "nltk" else dict(zip(PARTS, (train, dev, test), strict=True))
-    sizes = {"epochs": epochs, "hidden": hidden, "lstm_input": lstm_input}
-    for path in filter(None, (train, dev, test)):
-        if not Path(path).is_file():
-            raise RnngError(f"{path}: no regular file")
-    paths = [] if tags in SINGLE_TAGS else [Path(path).absolute() for path in tags.split(",")]
-    if paths and len(paths) != len(PARTS):
+def _sources(corpus: str, paths: Sequence[str]) -> dict[str, str]:
+    """Return the source of each part. Raises UsageError for another number of paths than the corpus needs."""
+    if len(paths) != {"nltk": 0, "trees": len(PARTS)}.get(corpus, 1):
+        raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
+    return dict(zip(PARTS, paths * len(PARTS), strict=False))
+
+
+def _tag_files(text: str) -> dict[str, str]:
+    """Return the file of tags of each part. Raises UsageError unless three are named."""
+    paths = text.split(",")
+    if len(paths) != len(PARTS):
         raise click.UsageError(
-            f"--tags: {tags!r} is neither {', '.join(SINGLE_TAGS)} nor three files"
+            f"--tags: {text!r} is neither {', '.join(MADE_TAGS)} nor three files"
         )
-    return Experiment(
-        corpus,
-        dict.fromkeys(PARTS, treebank) if treebank else sources,
-        tags="files" if paths else tags,
-        tag_files=dict(zip(PARTS, map(str, paths), strict=False)),
-        unk=unk or UNKNOWN.get(corpus, "berkeley"),
-        training={name: value for name, value in sizes.items() if value is not None},
-        **same,
-    )
+    return {part: str(Path(path).absolute()) for part, path in zip(PARTS, paths, strict=True)}

@@ -11,8 +11,8 @@ import click
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import InputError
 from rnng_dy import registry
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, require_read_once, write_output
-from rnng_dy.cli.quiet import warn
 from rnng_dy.cli.tree_formats import MBR, decode_option, weight_option
 from rnng_dy.evaluation.perplexity import Likelihood, Rates, likelihood, rates
 from rnng_dy.open_vocabulary import log_prob_as_read, required_spelling

@@ -12,9 +12,9 @@ import click
 from oracle.samples import format_likelihood
 from oracle.unknown import CLASSES
 from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import generative_option, open_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.results import Lines

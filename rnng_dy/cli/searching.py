@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import click
 
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
-from rnng_dy.cli.quiet import warn
 from rnng_dy.parallel import batches
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, sentences_at_once
 

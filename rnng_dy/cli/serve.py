@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from dataclasses import fields
 
 import click
 
 from rnng_dy import registry
-from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import AT_LEAST_1, device_option
+from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.options import device_option
 from rnng_dy.cli.paths import MODEL
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.model_paths import known_models
 from rnng_dy.serve import Limits, app, require
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
-_limit_options = together(
-    "limits",
-    Limits,
-    *[
-        click.option(
-            f"--max-{of.name}",
-            of.name,
-            type=AT_LEAST_1,
-            default=of.default,
-            help=of.metadata["help"],
-        )
-        for of in fields(Limits)
-    ],
-)
+
+def _limits(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> Limits:
+    limits = dict(text.partition("=")[::2] for text in given)
+    names = [of.name for of in fields(Limits)]
+    if not limits.keys() <= {*names} or not all(n.isdecimal() and int(n) for n in limits.values()):
+        raise click.BadParameter(f"NAME=N, with one of {', '.join(names)} as NAME, and N from 1")
+    return Limits(**{name: int(number) for name, number in limits.items()})
 
 
 @click.command()
@@ -41,12 +34,21 @@ _limit_options = together(
     type=MODEL,
     multiple=True,
     required=True,
-    help="Model folder, archive or name; give the option once per model.",
+    help="Model folder, archive or name, one or more.",
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 is all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0 is a free one.")
 @device_option
-@_limit_options
+@click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    callback=_limits,
+    help="The most of what a request may ask: "
+    + ", ".join(f"{of.name} {of.default}" for of in fields(Limits))
+    + ".",
+)
 def serve(folders, host, port, device, limits) -> None:
     """Show trees and surprisals of models on web pages, and answer programs with JSON.
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.parallel import batches
 from rnng_dy.text.sources import (
     AUTO,

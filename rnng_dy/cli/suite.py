@@ -14,11 +14,10 @@ from rnng_dy import registry
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
+from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import (
     device_option,
     open_option,
-    order_option,
-    seed_option,
     unknown_option,
 )
 from rnng_dy.cli.paths import (
@@ -30,21 +29,15 @@ from rnng_dy.cli.paths import (
     outputs_option,
     write_output,
 )
-from rnng_dy.cli.progress import Progress
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.suite_input import located_sentences, suites_of
-from rnng_dy.cli.word_scorers import (
-    check_order,
-    model_of_words,
-    several_scorers_option,
-)
+from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.evaluation.suite_sources import located_sentences, suites_of
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling
@@ -77,21 +70,17 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     "folders",
     type=GENERATIVE,
     multiple=True,
-    help="Model folder, archive or name. Several models and scorers stand side by side.  "
-    f"[default: {DEFAULT_MODEL}, without --scorer]",
+    help=f"Model folder, archive or name, one or more.  [default: {DEFAULT_MODEL}]",
 )
 @several_scorers_option
-@order_option
 @search_options
-@seed_option
 @open_option
 @unknown_option
 @click.option(
     "--text",
     "is_text",
     is_flag=True,
-    help="The sentences are running text; split them into tokens as the first model does.  "
-    "[default: blanks separate tokens]",
+    help="Split the sentences into tokens as the first model does.",
 )
 @click.option(
     "--prediction",
@@ -99,14 +88,13 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     metavar="FORMULA",
     multiple=True,
     callback=_formula,
-    help="SUITE is a table of stimuli as for `surprisal --stimuli`, and this formula should hold for each item: "
-    "(2;%long%) > (2;%short%) compares region 2 of the conditions long and short.",
+    help="SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%).",
 )
 @outputs_option(
     {
         ".txt": "the accuracies",
-        ".tsv": "a row per region of every model, with tabs",
-        ".csv": "the same as in RFC 4180",
+        ".tsv": "a row per region",
+        ".csv": "the same for spreadsheets",
         ".json": "all figures",
         ".html": "a page",
     }
@@ -114,17 +102,14 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @click.option(
     "--effects",
     type=FILE,
-    help="Write the difference of each two conditions in each region as .tsv or .csv: its mean over items, with the "
-    "95 % interval.",
+    help="Table of differences between conditions, with 95 % intervals.",
 )
 @job_options(device_option)
 def suite(
     sources,
     folders,
     scorers,
-    order,
     options,
-    seed,
     is_open,
     unknown,
     is_text,
@@ -142,15 +127,13 @@ def suite(
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    check_order(bool(scorers))
-    baselines = [scorer._replace(order=order) for scorer in scorers]
-    inputs = [*sources, *(path for baseline in baselines for path in baseline.paths)]
+    inputs = [*sources, *(path for scorer in scorers for path in scorer.paths)]
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
     check_files([*outputs.values(), effects], inputs)
-    systems = _systems(folders, baselines, job.device)
+    systems = _systems(folders, scorers, job.device)
     suites = [] if is_text else suites_of(sources, predictions, None)
-    options, found, models = SearchOptions(**options, seed=seed), {}, {}
+    options, found, models = SearchOptions(**options), {}, {}
     # another program's table has the surprisals of words as they are
     spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
     for name, place in systems.items():
@@ -184,16 +167,16 @@ def suite(
 
 
 def _systems(
-    folders: Sequence[str], baselines: Sequence[OpenableScorer], device: str
+    folders: Sequence[str], scorers: Sequence[OpenableScorer], device: str
 ) -> dict[str, ModelFolder | OpenableScorer]:
     """Return models and scorers by name. Raises UsageError for one twice, and for no model for a search."""
-    if not (folders or baselines):
+    if not (folders or scorers):
         folders = [DEFAULT_MODEL]
     found = [(folder, model_of_words(device, folder)) for folder in folders]
     flag = given_search_option()
     if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
         raise click.UsageError(f"{flag} is for generative models with trees")
-    found += [(baseline.title, baseline) for baseline in baselines]
+    found += [(scorer.title, scorer) for scorer in scorers]
     systems = dict(found)
     if len(systems) < len(found):
         raise click.UsageError("two models have the same name")
@@ -209,10 +192,10 @@ def _surprisals(
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence; reports words that the model does not know.
 
-    `records_of` is `_records` with its first arguments. `name` is that of the model in messages, empty if there is
+    `records_of` returns the records of a model and a batch. `name` is that of the model in messages, empty if there is
     only one.
     """
-    progress = Progress("suite", len(sentences))
+    shown = progress("suite", total=len(sentences))
     numbered = list(enumerate(sentences))
     batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
@@ -220,8 +203,8 @@ def _surprisals(
         # a sentence that does not fit into memory has NaN
         pairs = zip(records, batch, strict=True)
         found += [unmeasured(tokens) if of is None else of for of, (_, tokens) in pairs]
-        progress.advance(len(records))
-    progress.finish()
+        shown.update(len(records))
+    shown.close()
     words = [record for records in found for record in records if record.token is not None]
     of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
@@ -234,7 +217,6 @@ def _surprisals(
 def _records(
     options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence."""
     numbers, sentences = zip(*batch, strict=True)
     return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)
 

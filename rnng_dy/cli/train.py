@@ -16,19 +16,19 @@ import click
 from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.unknown import RULES
-from rnng_dy.cli.group import Group, Sectioned, typed_command
-from rnng_dy.cli.option_groups import all_of
+from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.option_groups import all_of, typed_command
 from rnng_dy.cli.options import (
     COMPOSITION,
     TRANSITIONS,
     FiniteRange,
     LiveChoice,
+    Sectioned,
     device_options,
     in_section,
     type_of,
 )
 from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
-from rnng_dy.cli.quiet import say, warn
 from rnng_dy.engine import CPU
 from rnng_dy.interrupts import ending_at_once, stopping, tidy
 from rnng_dy.memory import limit_memory
@@ -165,7 +165,7 @@ words_options = all_of(
 )
 
 
-@click.group(cls=Group)
+@click.group()
 def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 

@@ -11,8 +11,7 @@ from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
 from oracle.treebank import is_preterminal, words
 from rnng_dy.drawing.trees import WRONG, Picture
-from rnng_dy.evaluation.evalb import SCORED, SentenceScore
-from rnng_dy.evaluation.marking import mark
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
 
 MISSED = "only in the gold tree"
 
@@ -30,7 +29,7 @@ class Section(NamedTuple):
     @property
     def errors(self) -> int | None:
         """Number of wrong and missed brackets; None without a score."""
-        return None if self.score is None else self.score.wrong
+        return None if self.score is None else len(self.score.wrong) + len(self.score.missed)
 
     @property
     def heading(self) -> str:
@@ -84,20 +83,20 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
 
 def _compared(name: str, gold: nltk.Tree, found: ScoredTree, said: str) -> Section:
     system = parse_line(found.tree, any_bytes=True)
-    marked = mark(gold, system)
+    score = score_sentence(gold, system)
     caption = f"system, {said}" if said else "system"
     pictures = [
-        Picture(gold, "gold", marked.missed, MISSED),
-        Picture(system, caption, marked.wrong, WRONG, posteriors=found.posteriors),
+        Picture(gold, "gold", score.missed, MISSED),
+        Picture(system, caption, score.wrong, WRONG, posteriors=found.posteriors),
     ]
-    if marked.score.status != SCORED:
-        return Section(name, pictures, f"not scored: {marked.score.problem}")
-    title = f"F1 {marked.score.f1:.2f}"
-    if marked.score.complete:
+    if score.status != Status.SCORED:
+        return Section(name, pictures, f"not scored: {score.problem}")
+    title = f"F1 {score.f1:.2f}"
+    if score.complete:
         right = Picture(system, said, posteriors=found.posteriors)
-        return Section(name, [right], title, marked.score)
-    title += f", {len(marked.wrong)} wrong, {len(marked.missed)} missed"
-    return Section(name, pictures, title, marked.score)
+        return Section(name, [right], title, score)
+    title += f", {len(score.wrong)} wrong, {len(score.missed)} missed"
+    return Section(name, pictures, title, score)
 
 
 def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:

@@ -14,8 +14,8 @@ from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.samples import Sample, begins_samples, read_samples
 from oracle.treebank import has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
-from rnng_dy.evaluation.evalb import SCORED, Scores, score_sentence
-from rnng_dy.evaluation.evalb_files import NO_TREE, with_gold_tags
+from rnng_dy.evaluation.evalb import NO_TREE, Scores, with_gold_tags
+from rnng_dy.evaluation.evalb_sentence import Status, score_sentence
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) ->
     if same:
         return with_words(found.tree, expected, tags(gold)) if bare else found.tree
     # words that EVALB deletes may differ
-    if not bare and score_sentence(gold, found.tree).status == SCORED:
+    if not bare and score_sentence(gold, found.tree).status == Status.SCORED:
         return found.tree
     raise InputError(
         f"other words than the gold tree at {place}: {_difference(expected, tokens)}",

@@ -1,82 +1,39 @@
-"""Labelled bracketing scores by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
+"""Labelled bracketing scores of corpora by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
-The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag is not. A word is
-deleted by its exact tag, but a bracket also by labels equal to its own. A deleted quote is put back if the other side
-kept it. This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels, quotes or
-numbers of rules (EVALB cuts or overwrites its memory beyond them). It raises `InputError` for faulty input, of which
-EVALB only warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad
-parameter file. It does not print the listings of `DEBUG`.
+This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels, quotes or numbers of
+rules (EVALB cuts or overwrites its memory beyond them). It raises `InputError` for faulty input, of which EVALB only
+warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad parameter file. It
+does not print the listings of `DEBUG`.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from functools import cached_property
 from itertools import compress, zip_longest
-from typing import Any
 
-from oracle.errors import InputError
+from oracle.brackets import parse_line
+from oracle.errors import InputError, placed
+from oracle.files import WHITE_SPACE, read_lines
 from oracle.lazy import nltk
+from oracle.parsed import ParsedSentence
+from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
-from rnng_dy.evaluation.evalb_sentence import Sentence, fix_quotes, matches, read_off
+from rnng_dy.evaluation.evalb_sentence import (
+    SentenceScore,
+    Status,
+    flatten,
+    percent,
+    score_flat,
+    score_sentence,
+)
 
-
-class Status(IntEnum):
-    """EVALB's status of a sentence."""
-
-    SCORED = 0
-    ERROR = 1
-    """The words differ from those of the gold tree."""
-    SKIPPED = 2
-    """The system's tree has no words."""
-
-
-SCORED, ERROR, SKIPPED = Status
-Bracket = tuple[str, int]
-"""The label and the number of words of a bracket; labels that are equal have one name."""
+NO_TREE = frozenset(["", "()", "(())"])
+"""What parsers print for a sentence without a parse."""
 BINS = 10
 """Bins of posteriors, of equal width."""
-
-
-@dataclass(frozen=True)
-class SentenceScore:
-    """EVALB's counts of one sentence.
-
-    `problem` says why it could not be scored. `length` is the number of gold words without those of
-    `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words. `matched` to `crossing` count brackets.
-    """
-
-    status: Status
-    length: int
-    matched: int = 0
-    gold: int = 0
-    system: int = 0
-    crossing: int = 0
-    words: int = 0
-    correct_tags: int = 0
-    problem: str = ""
-    rated: tuple[tuple[float, bool], ...] = ()
-    """The posterior of each system bracket that counts, if it has one, and whether it matches."""
-    kinds: tuple[Counter[Bracket], ...] = ()
-    """The gold brackets, the system's, and the matched ones."""
-
-    @property
-    def f1(self) -> float:
-        """F1 of the brackets in percent; 0 if there are none."""
-        return percent(2 * self.matched, self.gold + self.system)
-
-    @property
-    def wrong(self) -> int:
-        """The number of wrong and missing brackets."""
-        return self.gold + self.system - 2 * self.matched
-
-    @property
-    def complete(self) -> bool:
-        """Whether every bracket of both trees matches."""
-        return self.status == SCORED and self.gold == self.system == self.matched
 
 
 @dataclass(frozen=True)
@@ -93,7 +50,7 @@ class Scores:
     @cached_property
     def scored(self) -> tuple[SentenceScore, ...]:
         """The sentences that count."""
-        return tuple(s for s in self.per_sentence if s.status == SCORED)
+        return tuple(s for s in self.per_sentence if s.status == Status.SCORED)
 
     @property
     def sentences(self) -> int:
@@ -103,12 +60,12 @@ class Scores:
     @property
     def errors(self) -> int:
         """Number of sentences whose words differ from gold."""
-        return sum(s.status == ERROR for s in self.per_sentence)
+        return sum(s.status == Status.ERROR for s in self.per_sentence)
 
     @property
     def skipped(self) -> int:
         """Number of sentences without words in the system's tree."""
-        return sum(s.status == SKIPPED for s in self.per_sentence)
+        return sum(s.status == Status.SKIPPED for s in self.per_sentence)
 
     @property
     def valid(self) -> int:
@@ -118,7 +75,9 @@ class Scores:
     @property
     def unscorable(self) -> tuple[tuple[int, SentenceScore], ...]:
         """The sentences in error or skipped, each with its 1-based number."""
-        return tuple((i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != SCORED)
+        return tuple(
+            (i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != Status.SCORED
+        )
 
     def total(self, count: str) -> int:
         """Return the sum of one count, such as `"matched"`, over the scored sentences."""
@@ -180,84 +139,6 @@ class Scores:
         return percent(sum(surplus), sum(map(len, bins.values())))
 
 
-def percent(part: float, whole: int) -> float:
-    """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole."""
-    return 100.0 * part / whole if whole else 0.0
-
-
-def _crossing(gold: list[Any], system: list[Any], words: int) -> int:
-    """Count system brackets that overlap some gold bracket without either containing the other."""
-    spans = {(start, end) for _, start, end in gold}
-    first_start = list(range(words + 1))
-    last_end = list(range(words + 1))
-    for start, end in spans:
-        first_start[end] = min(first_start[end], start)
-        last_end[start] = max(last_end[start], end)
-    # a bracket with a gold bracket's span crosses none, since gold brackets are nested
-    return sum(
-        min(first_start[start + 1 : end]) < start or max(last_end[start + 1 : end]) > end
-        for _, start, end in system
-        if end - start > 1 and (start, end) not in spans
-    )
-
-
-def score_read_off(
-    gold: Sentence, system: Sentence, params: Params, posteriors: Sequence[float] | None = None
-) -> SentenceScore:
-    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them.
-
-    `posteriors` are those of the system's constituents, from the top down.
-    """
-    length = gold.length
-    if not system.words:
-        return SentenceScore(SKIPPED, length, problem="No words in the system's tree")
-    if len(gold.words) != len(system.words):
-        fix_quotes(gold, system, params)
-    if len(gold.words) != len(system.words):
-        problem = f"Length unmatch ({len(gold.words)}|{len(system.words)})"
-        return SentenceScore(ERROR, length, problem=problem)
-    for word, other in zip(gold.words, system.words, strict=True):
-        if not params.same_word(word, other):
-            return SentenceScore(ERROR, length, problem=f"Words unmatch ({word}|{other})")
-    gold_brackets = list(gold.counted_brackets(params).values())
-    numbered = system.counted_brackets(params)
-    system_brackets = list(numbered.values())
-    matched = matches(gold_brackets, system_brackets, params)
-    parts = gold_brackets, system_brackets, [gold_brackets[i] for i, _ in matched]
-    right = {position for _, position in matched}
-    words = len(gold.words)
-    return SentenceScore(
-        SCORED,
-        length,
-        matched=len(matched),
-        gold=len(gold_brackets),
-        system=len(system_brackets),
-        crossing=_crossing(gold_brackets, system_brackets, words),
-        words=words,
-        correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
-        rated=tuple(
-            (posteriors[number], position in right)
-            for position, number in enumerate(numbered if posteriors else ())
-        ),
-        kinds=tuple(
-            Counter((params.canonical(label), end - start) for label, start, end in part)
-            for part in parts
-        ),
-    )
-
-
-def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
-    """Score one tree; a tree without words stands for an empty line. Raises InputError for a word without a tag.
-
-    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
-    >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
-    >>> score = score_sentence(gold, system)
-    >>> score.matched, score.gold, score.system, score.correct_tags, score.words
-    (2, 3, 3, 2, 3)
-    """
-    return score_read_off(read_off(gold, params), read_off(system, params), params)
-
-
 def score(
     golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
 ) -> Scores:
@@ -276,10 +157,87 @@ def score(
     return Scores(tuple(sentences), params)
 
 
+def score_files(
+    gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
+) -> Scores:
+    """Score two files of one tree per line; `-` is standard input. See `score_systems`."""
+    return score_systems(gold, [system], params, gold_tags)[0]
+
+
+def score_systems(
+    gold: str, systems: Sequence[str], params: Params = COLLINS, gold_tags: bool = False
+) -> list[Scores]:
+    """Score the files of several systems; with `gold_tags`, `with_gold_tags` is applied to their trees.
+
+    Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
+    """
+    golds = list(read_one_per_line(gold))
+    return [
+        Scores(tuple(_scored_lines(gold, golds, path, params, gold_tags)), params)
+        for path in systems
+    ]
+
+
+def _scored_lines(
+    gold_path: str,
+    golds: Sequence[tuple[nltk.Tree, object]],
+    path: str,
+    params: Params,
+    gold_tags: bool,
+) -> Iterator[SentenceScore]:
+    for line, pair in enumerate(zip_longest(golds, read_one_per_line(path)), 1):
+        if None in pair:
+            few, many = (gold_path, path) if pair[0] is None else (path, gold_path)
+            message = f"the file ends before this line, which {many} has; give one tree per line"
+            raise InputError(message, few, line)
+        (gold, _), (system, posteriors) = pair
+        with placed(gold_path, line):
+            expected = flatten(gold, params)
+        with placed(path, line):
+            found = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
+        yield score_flat(expected, found, params, posteriors)
+
+
+def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
+    """Return the system's tree with the tags of the gold tree, so that EVALB deletes the same words in both.
+
+    The system's tree may lack the gold tree's traces. A tree with another number of words is returned unchanged.
+
+    >>> gold, system = map(parse_line, ("(S (NN a) (. .))", "(S (NN a) (NN .))"))
+    >>> print(with_gold_tags(gold, system))
+    (S (NN a) (. .))
+    """
+    every = [node for node in subtrees(gold) if is_preterminal(node)]
+    number = sum(map(is_preterminal, subtrees(system)))
+    for nodes in (every, [node for node in every if not is_trace(node)]):
+        if len(nodes) == number:
+            return with_tags(system, [node.label() for node in nodes])
+    return system
+
+
+def read_one_per_line(path: str) -> Iterator[tuple[nltk.Tree, Sequence[float] | None]]:
+    """Yield a file's trees, one per line, or the first trees of lines of JSON by `parse` with posteriors or None.
+
+    An empty line, `()`, `(())` and JSON without trees stand for a tree without words. Raises InputError, with file and
+    line, for a line that is not one tree, and for an empty file.
+    """
+    line = 0
+    for line, text in read_lines(path):
+        if text.startswith("{"):
+            found = ParsedSentence.read(text, path, line).trees[:1]
+            trees = [(each.parsed(path, line), each.posteriors) for each in found]
+        else:
+            without_tree = text.strip(WHITE_SPACE) in NO_TREE
+            trees = [] if without_tree else [(parse_line(text, path, line), None)]
+        yield from trees or [(nltk.Tree("", []), None)]
+    if not line:
+        raise InputError("the file is empty; give one tree per line", path, 1)
+
+
 def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:
     """Return the scores of the sentences that every system has scored; other figures are not comparable."""
     rows = zip(*(of.per_sentence for of in systems), strict=True)
-    kept = [all(s.status == SCORED for s in row) for row in rows]
+    kept = [all(s.status == Status.SCORED for s in row) for row in rows]
     return [replace(of, per_sentence=tuple(compress(of.per_sentence, kept))) for of in systems]
 
 

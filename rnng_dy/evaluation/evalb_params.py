@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, read_lines, split_words
+from oracle.errors import RnngError
+from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 
 NUMBERS = {
-    "DEBUG": "debug",
+    "DEBUG": "",
     "MAX_ERROR": "max_error",
     "CUTOFF_LEN": "cutoff",
     "LABELED": "labelled",
-    "DISC_ONLY": "discontinuous",
+    "DISC_ONLY": "",
 }
+"""By statement: the field that its number sets; empty for one that changes no score."""
 SETS = {
     "DELETE_LABEL": "delete_labels",
     "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
@@ -30,7 +31,7 @@ SETS = {
 class Params:
     """The statements of a parameter file; an absent statement has EVALB's own default.
 
-    `cutoff` is in words; `max_error` only stops the listing of EVALB; `debug` changes no score.
+    `cutoff` is in words; `max_error` only stops the listing of EVALB; `labelled` is LABELED, 0 or 1.
     """
 
     delete_labels: frozenset[str] = frozenset()
@@ -41,7 +42,6 @@ class Params:
     cutoff: int = 40
     labelled: bool = True
     max_error: int = 10
-    debug: int = 0
 
     @classmethod
     def read(cls, path: str) -> Params:
@@ -50,31 +50,12 @@ class Params:
         Like EVALB it skips lines that begin with `#` or have fewer than three characters.
         """
         values: dict[str, Any] = {}
-        for line, text in read_lines(path):
-            statement = text.strip(WHITE_SPACE)
-            if len(statement) < 3 or statement.startswith("#"):
-                continue
-            keyword, *arguments = split_words(statement)
-            if keyword not in NUMBERS and keyword not in SETS:
-                known = ", ".join([*NUMBERS, *SETS])
-                raise InputError(f"unknown statement `{keyword}`; use one of {known}", path, line)
-            count = 2 if keyword.startswith("EQ_") else 1
-            if len(arguments) != count:
-                message = f"{keyword} takes {count} word{'s' * (count > 1)}, not {len(arguments)}"
-                raise InputError(message, path, line)
-            if keyword in SETS:
-                member = arguments[0] if count == 1 else tuple(arguments)
-                values[SETS[keyword]] = values.get(SETS[keyword], frozenset()) | {member}
-                continue
-            try:
-                values[NUMBERS[keyword]] = int(arguments[0])
-            except ValueError:
-                message = f"{keyword} takes a whole number, not `{arguments[0]}`"
-                raise InputError(message, path, line) from None
-            if values.pop("discontinuous", 0):
-                message = "DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0"
-                raise InputError(message, path, line)
-        return cls(**{**values, "labelled": bool(values.get("labelled", True))})
+        with reading(path) as location:
+            for location.line, text in read_lines(path):
+                statement = text.strip(WHITE_SPACE)
+                if len(statement) > 2 and not statement.startswith("#"):
+                    _read_statement(values, *split_words(statement))
+        return cls(**values)
 
     @cached_property
     def deleted_bracket_labels(self) -> frozenset[str]:
@@ -101,6 +82,24 @@ class Params:
         ('ADVP', 'NP')
         """
         return min([label, *(a for pair in self.equal_labels if label in pair for a in pair)])
+
+
+def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> None:
+    """Add a statement to the fields of Params. Raises ValueError, without a line, for one that is none."""
+    if keyword not in NUMBERS and keyword not in SETS:
+        raise RnngError(f"unknown statement `{keyword}`; use one of {', '.join([*NUMBERS, *SETS])}")
+    count = 2 if keyword.startswith("EQ_") else 1
+    if len(arguments) != count:
+        raise RnngError(f"{keyword} takes {count} word{'s' * (count > 1)}, not {len(arguments)}")
+    if keyword in SETS:
+        member = arguments[0] if count == 1 else arguments
+        values[SETS[keyword]] = values.get(SETS[keyword], frozenset()) | {member}
+        return
+    number = int(arguments[0])
+    if keyword == "DISC_ONLY" and number:
+        raise RnngError("DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0")
+    if name := NUMBERS[keyword]:
+        values[name] = number
 
 
 def _paired(a: str, b: str, pairs: frozenset[tuple[str, str]]) -> bool:

@@ -1,25 +1,18 @@
-"""Output of scores: EVALB's own listing, a table for people, JSON for programs."""
+"""Output of scores: EVALB's own listing, a table for people, JSON for programs; differences of systems."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any
 
 from oracle.errors import RnngError
 from oracle.files import indented
-from rnng_dy.evaluation.evalb import (
-    ERROR,
-    SKIPPED,
-    Bracket,
-    Scores,
-    SentenceScore,
-    on_common_sentences,
-    percent,
-)
-from rnng_dy.evaluation.significance import Difference, f1_difference, holm
-from rnng_dy.evaluation.tables import aligned, as_csv
+from rnng_dy.evaluation.evalb import Scores, on_common_sentences
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, percent
+from rnng_dy.evaluation.significance import f1_difference, holm
+from rnng_dy.evaluation.tables import aligned
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -29,7 +22,6 @@ RULE = "=" * 76 + "\n"
 # what C prints for 0.0 / 0.0 on x86
 NOT_A_NUMBER = "  -nan"
 CALIBRATION = "calibration_error"
-STATUS = {ERROR: "error", SKIPPED: "skipped"}
 COUNTS = ("sentences", "errors", "skipped", "valid")
 RATES = (
     "recall",
@@ -41,8 +33,6 @@ RATES = (
     "two_or_less_crossing",
     "tagging_accuracy",
 )
-LENGTHS = ("1", "2", "3-4", "5-8", "9-16", "17-32", "33 and more")
-"""Ranges of words per constituent, each of which is one row."""
 
 
 def stopping_sentence(scores: Scores) -> int | None:
@@ -50,7 +40,7 @@ def stopping_sentence(scores: Scores) -> int | None:
 
     EVALB compares the count before the error with `MAX_ERROR`, hence two.
     """
-    errors = [number for number, s in scores.unscorable if s.status == ERROR]
+    errors = [number for number, s in scores.unscorable if s.status == Status.ERROR]
     allowed = max(scores.params.max_error + 1, 0)
     return errors[allowed] if len(errors) > allowed else None
 
@@ -61,7 +51,7 @@ def error_lines(scores: Scores) -> list[str]:
     return [
         f"{number} : {s.problem}"
         for number, s in scores.unscorable
-        if s.status == ERROR and number <= stop
+        if s.status == Status.ERROR and number <= stop
     ]
 
 
@@ -118,14 +108,14 @@ Columns = Mapping[str, Scores]
 
 
 def format_scores(scores: Scores, form: str = ".txt") -> str:
-    """Return the scores of one system as .txt, .evalb, .json or .csv: of all sentences, and of the short ones."""
-    cutoff = scores.params.cutoff
-    columns = {"all": scores, f"len<={cutoff}": scores.up_to(cutoff)}
+    """Return the scores of one system as .txt, .evalb or .json: of all sentences, and of the short ones."""
     if form == ".evalb":
         return format_evalb(scores)
     if form == ".json":
         return indented(to_json(scores))
-    return _csv(columns) if form == ".csv" else _table(columns) + _not_scored(scores)
+    cutoff = scores.params.cutoff
+    columns = {"all": scores, f"len<={cutoff}": scores.up_to(cutoff)}
+    return _table(columns) + _not_scored(scores)
 
 
 def format_comparison(systems: Columns, form: str = ".txt") -> str:
@@ -141,23 +131,14 @@ def format_comparison(systems: Columns, form: str = ".txt") -> str:
         )
     found = differences(common)
     if form == ".json":
-        return indented(
-            {
-                "systems": {
-                    name: {**to_json(scores), "common": _figures(common[name])}
-                    for name, scores in systems.items()
-                },
-                "differences": [
-                    {"first": first, "second": second, **vars(d), "p_holm": p_holm}
-                    for first, second, d, p_holm in found
-                ],
-            }
-        )
-    if form == ".csv":
-        return _csv(common)
-    left_out = [_not_scored(scores, name) for name, scores in systems.items()]
+        of_systems = {
+            name: {**to_json(scores), "common": _figures(common[name])}
+            for name, scores in systems.items()
+        }
+        return indented({"systems": of_systems, "differences": found})
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
-    lines = [_table(common), "\n", *map(_difference_line, found), *_kinds(common), *left_out]
+    left_out = [_not_scored(scores, name) for name, scores in systems.items()]
+    lines = [_table(common), "\n", *map(_difference_line, found), _by_label(common), *left_out]
     return some * (scored < every) + "".join(lines)
 
 
@@ -169,25 +150,14 @@ def figures(columns: Columns) -> dict[str, list[float]]:
     return {name: [getattr(scores, name) for scores in columns.values()] for name in names}
 
 
-def _csv(columns: Columns) -> str:
-    """Return a row per figure, unrounded."""
-    rows = ((name, *map(str, values)) for name, values in figures(columns).items())
-    return as_csv([("figure", *columns), *rows])
-
-
 def _table(columns: Columns) -> str:
     """Return a table for people (percent; crossing per sentence)."""
-    widths = [max(10, len(title) + 1) for title in columns]
-    lines = [f"{'':22}" + _cells(columns, widths, "")]
+    rows = [("", *columns)]
     for name, values in figures(columns).items():
         digits = "d" if name in COUNTS else ".2f"
         title = name.replace("_", " ").capitalize()
-        lines.append(f"{title:22}" + _cells(values, widths, digits))
-    return "\n".join(lines) + "\n"
-
-
-def _cells(values: Iterable[object], widths: Sequence[int], form: str) -> str:
-    return "".join(f"{v:>{width}{form}}" for v, width in zip(values, widths, strict=True))
+        rows.append((title, *(f"{value:{digits}}" for value in values)))
+    return aligned(rows)
 
 
 def _not_scored(scores: Scores, system: str = "") -> str:
@@ -196,64 +166,49 @@ def _not_scored(scores: Scores, system: str = "") -> str:
         return ""
     of = f" of {system}" if system else ""
     lines = [f"\nNot scored{of} ({len(scores.unscorable)} of {scores.sentences}):"]
-    lines += [f"  sentence {n}: {STATUS[s.status]}, {s.problem}" for n, s in scores.unscorable]
+    lines += [f"  sentence {n}: {s.status.name.lower()}, {s.problem}" for n, s in scores.unscorable]
     return "\n".join(lines) + "\n"
 
 
-class NamedDifference(NamedTuple):
-    """The F1 of the second system less that of the first."""
+def differences(systems: Columns) -> list[dict[str, Any]]:
+    """Return the F1 of the second less that of the first of each pair of systems, by a paired bootstrap.
 
-    first: str
-    second: str
-    difference: Difference
-    p_holm: float
-    """p corrected for the number of pairs."""
-
-
-def differences(systems: Columns) -> list[NamedDifference]:
-    """Return the differences of all pairs of systems, by a paired bootstrap."""
+    `p_holm` is p corrected for the number of pairs.
+    """
     pairs = list(combinations(systems, 2))
-    found = [f1_difference(systems[first], systems[second]) for first, second in pairs]
-    corrected = holm([d.p for d in found])
+    found = [vars(f1_difference(systems[first], systems[second])) for first, second in pairs]
+    corrected = holm([of["p"] for of in found])
     return [
-        NamedDifference(*pair, d, p) for pair, d, p in zip(pairs, found, corrected, strict=True)
+        {"first": first, "second": second, **of, "p_holm": p_holm}
+        for (first, second), of, p_holm in zip(pairs, found, corrected, strict=True)
     ]
 
 
-def _difference_line(found: NamedDifference) -> str:
-    d = found.difference
-    return (
-        f"F1 of {found.second} less {found.first}: {d.value:+.2f} "
-        f"(95 %: {d.low:+.2f} to {d.high:+.2f}, p = {d.p:.4f}, by Holm {found.p_holm:.4f})\n"
-    )
+def _difference_line(found: dict[str, Any]) -> str:
+    figures = "{value:+.2f} (95 %: {low:+.2f} to {high:+.2f}, p = {p:.4f}, by Holm {p_holm:.4f})"
+    return ("F1 of {second} less {first}: " + figures + "\n").format(**found)
 
 
-def _kinds(systems: Columns) -> Iterator[str]:
-    """Yield tables of the F1 of each system by label, and by the number of words in a constituent."""
-    by_label = f1_by([*systems.values()], lambda bracket: bracket[0])
-    by_length = f1_by(
-        [*systems.values()], lambda bracket: min((bracket[1] - 1).bit_length(), len(LENGTHS) - 1)
-    )
-    labels = sorted(by_label.items(), key=lambda row: (-row[1][0], row[0]))
-    lengths = [(LENGTHS[i], counts) for i, counts in sorted(by_length.items())]
-    for title, rows in (("label", labels), ("words", lengths)):
-        cells = [(kind, str(gold), *(f"{value:.2f}" for value in f1)) for kind, (gold, f1) in rows]
-        yield "\n" + aligned([(title, "gold", *systems), *cells])
+def _by_label(systems: Columns) -> str:
+    """Return a table of the F1 of each system by label; frequent labels are first."""
+    rows = sorted(f1_by_label([*systems.values()]).items(), key=lambda row: (-row[1][0], row[0]))
+    cells = [(label, str(gold), *(f"{f1:.2f}" for f1 in of)) for label, (gold, of) in rows]
+    return "\n" + aligned([("label", "gold", *systems), *cells])
 
 
-def f1_by(
-    systems: Sequence[Scores], kind: Callable[[Bracket], Hashable]
-) -> dict[Hashable, tuple[int, list[float]]]:
-    """Return, for each kind of bracket, the number of gold brackets and the F1 of each system in percent."""
-    counts: dict[Hashable, list[list[int]]] = defaultdict(lambda: [[0] * 3 for _ in systems])
-    for i, of_system in enumerate(systems):
-        for sentence in of_system.scored:
-            for part, brackets in enumerate(sentence.kinds):
-                for bracket, n in brackets.items():
-                    counts[kind(bracket)][i][part] += n
+def f1_by_label(systems: Sequence[Scores]) -> dict[str, tuple[int, list[float]]]:
+    """Return, for each label, the number of gold brackets and the F1 of each system in percent."""
+    totals = [[Counter[str](), Counter[str](), Counter[str]()] for _ in systems]
+    for system, of_system in zip(systems, totals, strict=True):
+        for sentence in system.scored:
+            for total, labels in zip(of_system, sentence.labels, strict=True):
+                total.update(labels)
     return {
-        name: (of[0][0], [percent(2 * matched, gold + system) for gold, system, matched in of])
-        for name, of in counts.items()
+        label: (
+            totals[0][0][label],
+            [percent(2 * both[label], gold[label] + of[label]) for gold, of, both in totals],
+        )
+        for label in {label for of in totals for counts in of for label in counts}
     }
 
 
@@ -265,7 +220,12 @@ def to_json(scores: Scores) -> dict[str, object]:
         "short": _figures(short),
         "cutoff": scores.params.cutoff,
         "unscorable": [
-            {"sentence": n, "status": STATUS[s.status], "length": s.length, "problem": s.problem}
+            {
+                "sentence": n,
+                "status": s.status.name.lower(),
+                "length": s.length,
+                "problem": s.problem,
+            }
             for n, s in scores.unscorable
         ],
     }

@@ -1,16 +1,77 @@
-"""EVALB's reading of one tree: the words that count, the brackets over them, the quotes."""
+"""One sentence by EVALB's rules: the words and brackets that count, deleted quotes put back, matches, counts.
+
+The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag is not. A word is
+deleted by its exact tag, but a bracket also by labels equal to its own. A deleted quote is put back if the other side
+kept it.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from oracle.errors import InputError
 from oracle.lazy import nltk
-from rnng_dy.evaluation.evalb_params import Params
+from rnng_dy.evaluation.evalb_params import COLLINS, Params
 
 QUOTE_WORDS = frozenset("'\"/")
+Bracket = tuple[str, int, int]
+"""A label, and the words from its first to its last, the end exclusive."""
+
+
+class Status(IntEnum):
+    """EVALB's status of a sentence."""
+
+    SCORED = 0
+    ERROR = 1
+    """The words differ from those of the gold tree."""
+    SKIPPED = 2
+    """The system's tree has no words."""
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """EVALB's counts of one sentence.
+
+    `length` is the number of gold words without those of `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words.
+    `matched` to `crossing` count brackets. Constituents are numbered from 0, from the top down.
+    """
+
+    status: Status
+    length: int
+    matched: int = 0
+    gold: int = 0
+    system: int = 0
+    crossing: int = 0
+    words: int = 0
+    correct_tags: int = 0
+    problem: str = ""
+    """The reason why it could not be scored."""
+    missed: frozenset[int] = frozenset()
+    """Numbers of the gold brackets that the system's tree lacks."""
+    wrong: frozenset[int] = frozenset()
+    """Numbers of the system's brackets that the gold tree lacks."""
+    labels: tuple[Counter[str], ...] = ()
+    """The labels of the gold brackets, the system's, and the matched ones; labels that are equal have one name."""
+    rated: tuple[tuple[float, bool], ...] = ()
+    """The posterior of each system bracket that counts, if it has one, and whether it matches."""
+
+    @property
+    def f1(self) -> float:
+        """F1 of the brackets in percent; 0 if there are none."""
+        return percent(2 * self.matched, self.gold + self.system)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every bracket of both trees matches."""
+        return self.status == Status.SCORED and self.gold == self.system == self.matched
+
+
+def percent(part: float, whole: int) -> float:
+    """Return 100 part / whole in EVALB's order of operations, 0 for an empty whole."""
+    return 100.0 * part / whole if whole else 0.0
 
 
 @dataclass
@@ -59,11 +120,8 @@ class Sentence:
         for later in self.quotes[number:]:
             later.index += 1
 
-    def counted_brackets(self, params: Params) -> dict[int, tuple[str, int, int]]:
-        """Return the brackets that count, over some word and with a label not deleted; labels are cut at - or =.
-
-        Their keys are their numbers among all constituents, from the top down.
-        """
+    def counted_brackets(self, params: Params) -> dict[int, Bracket]:
+        """Return by number the brackets over some word with a label that is not deleted; labels are cut at - or =."""
         counted = {}
         for number, (label, start, end) in enumerate(self.brackets):
             cut = label.partition("-")[0].partition("=")[0]
@@ -72,7 +130,7 @@ class Sentence:
         return counted
 
 
-def read_off(tree: nltk.Tree, params: Params) -> Sentence:
+def flatten(tree: nltk.Tree, params: Params) -> Sentence:
     """Read a tree as EVALB's `read_line` does. Raises InputError, without a line, for an untagged word."""
     sentence = Sentence()
     # a tree may be deeper than Python's stack; a number on the agenda closes the bracket with that number
@@ -92,22 +150,91 @@ def read_off(tree: nltk.Tree, params: Params) -> Sentence:
     return sentence
 
 
+def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
+    """Score one tree; a tree without words stands for an empty line. Raises InputError for a word without a tag.
+
+    >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
+    >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
+    >>> score = score_sentence(gold, system)
+    >>> score.matched, score.gold, score.system, score.correct_tags, score.words
+    (2, 3, 3, 2, 3)
+    >>> sorted(score.missed), sorted(score.wrong), round(score.f1, 1)
+    ([2], [2], 66.7)
+    """
+    return score_flat(flatten(gold, params), flatten(system, params), params)
+
+
+def score_flat(
+    gold: Sentence, system: Sentence, params: Params, posteriors: Sequence[float] | None = None
+) -> SentenceScore:
+    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them.
+
+    `posteriors` are those of the system's constituents, from the top down.
+    """
+    length = gold.length
+    if not system.words:
+        return SentenceScore(Status.SKIPPED, length, problem="No words in the system's tree")
+    if len(gold.words) != len(system.words):
+        fix_quotes(gold, system, params)
+    if len(gold.words) != len(system.words):
+        problem = f"Length unmatch ({len(gold.words)}|{len(system.words)})"
+        return SentenceScore(Status.ERROR, length, problem=problem)
+    for word, other in zip(gold.words, system.words, strict=True):
+        if not params.same_word(word, other):
+            problem = f"Words unmatch ({word}|{other})"
+            return SentenceScore(Status.ERROR, length, problem=problem)
+    golds, systems = gold.counted_brackets(params), system.counted_brackets(params)
+    pairs = matches(golds, systems, params)
+    wrong = systems.keys() - pairs.values()
+    brackets = golds.values(), systems.values(), [golds[number] for number in pairs]
+    return SentenceScore(
+        Status.SCORED,
+        length,
+        matched=len(pairs),
+        gold=len(golds),
+        system=len(systems),
+        crossing=_crossing(golds.values(), systems.values(), len(gold.words)),
+        words=len(gold.words),
+        correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
+        missed=frozenset(golds.keys() - pairs.keys()),
+        wrong=frozenset(wrong),
+        labels=tuple(Counter(params.canonical(label) for label, *_ in of) for of in brackets),
+        rated=tuple((posteriors[n], n not in wrong) for n in systems) if posteriors else (),
+    )
+
+
 def matches(
-    gold: Sequence[tuple[str, int, int]], system: Sequence[tuple[str, int, int]], params: Params
-) -> list[tuple[int, int]]:
-    """Return indices in both lists of brackets matched one to one; each gold bracket takes the first free match."""
+    golds: Mapping[int, Bracket], systems: Mapping[int, Bracket], params: Params
+) -> dict[int, int]:
+    """Return the number of the system's bracket by that of gold; each gold bracket takes the first free match."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for position, (_, start, end) in enumerate(system):
-        free[start, end].append(position)
-    found = []
-    for i, (label, start, end) in enumerate(gold):
-        positions = free.get((start, end), [])
-        for k, position in enumerate(positions):
-            if not params.labelled or params.same_label(label, system[position][0]):
-                del positions[k]
-                found.append((i, position))
+    for number, (_, *span) in systems.items():
+        free[tuple(span)].append(number)
+    pairs = {}
+    for number, (label, *span) in golds.items():
+        candidates = free[tuple(span)]
+        for other in candidates:
+            if not params.labelled or params.same_label(label, systems[other][0]):
+                candidates.remove(other)
+                pairs[number] = other
                 break
-    return found
+    return pairs
+
+
+def _crossing(golds: Collection[Bracket], systems: Collection[Bracket], words: int) -> int:
+    """Count system brackets that overlap some gold bracket without either containing the other."""
+    spans = {(start, end) for _, start, end in golds}
+    first_start = list(range(words + 1))
+    last_end = list(range(words + 1))
+    for start, end in spans:
+        first_start[end] = min(first_start[end], start)
+        last_end[start] = max(last_end[start], end)
+    # a bracket with a gold bracket's span crosses none, since gold brackets are nested
+    return sum(
+        min(first_start[start + 1 : end]) < start or max(last_end[start + 1 : end]) > end
+        for _, start, end in systems
+        if end - start > 1 and (start, end) not in spans
+    )
 
 
 def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:

@@ -113,9 +113,9 @@ class Gap(NamedTuple):
 
     searched: Likelihood
     sampled: Likelihood
-    a_sentence: float
+    nats_per_sentence: float
     """Nats per sentence by which the log likelihood of the search is lower."""
-    a_word: float
+    nats_per_word: float
     """Nats per word by which the log likelihood of the search is lower."""
     ratio: float
     """Perplexity by the search divided by perplexity by the samples."""
@@ -129,7 +129,7 @@ class Gap(NamedTuple):
         for name, of_way in (("search", self.searched), ("samples", self.sampled)):
             yield f"{name}: LLH={of_way.llh:.15g} PPL={of_way.perplexity:.15g}"
         yield (
-            f"gap: {self.a_sentence:.6g} nats a sentence, {self.a_word:.6g} nats a word, "
+            f"gap: {self.nats_per_sentence:.6g} nats per sentence, {self.nats_per_word:.6g} nats per word, "
             f"ratio of perplexities {self.ratio:.6g}"
         )
         yield f"search above samples: {self.above} sentences"
@@ -144,7 +144,7 @@ def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[i
     """Return the gap between log probabilities, in nats, of the same sentences; `lengths` are in words.
 
     >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
-    >>> found.a_sentence, found.a_word, round(found.ratio, 6), found.above
+    >>> found.nats_per_sentence, found.nats_per_word, round(found.ratio, 6), found.above
     (0.25, 0.1, 1.105171, 1)
     """
     both = in_all([searched, sampled])

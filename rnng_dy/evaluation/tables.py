@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 TSV, CSV = "tsv", "csv"
 
@@ -23,11 +23,6 @@ def joined(cells: Sequence[str], style: str = TSV) -> str:
     text = io.StringIO(newline="")
     csv.writer(text).writerow(cells)
     return text.getvalue().removesuffix("\n")
-
-
-def as_csv(rows: Iterable[Sequence[str]]) -> str:
-    """Return the rows as CSV."""
-    return "".join(f"{joined(cells, CSV)}\n" for cells in rows)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -22,14 +20,13 @@ from rnng_dy import plugins
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.stages import Stage
 
-LOGS, RUNNING, LOCK = "logs", "logs/running", ".lock"
+LOGS, LOCK = "logs", ".lock"
 OF_0_3 = "stages.json"
 
 
 def run(
     folder: Path,
     planned: Sequence[Stage],
-    executor: Executor,
     jobs: int = 1,
     device: str = CPU,
     report: Callable[[str], None] = print,
@@ -37,29 +34,28 @@ def run(
 ) -> None:
     """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
 
-    Each is a process with a log in `logs/`. Raises RnngError if another reproduction runs in the folder, or with
-    the last line of a failed stage's log when the others that run have ended.
-    KeyboardInterrupt ends the running stages as Ctrl-C does, so that they can be resumed.
+    Each is a process with a log in `logs/`. If one fails or on KeyboardInterrupt, the others stop as by Ctrl-C, so that
+    they can be resumed.
+
+    Raises:
+        RnngError: A stage failed (with the last line of its log), another reproduction runs in the folder, or the
+            folder has results of version 0.3.
     """
     if (folder / OF_0_3).exists():
         raise RnngError(f"{folder} has results of rnng_dy 0.3 ({OF_0_3}): name another folder")
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
+    chosen = [stage for stage in planned if groups is None or stage.group in groups]
     try:
         with FileLock(folder / LOCK, timeout=0):
-            (folder / RUNNING).touch()
-            chosen = [s for s in planned if groups is None or s.group in groups]
-            _run(folder, chosen, keys(folder, planned), executor, jobs, device, report)
+            _run(folder, chosen, keys(folder, planned), jobs, device, report)
     except Timeout:
         raise RnngError(f"{folder}: another reproduction is running there") from None
-    finally:
-        (folder / RUNNING).unlink(missing_ok=True)
 
 
 def _run(
     folder: Path,
     chosen: Sequence[Stage],
     key_of: dict[str, str],
-    executor: Executor,
     jobs: int,
     device: str,
     report: Callable[[str], None],
@@ -68,64 +64,62 @@ def _run(
     for stage in chosen:
         if stage not in waiting:
             report(f"{stage.name}: up to date")
-    running: dict[Future, Stage] = {}
-    failed: BaseException | None = None
+    running: dict[Stage, tuple[subprocess.Popen[bytes], float]] = {}
     try:
-        while running or (waiting and not failed):
-            unmade = {path for stage in (*waiting, *running.values()) for path in stage.outputs}
-            ready = [stage for stage in waiting if not unmade.intersection(stage.inputs)]
+        while waiting or running:
+            unmade = {path for stage in (*waiting, *running) for path in stage.outputs}
+            ready = [s for s in waiting if not unmade.intersection(s.words) - {*s.outputs}]
             share = max(1, jobs // max(1, len(running) + len(ready)))
-            for stage in [] if failed else ready[: jobs - len(running)]:
+            for stage in ready[: jobs - len(running)]:
                 waiting.remove(stage)
-                values = {"--jobs": [str(share)], "--device": [device], "--resume": []}
-                free = [word for flag in stage.free for word in (flag, *values[flag])]
-                report(f"{stage.name}: rnng-dy {' '.join(stage.command)}")
-                given = (folder.resolve(), stage, key_of[stage.name], free, _plugins())
-                running[executor.submit(run_stage, *given)] = stage
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                stage = running.pop(future)
-                failed = failed or future.exception()
-                if not future.exception():
-                    report(f"{stage.name}: done in {future.result():.1f} s")
-    except BaseException:
-        (folder / RUNNING).unlink()
-        wait(running)
-        raise
-    if failed:
-        raise failed
-
-
-def run_stage(
-    folder: Path, stage: Stage, key: str, free: Sequence[str], plugins: Sequence[str]
-) -> float:
-    """Run a stage and return its seconds. Raises RnngError if it fails; ends it if the file RUNNING is removed."""
-    record, log = (folder / LOGS / f"{_file(stage)}.{ending}" for ending in ("json", "log"))
-    if not record.exists() or _read(record).get("settings") != key:
-        # outputs of other settings cannot be resumed
-        _remove(folder, stage)
-    record.write_text(json.dumps({"settings": key}) + "\n")
-    # a training has nothing to resume before its folder exists
-    resumes = (folder / stage.outputs[0]).parent.exists()
-    words = [*stage.command, *(word for word in free if resumes or word != "--resume")]
-    command = [sys.executable, "-m", "rnng_dy", *plugins, *words]
-    begun = time.monotonic()
-    with log.open("wb") as messages, (folder / (stage.printed or os.devnull)).open("wb") as output:
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": messages}
-        process = subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes)
-        while process.poll() is None:
-            if not (folder / RUNNING).exists():
-                process.send_signal(signal.SIGINT)
-                process.wait()
+                report(f"{stage.name}: rnng-dy {stage.command}")
+                process = _start(folder, stage, key_of[stage.name], share, device)
+                running[stage] = process, time.monotonic()
             time.sleep(0.05)
+            for stage, (process, begun) in [*running.items()]:
+                if process.poll() is not None:
+                    del running[stage]
+                    seconds = round(time.monotonic() - begun, 1)
+                    _finish(folder, stage, key_of[stage.name], process.returncode, seconds)
+                    report(f"{stage.name}: done in {seconds} s")
+    finally:
+        for process, _ in running.values():
+            process.send_signal(signal.SIGINT)
+        for process, _ in running.values():
+            process.wait()
+
+
+def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
+    """Start the command of a stage, which resumes what was begun with the same settings."""
+    resumes = record_of(folder, stage).get("settings") == key
+    if not resumes:
+        _remove(folder, stage)
+    _record(folder, stage, {"settings": key})
+    # a training has nothing to resume before its folder exists
+    resumes = resumes and (folder / stage.output).exists() if stage.preset else resumes
+    values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
+    free = [w for flag in stage.free for w in (flag, *values[flag])]
+    words = [*stage.words, *(word for word in free if resumes or word != "--resume")]
+    with _path(folder, stage, "log").open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "rnng_dy", *_plugins(), *words],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def _finish(folder: Path, stage: Stage, key: str, code: int, seconds: float) -> None:
+    """Record that a stage is done. Raises RnngError if its command failed or left an output out."""
     missing = [name for name in stage.outputs if not (folder / name).exists()]
-    if process.returncode or missing:
+    if code or missing:
+        log = _path(folder, stage, "log")
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"did not write {', '.join(missing)}"
-        raise RnngError(f"{stage.name} ended with code {process.returncode}: {why} (log: {log})")
-    seconds = round(time.monotonic() - begun, 1)
-    made = {"settings": key, "command": " ".join(words), "seconds": seconds, "done": True}
-    record.write_text(json.dumps(made) + "\n")
-    return seconds
+        raise RnngError(f"{stage.name} ended with code {code}: {why} (log: {log})")
+    _record(folder, stage, {"settings": key, "seconds": seconds, "done": True})
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
@@ -135,8 +129,9 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
     makers = {path: stage.name for stage in planned for path in stage.outputs}
     for stage in planned:
         read = [
-            found[makers[path]] if path in makers else _state(folder / path)
-            for path in stage.inputs
+            found[makers[word]] if word in makers else _state(folder / word)
+            for word in stage.words
+            if word not in stage.outputs
         ]
         parts = [rnng_dy.__version__, own, stage.command, stage.preset, read]
         found[stage.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -151,21 +146,19 @@ def is_done(folder: Path, stage: Stage, key: str) -> bool:
 
 
 def record_of(folder: Path, stage: Stage) -> dict:
-    """Return settings, command and seconds of the stage's last run; empty if there was none."""
-    path = folder / LOGS / f"{_file(stage)}.json"
-    return _read(path) if path.exists() else {}
-
-
-def _read(path: Path) -> dict:
+    """Return settings and seconds of the stage's last run; empty if there was none, or a kill cut the record short."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        # a kill cut it short
+        return json.loads(_path(folder, stage, "json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
         return {}
 
 
-def _file(stage: Stage) -> str:
-    return stage.name.replace(" ", "-")
+def _record(folder: Path, stage: Stage, content: dict) -> None:
+    _path(folder, stage, "json").write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+def _path(folder: Path, stage: Stage, ending: str) -> Path:
+    return folder / LOGS / f"{stage.name.replace(' ', '-')}.{ending}"
 
 
 def _plugins() -> list[str]:
@@ -174,21 +167,17 @@ def _plugins() -> list[str]:
 
 
 def _state(path: Path) -> object:
-    """Return what identifies a source: size and time of a file, names and sizes in a folder."""
+    """Return what identifies a source: size and time of a file, names and sizes in a folder; None for another word."""
     if path.is_dir():
         files = (p for p in path.rglob("*") if p.is_file())
         return sorted((str(p.relative_to(path)), p.stat().st_size) for p in files)
-    if not path.exists():
-        raise RnngError(f"{path}: no such file")
-    return path.stat().st_size, path.stat().st_mtime_ns
+    return (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else None
 
 
 def _remove(folder: Path, stage: Stage) -> None:
+    """Remove the outputs of other settings, which cannot be resumed."""
     for output in stage.outputs:
-        path = folder / output
-        if path.parent != folder:
-            shutil.rmtree(path.parent, ignore_errors=True)
-        else:
-            for old in path.parent.glob(f"{path.name}*"):
-                if old.name in (path.name, f"{path.name}.part", f"{path.name}.part.key"):
-                    old.unlink()
+        shutil.rmtree(folder / output, ignore_errors=True)
+        for name in (output, f"{output}.part", f"{output}.part.key"):
+            if (folder / name).is_file():
+                (folder / name).unlink()

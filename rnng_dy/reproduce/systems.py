@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import NamedTuple
 
 from oracle.errors import RnngError
@@ -55,18 +54,18 @@ class System(NamedTuple):
         """
         return self.name.replace("/", "-")
 
-    def options(self, kind: str) -> tuple[str, ...]:
-        """Return the options of `rnng-dy train KIND`, without defaults so that folders of earlier versions stay valid.
+    def options(self, kind: str) -> str:
+        """Return the options of `rnng-dy train KIND`, without defaults.
 
         >>> System("corrected", "no-buffer").options("generative")
-        ('--composition', 'corrected', '--state', 'no-terms')
+        '--composition corrected --state no-terms'
         """
-        found = ["--composition", self.composition]
+        options = f"--composition {self.composition}"
         if self.state != FULL:
-            found += ["--state", _same_state(self.state, STATES[kind])]
+            options += f" --state {_same_state(self.state, STATES[kind])}"
         if self.transitions != TOP_DOWN:
-            found += ["--transitions", self.transitions]
-        return tuple(found)
+            options += f" --transitions {self.transitions}"
+        return options
 
 
 PAPER = System("buggy"), System("corrected")
@@ -91,11 +90,6 @@ def parse(name: str) -> System:
             f"no system is called {name!r}: composition[/state][/transitions] of {parts}."
         )
     return System(composition, state, transitions)
-
-
-def every() -> list[System]:
-    """Return all systems."""
-    return [System(*parts) for parts in product(COMPOSITIONS, PARSER_STATES, SYSTEMS)]
 
 
 def _same_state(name: str, states: States) -> str:

@@ -18,10 +18,7 @@ from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
-from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.posterior import combined, log_probs, posterior, proposal
-
-SAMPLE_COUNTS = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -154,47 +151,3 @@ def mbr_line(sampled: Sampled, oracle: Sequence[OracleSentence], weight: float =
 def _line_with_words(tree: nltk.Tree, sentence: OracleSentence) -> str:
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(with_words(tree, sentence.tokens, tags))
-
-
-@dataclass(frozen=True)
-class AtSamples:
-    """The estimates from the first `samples` samples of each sentence."""
-
-    samples: int
-    perplexity: float
-    best: tuple[int, ...]
-    """The index of the reranked sample of each sentence."""
-    effective_sample_size: float
-    """Mean effective sample size over sentences."""
-    standard_error: float
-    """Mean standard error of log p(x), in nats, over sentences that have p > 0."""
-
-
-def growth_with_samples(
-    log_qs: Sequence[Sequence[float]],
-    log_ps: Sequence[Sequence[float]],
-    lengths: Sequence[int],
-    counts: Iterable[int] = SAMPLE_COUNTS,
-) -> list[AtSamples]:
-    """Return the estimates for growing numbers of samples, from log q and log p in nats of each sentence's samples.
-
-    Samples are in exchangeable order. Perplexity is over the sentences for which some sample has p > 0.
-    """
-    least = min(map(len, log_qs))
-    rows = []
-    for n in counts:
-        if n > least:
-            continue
-        found = [estimate(q[:n], p[:n]) for q, p in zip(log_qs, log_ps, strict=True)]
-        ppl = likelihood([e.log_marginal for e in found], lengths).perplexity
-        finite = [e for e in found if math.isfinite(e.log_marginal)]
-        rows.append(
-            AtSamples(
-                n,
-                ppl,
-                tuple(e.best for e in found),
-                float(np.mean([e.effective_sample_size for e in found])),
-                float(np.mean([e.standard_error for e in finite])) if finite else math.nan,
-            )
-        )
-    return rows

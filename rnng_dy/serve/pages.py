@@ -17,7 +17,7 @@ from rnng_dy.drawing.sections import by_number
 from rnng_dy.drawing.surprisal_page import percent, values
 from rnng_dy.drawing.tree_page import svg
 from rnng_dy.drawing.trees import Picture
-from rnng_dy.evaluation.marking import mark
+from rnng_dy.evaluation.evalb_sentence import score_sentence
 from rnng_dy.serve.answers import measured, parse
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import Asked, ParsedSentence, names_of, reason_of
@@ -132,7 +132,7 @@ class Pages:
                 pictures = list(_pictures(of, self._generates(name)))
                 if len(found) > 1 and tree is not None and other is not None:
                     why = "not in the first tree of the other model"
-                    marked = mark(other, tree).wrong
+                    marked = score_sentence(other, tree).wrong
                     pictures[0] = pictures[0]._replace(marked=marked, why=why)
                 shown += [(name if len(answered) > 1 else "", picture) for picture in pictures]
             sentences.append((found[0][1], shown))

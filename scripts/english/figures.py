@@ -13,8 +13,8 @@ from typing import NamedTuple
 import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
 from rnng_dy.cli.tree_formats import BESIDE
-from rnng_dy.evaluation.evalb import Scores, SentenceScore
-from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb import Scores, score_files
+from rnng_dy.evaluation.evalb_sentence import SentenceScore
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.importance import read_sampled
 from scripts.english.commands import check_folder, make

@@ -47,8 +47,10 @@ def test_text_is_one_sentence_a_line_split_at_ascii_white_space(tmp_path):
     assert read(path) == [["the", "cat", "\u3000"], ["#", "no", "(tree"], ["a\u00a0b", "c"]]
 
 
-def test_text_that_is_not_utf8_keeps_its_bytes(tmp_path):
-    assert read(file(tmp_path, b"caf\xe9 noir\n")) == [["caf\udce9", "noir"]]
+def test_text_is_utf8_and_a_byte_order_mark_is_no_letter(tmp_path):
+    assert read(file(tmp_path, "\ufeffthe cat\n")) == [["the", "cat"]]
+    with pytest.raises(InputError, match=r":2: not utf-8 after 'caf'"):
+        read(file(tmp_path, b"the\ncaf\xe9 noir\n"))
 
 
 def test_of_an_oracle_the_unkified_words_count(tmp_path):

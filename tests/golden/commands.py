@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-SMALL = "--layers 2 --lstm-input 6 --hidden 7 --action-size 4 --epochs 1 --seed 5 -q"
-SMALL_LSTM = "--layers 2 --lstm-input 6 --hidden 7 --epochs 1 --seed 5 -q"
-PARSER = (
-    f"train discriminative --trees {{train}} --dev-trees {{dev}} --word-size 5 --no-tagger {SMALL}"
-)
+SMALL = "--layers 2 --lstm-input 6 --hidden 7 --action-size 4 --epochs 1 --seed 5"
+SMALL_LSTM = "--layers 2 --lstm-input 6 --hidden 7 --epochs 1 --seed 5"
+PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --word-size 5 --no-tagger {SMALL}"
 TAGGED = f"{PARSER} --pos --tag-size 3"
-GENERATOR = f"train generative --trees {{train}} --dev-trees {{dev}} {SMALL}"
+GENERATOR = f"-q train generative --trees {{train}} --dev-trees {{dev}} {SMALL}"
 ADAM = "--optimizer adam --learning-rate 0.01"
 BATCHES = "--batch-size 4 --epochs 4"
 
@@ -39,7 +37,7 @@ MODELS = {
     "generator-history": f"{GENERATOR} --state history --model {{generator-history}}",
     "generator-adam": f"{GENERATOR} {ADAM} {BATCHES} --model {{generator-adam}}",
     "generator-two-processes": f"{GENERATOR} {BATCHES} --jobs 2 --model {{generator-two-processes}}",
-    "lstm-lm": f"train lstm-lm --trees {{train}} --dev-trees {{dev}} {SMALL_LSTM} --model {{lstm-lm}}",
+    "lstm-lm": f"-q train lstm-lm --trees {{train}} --dev-trees {{dev}} {SMALL_LSTM} --model {{lstm-lm}}",
 }
 RESUMED = {
     "parser": f"{TAGGED} --epochs 2 --resume --model {{parser}}",
@@ -49,54 +47,54 @@ RESUMED = {
 """Trainings that go on from the models of the same name, after everything else."""
 
 NUMBERS = {
-    "train.oracle": "oracle {train} --train {train} -o {train.oracle} -q",
-    "train.gen.oracle": "oracle {train} --train {train} --generative -o {train.gen.oracle} -q",
-    "test.in-order.oracle": "oracle {test} --train {train} --transitions in-order -o {test.in-order.oracle} -q",
-    "test.oracle": "oracle {test} --train {train} -o {test.oracle} -q",
-    "test.gen.oracle": "oracle {test} --train {train} --generative -o {test.gen.oracle} -q",
-    "clusters.paths": "clusters {train.gen.oracle} -c 12 -o {clusters.paths} -q",
-    "refined.paths": "clusters {train.gen.oracle} -c 12 --within-sentences --refine -o {refined.paths} -q",
+    "train.oracle": "-q oracle {train} --train {train} -o {train.oracle}",
+    "train.gen.oracle": "-q oracle {train} --train {train} --generative -o {train.gen.oracle}",
+    "test.in-order.oracle": "-q oracle {test} --train {train} --transitions in-order -o {test.in-order.oracle}",
+    "test.oracle": "-q oracle {test} --train {train} -o {test.oracle}",
+    "test.gen.oracle": "-q oracle {test} --train {train} --generative -o {test.gen.oracle}",
+    "clusters.paths": "-q clusters {train.gen.oracle} -c 12 -o {clusters.paths}",
+    "refined.paths": "-q clusters {train.gen.oracle} -c 12 --within-sentences --refine -o {refined.paths}",
     **{
-        f"{model}.trees": f"parse --model {{{model}}} {{test}} -o {{{model}.trees}} -q"
+        f"{model}.trees": f"-q parse --model {{{model}}} {{test}} -o {{{model}.trees}}"
         for model in MODELS
         if model.startswith("parser")
     },
-    "english.trees": "parse --model english {test} -o {english.trees} -q",
-    "nbest": "parse --model {parser} {test} --nbest 4 -o {nbest} -q",
-    "mbr.trees": "parse --model {parser} {test} --decode mbr --samples 20 -o {mbr.trees} -q",
-    "both.trees": "parse --model {parser} --generator {generator} {test} --samples 20 -o {both.trees} -q",
-    "beam.trees": "parse --model {generator} {test} --beam 20 -o {beam.trees} -q",
+    "english.trees": "-q parse --model english {test} -o {english.trees}",
+    "nbest": "-q parse --model {parser} {test} --nbest 4 -o {nbest}",
+    "mbr.trees": "-q parse --model {parser} {test} --decode mbr --samples 20 -o {mbr.trees}",
+    "both.trees": "-q parse --model {parser} --generator {generator} {test} --samples 20 -o {both.trees}",
+    "beam.trees": "-q parse --model {generator} {test} --beam 20 -o {beam.trees}",
     **{
-        f"{parser}.props": f"sample --model {{{parser}}} {{test}} --samples 12 --seed 3 -o {{{parser}.props}} -q"
+        f"{parser}.props": f"-q sample --model {{{parser}}} {{test}} --samples 12 --seed 3 -o {{{parser}.props}}"
         for parser in ("parser", "parser-in-order", "parser-gated", "parser-history")
     },
-    "props.two-processes": "sample --model {parser} {test} --samples 12 --seed 3 --jobs 2 -o {props.two-processes} -q",
+    "props.two-processes": "-q sample --model {parser} {test} --samples 12 --seed 3 --jobs 2 -o {props.two-processes}",
     **{
-        f"{model}.likelihoods": f"score --model {{{model}}} {{parser.props}} -o {{{model}.likelihoods}} -q"
+        f"{model}.likelihoods": f"-q score --model {{{model}}} {{parser.props}} -o {{{model}.likelihoods}}"
         for model in MODELS
         if model.startswith("generator") and "in-order" not in model
     },
-    "reranked.trees": "rerank {parser.props} {generator.likelihoods} -o {reranked.trees} -q",
-    "generated": "generate --model {generator} -n 5 --max-length 30 --seed 2 -o {generated} -q",
-    "generated.lstm": "generate --model {lstm-lm} -n 5 --words --seed 2 -o {generated.lstm} -q",
+    "reranked.trees": "-q rerank {parser.props} {generator.likelihoods} -o {reranked.trees}",
+    "generated": "-q generate --model {generator} -n 5 --max-length 30 --seed 2 -o {generated}",
+    "generated.lstm": "-q generate --model {lstm-lm} -n 5 --words --seed 2 -o {generated.lstm}",
 }
 """Commands whose output file is the record."""
 
 SURPRISALS = {
     **{
-        f"surprisal.{model}": f"surprisal --model {{{model}}} {{test}} --beam 20 -q -o -"
+        f"surprisal.{model}": f"-q surprisal --model {{{model}}} {{test}} --beam 20 -o -"
         for model in MODELS
         if model.startswith("generator")
     },
-    "surprisal.lstm-lm": "surprisal --model {lstm-lm} {test} -q -o -",
-    "surprisal.english": "surprisal --model english-generative {test} --beam 20 -q -o -",
-    "surprisal.end": "surprisal --model {generator} {test} --beam 20 --end --next-word -q -o -",
-    "surprisal.open": "surprisal --model {generator-open} {test} --beam 20 --open -q -o -",
-    "surprisal.reference": "surprisal --model {generator} {test} --beam 20 --like-reference -q -o -",
-    "surprisal.particles": "surprisal --model {generator} {test} "
-    "--search particles --particles 50 --runs 2 --seed 4 -q -o -",
-    "surprisal.variable": "surprisal --model {generator} {test} --search variable --particles 50 -q -o -",
-    "surprisal.kneser-ney": "surprisal --scorer kneser-ney={train.gen.oracle} --order 3 {test} -q -o -",
+    "surprisal.lstm-lm": "-q surprisal --model {lstm-lm} {test} -o -",
+    "surprisal.english": "-q surprisal --model english-generative {test} --beam 20 -o -",
+    "surprisal.end": "-q surprisal --model {generator} {test} --beam 20 --end --next-word -o -",
+    "surprisal.open": "-q surprisal --model {generator-open} {test} --beam 20 --open -o -",
+    "surprisal.reference": "-q surprisal --model {generator} {test} --beam 20 --like-reference -o -",
+    "surprisal.particles": "-q surprisal --model {generator} {test} "
+    "--search particles --particles 50 --runs 2 --seed 4 -o -",
+    "surprisal.variable": "-q surprisal --model {generator} {test} --search variable --particles 50 -o -",
+    "surprisal.kneser-ney": "-q surprisal --scorer kneser-ney={train.gen.oracle} --order 3 {test} -o -",
 }
 """Commands whose columns of measures are the record."""
 
@@ -104,14 +102,14 @@ TEXTS = {
     "prepare": "prepare --from trees {train} -o -",
     "evalb": "evalb {test} {english.trees}",
     "show": "show {english.trees}",
-    "perplexity": "perplexity --model {generator} {test} --beam 20 -q",
-    "perplexity.lstm": "perplexity --model {lstm-lm} {test} -q",
-    "perplexity.samples": "perplexity --model {generator} {test.gen.oracle} --beam 20 "
-    "--samples {parser.props} --likelihoods {generator.likelihoods} -q",
-    "surprisal": "surprisal --model {generator} {test} --beam 20 -q",
-    "surprisal.stimuli": "surprisal --model {generator} --stimuli {stimuli.csv} --beam 20 --by-region -q",
-    "surprisal.text": "surprisal --model {generator} --text {text.txt} --beam 20 --merge -q",
-    "suite": "suite --model {generator} {suite.json} --beam 20 -q",
+    "perplexity": "-q perplexity --model {generator} {test} --beam 20",
+    "perplexity.lstm": "-q perplexity --model {lstm-lm} {test}",
+    "perplexity.samples": "-q perplexity --model {generator} {test.gen.oracle} --beam 20 "
+    "--samples {parser.props} --likelihoods {generator.likelihoods}",
+    "surprisal": "-q surprisal --model {generator} {test} --beam 20",
+    "surprisal.stimuli": "-q surprisal --model {generator} --stimuli {stimuli.csv} --beam 20 --by-region",
+    "surprisal.text": "-q surprisal --model {generator} --text {text.txt} --beam 20 --merge",
+    "suite": "-q suite --model {generator} {suite.json} --beam 20",
     "missing": "parse --model {parser} {missing.txt}",
     "bad-trees": "oracle {bad.trees} --train {train}",
     "bad-model": "parse --model {train} {test}",

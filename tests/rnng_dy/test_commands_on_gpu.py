@@ -167,8 +167,7 @@ def test_processes_are_refused(folder):
     assert "--jobs is for the CPU: one process keeps a GPU busy" in refused.stderr
     settings = (*TRAIN["generative"], *SIZES, "--model", "m", "--device", DEVICE, "--jobs", "2")
     assert "--jobs" in run(folder, "train", "generative", *settings, code=2).stderr
-    trees = [x for part in ("train", "dev", "test") for x in (f"--{part}", "some.trees")]
-    settings = (*trees, "-o", "refused", "--device", DEVICE, "--jobs", "2")
+    settings = (*["some.trees"] * 3, "-o", "refused", "--device", DEVICE, "--jobs", "2")
     assert "--jobs is for the CPU" in run(folder, "reproduce", "trees", *settings, code=2).stderr
 
 
@@ -176,12 +175,12 @@ def test_a_reproduction_with_the_preset_for_gpus(folder):
     """Its models are made and used on the GPU, and the scores that it writes are those of the CPU."""
     trees = (folder / "some.trees").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "few.trees").write_text("".join(trees[:3]), encoding="utf-8")
-    parts = ("--train", "some.trees", "--dev", "few.trees", "--test", "few.trees", "--tags", "gold")
-    few = ("--epochs", "1", "--samples", "2", "--beam", "4", "--particles", "4")
+    parts = ("some.trees", "few.trees", "few.trees", "--tags", "gold")
+    few = ("--epochs", "1", "--samples", "2", "--beam", "4")
     chosen = ("--systems", "corrected", "--stages", "data,train,infer,search,report")
     settings = (
         *parts,
-        *SIZES[:4],
+        *SIZES[:2],
         *few,
         *chosen,
         "--preset",

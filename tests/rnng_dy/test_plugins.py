@@ -79,14 +79,13 @@ def test_a_file_is_loaded_once_until_it_changes():
     assert COMPOSITIONS["sum"] is not found
 
 
-def test_the_option_names_plugins_anywhere():
+def test_the_option_names_plugins():
     write(SUM)
     reader = write(CODE["tagged_lines.py"], "reader.py")
     Path("tagged.txt").write_text("it_PRP works_VBZ\n", encoding="utf-8")
-    command = ["prepare", "tagged.txt", "--from", "tagged-lines", "-q"]
-    for line in (["--plugin", reader, *command], [*command, "--plugin", reader]):
-        assert invoke(*line).stdout == "(S (PRP it) (VBZ works))\n"
-    shown = invoke("train", "generative", "--plugin", "mine.py", "--help").stdout
+    line = ("--plugin", reader, "-q", "prepare", "tagged.txt", "--from", "tagged-lines")
+    assert invoke(*line).stdout == "(S (PRP it) (VBZ works))\n"
+    shown = invoke("--plugin", "mine.py", "train", "generative", "--help").stdout
     assert "|gated-attention|sum]" in re.sub(r"\s", "", shown)
 
 
@@ -103,7 +102,7 @@ def parser(sentences):
 def test_a_mistake_is_shown_with_its_traceback(parser):
     before, last = SUM.rsplit("        return", 1)
     write(f"{before}        child = None[0]\n        return{last}")
-    command = ("parse", "--model", parser, "words.txt", "--plugin", "mine.py", "-q")
+    command = ("-q", "--plugin", "mine.py", "parse", "--model", parser, "words.txt")
     said = subprocess.run([*COMMAND, *command], capture_output=True, text=True)
     assert said.returncode == 1
     assert 'mine.py", line 13, in __call__' in said.stderr and said.stdout == ""
@@ -170,7 +169,7 @@ def test_a_model_without_its_plugin_is_refused_though_its_folder_has_the_file(pa
         said = invoke("parse", "--model", parser, "words.txt", code=2).stderr
         assert "parser/config.json: this model needs the plugin mine.py: give it with" in said
         with no_plugins():
-            shown = invoke("parse", "--model", parser, "words.txt", "--plugin", "mine.py").stdout
+            shown = invoke("--plugin", "mine.py", "parse", "--model", parser, "words.txt").stdout
         assert len(shown.splitlines()) == 2
 
 
@@ -197,8 +196,8 @@ def test_ranks_of_mpi_load_it(tmp_path):
         pytest.skip("no mpirun")
     write(SUM)
     training = ["--trees", trees(), "--dev-trees", "t.trees", "--model", "m", "--preset", "quick"]
-    training += ["--composition", "sum", "--mpi", "--epochs", "1", "--hidden", "8", "-q"]
-    rank = [*COMMAND, "--plugin", "mine.py", "train", "discriminative", *training]
+    training += ["--composition", "sum", "--mpi", "--epochs", "1", "--hidden", "8"]
+    rank = [*COMMAND, "-q", "--plugin", "mine.py", "train", "discriminative", *training]
     run(tmp_path, "-n", 2, *rank, command=(mpirun,))
     config = json.loads(Path("m", "config.json").read_text("utf-8"))
     assert config["plugins"] == ["mine.py"]
@@ -212,7 +211,7 @@ def test_a_training_process_shows_the_traceback_of_a_plugin():
     write(f"{before}{condition}\n        return{last}")
     training = ("--trees", trees(), "--dev-trees", "t.trees", "--model", "m", "--preset", "quick")
     command = ("train", "discriminative", *training, "--composition", "sum", "--epochs", 1)
-    command = [*COMMAND, *map(str, command), "--jobs", "2", "--plugin", "mine.py", "-q"]
+    command = [*COMMAND, "-q", "--plugin", "mine.py", *map(str, command), "--jobs", "2"]
     said = subprocess.run(command, capture_output=True, text=True).stderr
     assert 'mine.py", line 14, in __call__' in said
     assert said.splitlines()[-1] == (

@@ -71,7 +71,6 @@ def test_every_statement_of_a_parameter_file(tmp_path):
         cutoff=20,
         labelled=False,
         max_error=3,
-        debug=1,
     )
 
 
@@ -82,7 +81,7 @@ def test_every_statement_of_a_parameter_file(tmp_path):
         ("DELETE_LABEL A B", "DELETE_LABEL takes 1 word, not 2"),
         ("EQ_LABEL A", "EQ_LABEL takes 2 words, not 1"),
         ("EQ_WORD a b c", "EQ_WORD takes 2 words, not 3"),
-        ("CUTOFF_LEN many", "CUTOFF_LEN takes a whole number, not `many`"),
+        ("CUTOFF_LEN many", "invalid literal for int"),
         ("MAX_ERROR", "MAX_ERROR takes 1 word, not 0"),
         ("DELETE_LABELS A", "unknown statement `DELETE_LABELS`"),
         ("DISC_ONLY 1", "DISC_ONLY 1 is for discontinuous trees"),
@@ -270,3 +269,33 @@ def test_systems_are_compared_by_gold_tags(tmp_path):
     assert run(gold, system, gold).exit_code == 2
     found = json.loads(run(gold, system, gold, "--tags", "gold", "--format", "json").stdout)
     assert [of["common"]["f1"] for of in found["systems"].values()] == [100, 100]
+
+
+# --- JSON of `parse`
+
+
+def parsed(*trees):
+    found = [
+        {"tree": tree, "log_prob": None} | ({"posteriors": p} if p else {}) for tree, p in trees
+    ]
+    return json.dumps({"sentence": 1, "line": 1, "text": None, "tokens": [], "trees": found})
+
+
+def test_json_with_posteriors_adds_their_calibration_error(tmp_path):
+    wrong = f"(TOP {GOLD.replace('VP', 'NP')})"
+    gold, plain = write(tmp_path / "gold", GOLD, GOLD), write(tmp_path / "system", wrong, "")
+    found = write(tmp_path / "json", parsed((wrong, None)), parsed())
+    assert run(gold, found).stdout == run(gold, plain).stdout
+    write(found, parsed((wrong, [0.3, 1.0, 0.85, 0.6]), (GOLD, None)), parsed())
+    [line] = [line for line in run(gold, found).stdout.splitlines() if "Calibration" in line]
+    assert line.split() == ["Calibration", "error", "25.00", "25.00"]
+    assert figures(gold, found)["calibration_error"] == pytest.approx(25)
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "{1}", '{"trees": []}', parsed((GOLD, [1.0])), parsed((GOLD, "abc"))]
+)
+def test_faulty_json_is_named_with_its_line(tmp_path, line):
+    gold = write(tmp_path / "gold", GOLD, GOLD)
+    found = write(tmp_path / "json", parsed((GOLD, None)), line)
+    assert f"{found}:2: " in run(gold, found).stderr

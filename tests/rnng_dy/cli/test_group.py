@@ -15,10 +15,8 @@ from tests.commands import invoke
     [
         ("pars", "parse"),
         ("prase", "parse"),
-        ("evlb", "evalb"),
         ("train discriminate", "discriminative"),
         ("train lstm", "lstm-lm"),
-        ("train gen", "generative"),
     ],
 )
 def test_a_mistyped_command_suggests_the_right_one(typed, meant):

@@ -14,8 +14,6 @@ from rnng_dy.cli import COMMANDS, main
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA, TINY
 
-from .test_quiet import all_commands
-
 MODELS = DATA / "models-0.1.0"
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
 TEXT = {
@@ -32,8 +30,17 @@ TEXT = {
     "--systems",
     "--tags",
     "--scheduler",
+    "--limit",
 }
 """Options that take text which is no name of a file."""
+
+
+def all_commands(command, *names):
+    yield names
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from all_commands(command.get_command(context, name), *names, name)
 
 
 def command_of(names):

@@ -143,7 +143,7 @@ def test_importance_sampling_stands_beside_it(folder):
     lengths = [of_sentence.words for of_sentence in sampled]
     expected = gap(searched, [s.estimate.log_marginal for s in sampled], lengths)
     numbers = json.loads((folder / "json").read_text())["beside_samples"]
-    for name in ("a_sentence", "a_word", "ratio"):
+    for name in ("nats_per_sentence", "nats_per_word", "ratio"):
         assert numbers[name] == pytest.approx(getattr(expected, name), rel=1e-5)
     assert numbers["above"] == expected.above
     assert numbers["sampled"]["llh"] == pytest.approx(expected.sampled.llh)

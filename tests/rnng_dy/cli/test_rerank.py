@@ -11,7 +11,7 @@ import pytest
 from oracle.blocks import read_oracle
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
-from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.posterior import posterior
 from tests.commands import invoke

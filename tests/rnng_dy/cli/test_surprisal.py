@@ -17,13 +17,9 @@ from oracle.blocks import write_oracle
 from oracle.files import replacing
 from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.baselines.scorers import SCORERS
-from rnng_dy.baselines.word_scorer import WordScorer
-from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
-from tests.plugin_state import no_plugins
 
 from ..conftest import make_generator, make_parser, simple_clusters
 
@@ -37,9 +33,17 @@ COLUMNS = [
     "syntactic",
     "lexical",
     "best_syntactic",
+    "best_lexical",
+    "rounds",
+    "actions",
+    "entropy",
+    "entropy_delta",
+    "open",
+    "opened",
+    "closed",
+    "best_opened",
+    "best_closed",
 ]
-COLUMNS += ["best_lexical", "rounds", "actions", "entropy", "entropy_delta", "open"]
-COLUMNS += ["opened", "closed", "best_opened", "best_closed"]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -137,25 +141,6 @@ def test_the_entropy_of_the_next_word_is_two_more_columns(kind):
         assert after > 0
 
 
-def test_a_scorer_without_distributions_refuses_the_entropy_of_the_next_word():
-    class OneBit(WordScorer):
-        name = "one-bit"
-
-        def records_of(self, sentences, unkified=None):
-            return [[WordRecord(t, t, 1.0) for t in (*tokens, None)] for tokens in sentences]
-
-        def __init__(self, path):
-            pass
-
-    with no_plugins():
-        SCORERS.register(OneBit)
-        try:
-            result = run("--scorer", "one-bit", "s.txt", "--next-word", "-o", "x", code=2)
-        finally:
-            del SCORERS["one-bit"]
-    assert "this scorer gives no entropy of the next word: leave out --next-word" in result.stderr
-
-
 @pytest.mark.parametrize("more", [[], ["--text", "--one-per-line", "--merge"]])
 def test_csv_has_the_cells_of_the_table_with_tabs(more):
     Path("quoted").write_text('the " slept ,\n" the " .\n', encoding="utf-8")
@@ -170,17 +155,11 @@ def test_csv_has_the_cells_of_the_table_with_tabs(more):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_end_has_a_row_of_its_own(kind):
-    without, with_end = (
-        run(*KINDS[kind], "s.txt").stdout,
-        run(*KINDS[kind], "s.txt", "--end").stdout,
-    )
-    rows = table(with_end)
-    ends = [r for r in rows if r["token"] == "</s>"]
-    assert [(r["sentence_id"], r["token_id"], r["unk"]) for r in ends] == [
-        ("1", "5", ""),
-        ("3", "7", ""),
-    ]
-    assert [r for r in rows if r["token"] != "</s>"] == table(without)
+    rows = table(run(*KINDS[kind], "s.txt", "--end").stdout)
+    ends = [(r["sentence_id"], r["token_id"], r["unk"]) for r in rows if r["token"] == "</s>"]
+    assert ends == [("1", "5", ""), ("3", "7", "")]
+    without = table(run(*KINDS[kind], "s.txt").stdout)
+    assert [r for r in rows if r["token"] != "</s>"] == without
 
 
 def test_numbers_are_those_of_the_python_interface(generator):
@@ -189,12 +168,7 @@ def test_numbers_are_those_of_the_python_interface(generator):
                for r in generator.surprisals(line.split(), OPTIONS, end=True)]  # fmt: skip
     for row, record in zip(rows, records, strict=True):
         assert row["unk"] == (record.unk or "")
-        known = {True: "1", False: "0", None: ""}[record.known]
-        assert (
-            row["known"]
-            == known
-            == ("" if not row["unk"] else str(int(row["token"] == row["unk"])))
-        )
+        assert row["known"] == {True: "1", False: "0", None: ""}[record.known]
         for name in COLUMNS[5:]:
             assert float(row[name]) == pytest.approx(getattr(record, name), abs=2e-4), name
         shares = float(row["syntactic"]) + float(row["lexical"])
@@ -262,21 +236,6 @@ def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind,
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_marks_of_a_sentences_begin_and_end_are_words_as_others(kind):
-    rows = table(run(*KINDS[kind], "-", stdin="she <s> slept </s> .\n").stdout)
-    assert [r["unk"] for r in rows] == ["she", "UNK-LC", "slept", "UNK-LC", "."]
-    assert "inf" not in [r["surprisal"] for r in rows]
-
-
-def test_fast_track_0_warns():
-    result = run(
-        "--model", "generator", "s.txt", "--beam", "1", "--fast-track", "0", "--word-beam", "1"
-    )
-    assert "--fast-track 0: words lose against ever deeper trees" in result.stderr
-    assert len(table(result.stdout)) == 10
-
-
 def test_a_search_that_finds_no_way_says_where():
     result = run(
         "--model", "generator", "--search", "variable", "--particles", "1", "--end", "s.txt"
@@ -313,13 +272,6 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
     assert "3: 6 words, ? bits" in (folder / "h.html").read_text(encoding="utf-8")
 
 
-def test_a_long_sentence_is_read_to_its_end():
-    rows = table(run("--model", "generator", "--beam", "2", "--fast-track", "1", "--word-beam", "1", "-",
-                     stdin="the " * 400 + "\n").stdout)  # fmt: skip
-    assert len(rows) == 400
-    assert all(math.isfinite(float(r["surprisal"])) for r in rows)
-
-
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "trees"])
 def test_sentences_are_printed_as_they_are_measured(form, monkeypatch, folder):
     arguments = [*KINDS["generator"], "many.txt", "--format", form]
@@ -354,12 +306,7 @@ def test_unknown_words_are_counted(kind):
     ("text", "shown"),
     [
         ("She slept.\n", "-:1: running text? 'slept.' ends in a mark (1 of 1 lines)"),
-        ("she , slept .\nWell, she slept .\n", "-:2: running text? 'Well,'"),
-        ('"Go!" she said\n', "running text? '\"Go!\"'"),
-        ("she slept at 3 p.m. .\n", None),
-        ("Mr. Smith slept ... etc. .\n", None),
-        ("she slept .\n" * 20 + "she slept.\n", None),
-        ("she slept in the U.S.\n", None),
+        ("Mr. Smith slept at 3 p.m. .\n", None),
     ],
 )
 def test_what_looks_like_running_text_is_told(text, shown):
@@ -416,14 +363,12 @@ def test_all_searches_have_the_columns_that_they_can_have():
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
-        ([*KINDS["generator"], "s.txt", "--sum", "all"], "--sum all goes with --like-reference"),
         (
             ["--model", "generator", "s.txt", "--search", "variable", "--sum", "all"],
             "--sum is for --search beam",
         ),
         (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
         (["--kneser-ney", "s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
-        ([*KINDS["n-grams"], "--order", "99999999999999999999", "s.txt"], "use a lower --order"),
         ([*KINDS["generator"], "--order", "3", "s.txt"], "--order is for n-gram models"),
         ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),
         (["--model", "nowhere", "s.txt"], "nowhere"),
@@ -433,23 +378,6 @@ def test_what_cannot_be_is_refused(folder, arguments, says):
     before = sorted(folder.iterdir())
     assert says in run(*arguments, "-o", "out", code=2).stderr
     assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize("option", ["--particles", "--runs"])
-def test_huge_numbers_of_particles_are_refused(option):
-    said = run(*KINDS["generator"], "--search", "particles", option, "9" * 20, "-", code=2).stderr
-    assert f"Invalid value for '{option}': {'9' * 20} is not in the range 1<=x<=" in said
-
-
-@pytest.mark.parametrize("option", ["--beam", "--word-beam", "--fast-track"])
-def test_a_huge_beam_keeps_what_there_is(option):
-    """5,000 keep all that matters of one word already, those of SMALL less."""
-    few, many, huge = (
-        table(run(*KINDS["generator"], *size, "-", stdin="she\n").stdout)[0]
-        for size in ([], [option, "5000"], [option, "9" * 20])
-    )
-    assert few != many
-    assert {**huge, "actions": many["actions"]} == many
 
 
 # other outputs
@@ -494,11 +422,6 @@ def test_the_page_numbers_sentences_as_the_table_does(folder):
         (["-o", "-", "-o", "/dev/stdout"], "would both hold tsv"),
         (["-o", "nowhere/out"], "no folder"),
         (["-o", "lm"], "lm is a folder"),
-        (["-o", "out", "-o", "a" * 300 + ".html"], "File name too long"),
-        (
-            ["--format", "jsonl", "-o", "out.tsv", "-o", "/dev/full"],
-            "/dev/full: No space left on device",
-        ),
         (["-o", "/dev/full"], "/dev/full: No space left on device"),
     ],
 )
@@ -510,7 +433,7 @@ def test_outputs_that_cannot_be_written(folder, arguments, says):
 
 def test_standard_output_may_be_named():
     arguments = [*KINDS["n-grams"], "s.txt"]
-    done = commands.run(None, "surprisal", *arguments, "-q", "-o", "/dev/stdout")
+    done = commands.run(None, "-q", "surprisal", *arguments, "-o", "/dev/stdout")
     assert done.stdout == run(*arguments).stdout
     assert done.stderr.splitlines() == ["s.txt: empty lines, whose places stay empty: 2 (1 in all)"]
 
@@ -525,17 +448,10 @@ def test_the_number_of_jobs_changes_no_byte(kind):
         assert read(f"j1.{name}") == read(f"j2.{name}"), name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_full_standard_output_is_named(kind):
+def test_a_full_standard_output_is_named():
     with open("/dev/full", "w") as full:
-        done = commands.run(None, "surprisal", *KINDS[kind], "many.txt", code=2, stdout=full)
+        done = commands.run(None, "surprisal", *KINDS["lm"], "many.txt", code=2, stdout=full)
     assert done.stderr.endswith("Error: standard output: No space left on device\n")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_goes_to_standard_output_has_the_bytes_of_a_file(kind):
-    run(*KINDS[kind], "many.txt", "--end", "-o", "many.tsv")
-    assert run(*KINDS[kind], "many.txt", "--end").stdout == read("many.tsv").decode()
 
 
 KILLED = """
@@ -552,7 +468,7 @@ from rnng_dy.cli import main
 main()
 """
 IN_THE_WORK = {"module": "results", "owner": "Results", "name": "write", "n": 3}
-IN_THE_OUTPUT = {"module": "cli", "owner": "surprisal", "name": "best_tree", "n": 1}
+IN_THE_OUTPUT = {"module": "drawing", "owner": "measured_words", "name": "best_tree", "n": 1}
 
 
 def run_and_die(program, *arguments, code):

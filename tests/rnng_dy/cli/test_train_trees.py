@@ -102,8 +102,8 @@ def test_trees_are_cleaned_and_that_is_said():
 
 def test_a_development_part_that_is_trained_on_is_warned_of():
     shutil.copy("t.trees", "same.trees")
-    result = train("lstm-lm", "--quiet", "--trees", "t.trees", "--dev-trees", "same.trees")
-    assert result.stderr.startswith("same.trees has what is trained on")
+    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "same.trees")
+    assert "same.trees has what is trained on" in result.stderr
     result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", model="n")
     assert "trained on" not in result.stderr
 
@@ -209,7 +209,6 @@ def test_twenty_trees_or_one_are_enough(kind):
         "one.trees",
         "--dev-trees",
         "d.trees",
-        "--quiet",
     )
     result = train(kind, "--trees", "one.trees", "--hold-out", "0.5", model="n", code=2)
     assert "one.trees: one tree alone: held out, it leaves none to train on" in result.stderr

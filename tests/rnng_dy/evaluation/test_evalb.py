@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.errors import InputError
-from rnng_dy.evaluation.evalb import Params, Scores, SentenceScore, score, score_sentence
-from rnng_dy.evaluation.evalb_params import NEW
+from oracle.treebank import copied, is_preterminal
+from rnng_dy.evaluation.evalb import Scores, score
+from rnng_dy.evaluation.evalb_params import COLLINS, NEW, Params
 from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_scores
+from rnng_dy.evaluation.evalb_sentence import flatten, score_flat, score_sentence
 
 
 def tree(text: str) -> Tree:
@@ -163,6 +165,88 @@ def test_a_quote_is_put_back_inside_its_bracket():
     assert (s.matched, s.gold, s.system, s.words, s.correct_tags) == (4, 4, 4, 4, 2)
 
 
+# --- wrong and missed constituents, numbered from the top down
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "missed", "wrong"),
+    [
+        ("(S (NP (DT a)) (VP (V b)))", "(S (NP (DT a)) (VP (V b)))", [], []),
+        ("(S (NP (DT a)) (VP (V b)))", "(S (PP (DT a)) (VP (V b)))", [1], [1]),
+        ("(S (NP (DT a)) (VP (V b)))", "(S (NP (DT a)) (V b))", [2], []),
+        ("(S (NP (N a)) (V b))", "(S (NP (NP (N a))) (V b))", [], [2]),
+        ("(S (NP (NP (N a))) (V b))", "(S (NP (N a)) (V b))", [2], []),
+        # what does not count is not marked: TOP, punctuation, function tags
+        ("(TOP (S (NP-SBJ (N a)) (PRT (R b)) (. .)))", "(S (NP (N a)) (ADVP (R b) (. .)))", [], []),
+        ("(S (N a) (N b))", "(S (. .) (. .))", [], []),
+    ],
+)
+def test_wrong_and_missed_constituents(gold, system, missed, wrong):
+    s = score_sentence(tree(gold), tree(system))
+    assert (sorted(s.missed), sorted(s.wrong)) == (missed, wrong)
+
+
+def without_constituent(tree, number):
+    """A copy in which the children of the constituent with this number stand in its place."""
+    copy, found = copied(tree), -1
+    agenda = [(None, copy)]
+    while agenda:
+        parent, node = agenda.pop()
+        if isinstance(node, str) or is_preterminal(node):
+            continue
+        found += 1
+        if found == number:
+            place = next(i for i, child in enumerate(parent) if child is node)
+            parent[place : place + 1] = list(node)
+            return copy
+        agenda.extend((node, child) for child in reversed(node))
+    return None
+
+
+def test_the_constituent_that_is_taken_out_is_the_one_that_is_missed(trees):
+    checked = 0
+    for located in trees[:10]:
+        brackets = flatten(located.tree, COLLINS).brackets
+        for number in count(1):
+            system = without_constituent(located.tree, number)
+            if system is None:
+                break
+            s = score_sentence(located.tree, system)
+            [missed] = s.missed
+            assert (brackets[missed], s.wrong) == (brackets[number], frozenset())
+            checked += 1
+    assert checked > 50
+
+
+# --- the expected calibration error, counted by hand
+
+RATED = "(TOP (S (NP (DT the) (NN cat)) (NP (VBZ sleeps)) (. .)))"
+"""S and the first NP are right, the second is wrong; TOP does not count."""
+
+
+@pytest.mark.parametrize(
+    ("posteriors", "expected"),
+    [
+        # each in a bin of its own
+        ([[0.3, 1.0, 0.85, 0.6]], (0 + 0.15 + 0.6) / 3),
+        # in the bin from 0.7: 0.7 and 0.75 of right brackets, 0.74 and 0.79 of wrong ones; elsewhere right ones
+        (
+            [[0.0, 1.0, 0.7, 0.74], [0.0, 0.95, 0.75, 0.79]],
+            (abs(0.7 + 0.75 + 0.74 + 0.79 - 2) + abs(1.0 + 0.95 - 2)) / 6,
+        ),
+        ([None], 0),
+    ],
+)
+def test_the_calibration_error_is_the_mean_gap_between_posterior_and_precision(
+    posteriors, expected
+):
+    found = [
+        score_flat(flatten(tree(GOLD), COLLINS), flatten(tree(RATED), COLLINS), COLLINS, each)
+        for each in posteriors
+    ]
+    assert Scores(tuple(found)).calibration_error == pytest.approx(100 * expected)
+
+
 # --- a corpus
 
 
@@ -182,13 +266,6 @@ def test_corpus_scores_sum_over_the_scored_sentences():
     assert scores.two_or_less_crossing == 100.0
     assert scores.tagging_accuracy == 100.0
     assert [number for number, _ in scores.unscorable] == [2, 3]
-
-
-def test_up_to_two_brackets_of_a_sentence_may_cross():
-    scores = Scores(tuple(SentenceScore(0, 9, crossing=n) for n in (0, 1, 2, 3, 4)))
-    assert scores.no_crossing == 20.0
-    assert scores.two_or_less_crossing == 60.0
-    assert scores.average_crossing == 2.0
 
 
 def test_scores_up_to_a_length():
@@ -232,14 +309,14 @@ def test_no_limit_on_words_sentences_and_depth():
 
 
 @st.composite
-def trees(draw, start: int = 0, end: int = 7) -> Tree:
+def drawn(draw, start: int = 0, end: int = 7) -> Tree:
     """Trees over the words start .. end-1, unary chains among them."""
     cuts = draw(st.sets(st.integers(start, end), max_size=3)) | {start, end}
     edges = sorted(cuts)
     children = []
     for left, right in pairwise(edges):
         if draw(st.booleans()):
-            children.append(draw(trees(left, right)))
+            children.append(draw(drawn(left, right)))
         else:
             children += [Tree("T", [str(word)]) for word in range(left, right)]
     return Tree(draw(st.sampled_from("AB")), children)
@@ -262,7 +339,7 @@ def brackets(t: Tree) -> list[tuple[str, int, int]]:
     return found
 
 
-@given(trees(), trees())
+@given(drawn(), drawn())
 def test_matches_and_crossings_agree_with_their_definitions(gold, system):
     a, b = brackets(gold), brackets(system)
     s = score_sentence(gold, system, Params())

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnng_dy.evaluation.evalb import score
-from rnng_dy.evaluation.evalb_report import format_scores
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.tables import CSV, TSV, joined
 from rnng_dy.evaluation.word_tables import header, line, token_cells
@@ -47,14 +45,3 @@ def test_no_word_with_quotation_marks_costs_rows(style):
     assert names == ["sentence_id", "token_id", "token", "unk", "known", "surprisal"]
     escaped = [word.replace(" ", "\\x20") for word in WORDS]
     assert [cells[2] for cells in rows] == escaped
-
-
-def test_scores_are_a_csv_table(trees):
-    golds = [located.tree for located in trees]
-    scores = score(golds, golds)
-    names, *rows = read(format_scores(scores, ".csv"))
-    assert names == ["figure", "all", "len<=40"]
-    figures = {name: float(value) for name, value, _ in rows}
-    assert figures["sentences"] == len(trees)
-    assert figures["f1"] == scores.f1
-    assert figures["complete_match"] == 100

@@ -14,24 +14,22 @@ from pathlib import Path
 import pytest
 
 from oracle.samples import read_likelihoods
-from rnng_dy.evaluation.evalb_files import score_files
+from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.perplexity import gap
-from rnng_dy.reproduce.numbers import collect
-from rnng_dy.reproduce.report import markdown, tables
+from rnng_dy.reproduce.report import KINDS, markdown, tables
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
+from rnng_dy.reproduce.systems import parse
 from rnng_dy.search.importance import read_sampled
 
 from ...commands import COMMAND, invoke, started, until
 from ..conftest import TINY
 
 pytestmark = pytest.mark.slow
-SMALL = "--preset fast --epochs 2 --hidden 10 --lstm-input 10 --samples 5 --beam 20 --particles 10 --jobs 2"
+SMALL = "--preset fast --epochs 2 --hidden 10 --samples 5 --beam 4 --jobs 2"
 
 
 def arguments(folder, *more):
-    parts = [
-        x for part in ("train", "dev", "test") for x in (f"--{part}", folder / f"{part}.trees")
-    ]
+    parts = [folder / f"{part}.trees" for part in ("train", "dev", "test")]
     return ["reproduce", "trees", *parts, *SMALL.split(), *more, "-o", folder / "out"]
 
 
@@ -42,7 +40,12 @@ def write_parts(folder, lines, sizes=(80, 12, 12)):
 
 
 def results(folder):
-    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))
+    return json.loads((folder / "out" / "report.json").read_text(encoding="utf-8"))["tables"]
+
+
+def row_of(table, **values):
+    [row] = [row for row in table if values.items() <= row.items()]
+    return row
 
 
 @pytest.fixture
@@ -66,6 +69,7 @@ def done(tmp_path_factory):
 
 def test_numbers_are_those_of_the_files(done):
     found, out = results(done), done / "out"
+    perplexities = found["Perplexity on the test part"]
     for system in ("buggy", "corrected"):
         for kind, suffix in (
             ("discriminative", "greedy"),
@@ -74,62 +78,60 @@ def test_numbers_are_those_of_the_files(done):
         ):
             files = (out / f"{system}-{seed}.{suffix}.trees" for seed in (1, 2))
             expected = [score_files(str(out / "test.trees"), str(file)).f1 for file in files]
-            assert found["f1"][f"{kind} {system}"]["values"] == pytest.approx(expected)
-        text = (out / f"{system}-1.marginals.txt").read_text()
+            row = row_of(found["Labelled F1 on the test part"], trees=KINDS[kind], system=system)
+            assert row["values"] == pytest.approx(expected)
+        rerank = ("rerank", out / f"{system}-1.props", out / f"{system}-1.likelihoods")
+        text = invoke(*rerank, "--oracle", out / "test.oracle", "-o", done / "again").output
         perplexity = float(re.search(r"^PPL=(\S+)", text, re.MULTILINE)[1])
-        assert found["perplexity"][system]["values"][0] == pytest.approx(perplexity)
-        last = next(r for r in found["samples"] if r["run"] == f"{system}-1")["points"][-1]
-        assert (last["samples"], last["perplexity"]) == (5, pytest.approx(perplexity))
-        assert last["f1"] == pytest.approx(found["f1"][f"generative {system}"]["values"][0])
-        [ways] = [ways for ways in found["several_ways"] if ways["run"] == f"{system}-1"]
+        row = row_of(perplexities, model=f"RNNG, {system}")
+        assert row["values"][0] == pytest.approx(perplexity)
+        several = row_of(found["Perplexity several ways"], run=f"{system}-1", search="beam")
         sampled = read_sampled(out / f"{system}-1.props", out / f"{system}-1.likelihoods")
         rows = read_likelihoods(out / f"{system}-1.beam.likelihoods")
         marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
         beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
-        assert ways["beam"]["a_sentence"] == pytest.approx(beside.a_sentence)
-        assert ways["beam"]["above"] == beside.above
-    assert found["statistics"]["test"]["sequences"] == 12
-    baseline = found["perplexity"]["kneser-ney"]["mean"]
-    assert found["perplexity"]["kneser-ney with ends"]["mean"] < baseline
-    assert "12 of 12" in json.dumps(found) or found["without_tree"]
+        assert several["gap_per_sentence"] == pytest.approx(beside.nats_per_sentence)
+        assert several["above_samples"] == beside.above
+    statistics = found["Corpus statistics (table 1)"]
+    assert row_of(statistics, part="test", count="sequences")["here"] == 12
+    baseline = row_of(perplexities, model="Kneser-Ney 5-gram")
+    assert baseline["ends_counted"] < baseline["here"]
 
 
 def test_systems_are_compared_with_the_first_by_seed_and_pooled(done):
     found = results(done)
-    names = [(*compared["names"], compared["seed"]) for compared in found["comparisons"]]
-    pairs = [("buggy", "corrected"), ("buggy", "corrected/stack")]
-    assert names == [(*pair, seed) for pair in pairs for seed in (1, 2, "all")]
+    differences, f1 = found["Differences"], found["Labelled F1 on the test part"]
+    names = [*dict.fromkeys((row["systems"], row["seed"]) for row in differences)]
+    pairs = ["corrected less buggy", "corrected/stack less buggy"]
+    assert names == [(pair, seed) for pair in pairs for seed in ("1", "2", "all")]
     # corrected/stack reranks the samples of the parser of corrected
-    f1 = found["f1"]
-    assert f1["discriminative corrected/stack"] == f1["discriminative corrected"]
+    greedy = {row["system"]: row for row in f1 if row["trees"] == KINDS["discriminative"]}
+    assert greedy["corrected/stack"]["values"] == greedy["corrected"]["values"]
     config = json.loads((done / "out/generator-corrected-stack-1/config.json").read_text())
     assert (config["composition"], config["state"]) == ("corrected", "stack")
-    for compared in found["comparisons"]:
-        for measure in compared.keys() - {"names", "seed"}:
-            d = compared[measure]
-            assert d["low"] <= d["value"] <= d["high"] and d["p"] <= d["p_holm"] <= 1
-    value = found["comparisons"][0]["generative f1"]["value"]
-    first, second = (f1[f"generative {name}"]["values"][0] for name in pairs[0])
-    assert value == pytest.approx(second - first)
+    for row in differences:
+        assert row["low"] <= row["difference"] <= row["high"] and row["p"] <= row["p_Holm"] <= 1
+    first, second = (
+        row_of(f1, trees=KINDS["generative"], system=system)["values"][0]
+        for system in ("buggy", "corrected")
+    )
+    row = row_of(differences, systems=pairs[0], seed="1", measure="F1, reranked")
+    assert row["difference"] == pytest.approx(second - first)
 
 
 def test_the_papers_numbers_stand_beside_ours(done):
-    found = results(done)
-    for corpus, columns in (("trees", 0), ("ptb", 3)):
-        made = [*tables({**found, "corpus": corpus})]
-        assert all(len(row) == len(table.header) for table in made for row in table.rows)
-        assert sum("paper" in table.header for table in made) == columns
-    rows = {row[0]: row for table in made for row in table.rows}
-    ours = found["f1"]["generative corrected"]["mean"]
-    assert rows["p(x, y), reranked, corrected"][1:4] == (
-        "93.30",
-        f"{ours:.2f}",
-        f"{ours - 93.3:+,.2f}",
+    e = Experiment(
+        "ptb", seeds=(1, 2), systems=[*map(parse, ("buggy", "corrected", "corrected/stack"))]
     )
-    [ablations] = [table for table in made if table.title.startswith("Ablations")]
-    assert [(row[0], row[1], row[4]) for row in ablations.rows] == [
-        ("corrected", "93.3", "105.2"),
-        ("corrected/stack", "93.6", "–"),
+    made = {table.title: table.rows for table in tables(done / "out", e)}
+    row = row_of(
+        made["Labelled F1 on the test part"], trees=KINDS["generative"], system="corrected"
+    )
+    assert row["paper"] == 93.3 and row["difference"] == row["here"] - 93.3
+    ablations = made["Ablations (Kuncoro et al. 2017)"]
+    assert [(row["system"], row["F1,_paper"], row["perplexity,_paper"]) for row in ablations] == [
+        ("corrected", 93.3, 105.2),
+        ("corrected/stack", 93.6, None),
     ]
     text = (done / "out" / "report.md").read_text(encoding="utf-8")
     assert "| paper |" not in text and "rnng-dy train discriminative --train train.oracle" in text
@@ -138,20 +140,16 @@ def test_the_papers_numbers_stand_beside_ours(done):
 def test_a_report_does_without_searches_and_baselines_and_not_without_a_model(done):
     e = Experiment("trees", seeds=(1, 2), tags="gold")
     not_run = [stage.name for stage in stages(e) if stage.group in OPTIONAL]
-    found = {**collect(done / "out", e, not_run), "made": results(done)["made"]}
-    assert not any(key.startswith("alone") for key in found["f1"])
-    text = markdown(found)
-    assert "Kneser-Ney 5-gram" not in text and "several ways" not in text
+    text = "".join(map(markdown, tables(done / "out", e, not_run)))
+    assert "RNNG, buggy" in text and not any(
+        absent in text for absent in (KINDS["alone"], "Kneser-Ney 5-gram", "several ways")
+    )
     parts = ("--stages", "report", "--seeds", "3")
     refused = invoke(*arguments(done, *parts), code=2).stderr
     assert "no report without the stage `train parser-buggy-3`" in refused
 
 
-def test_a_dry_run_prints_stages_and_does_nothing(trees, done):
-    said = invoke(*arguments(trees, "--dry-run")).stdout
-    search = "to do  perplexity buggy-1 beam: rnng-dy perplexity .*--beam 20 --fast-track 1 --word-beam 2 "
-    assert re.search(search, said)
-    assert not (trees / "out").exists()
+def test_the_folder_of_a_model_is_refused(trees):
     (trees / "out").mkdir()
     (trees / "out" / "config.json").touch()
     assert "is a model folder" in invoke(*arguments(trees), code=2).stderr
@@ -196,4 +194,5 @@ def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
     few = ("--systems", "corrected", "--tags", "gold", "--epochs", 1)
     invoke(*arguments(tmp_path, "--unk", unk, *few))
     if treebank == "sinica":
-        assert results(tmp_path)["statistics"]["test"]["unk_types"] == 1
+        statistics = results(tmp_path)["Corpus statistics (table 1)"]
+        assert row_of(statistics, part="test", count="unk types")["here"] == 1

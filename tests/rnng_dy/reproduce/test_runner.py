@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -13,23 +12,9 @@ from oracle.errors import RnngError
 from rnng_dy.reproduce.runner import keys, run
 from rnng_dy.reproduce.stages import Stage
 
-TREES = Stage(
-    "trees",
-    "data",
-    ("prepare", "--from", "trees", "in.trees", "-o", "out.trees"),
-    ("in.trees",),
-    ("out.trees",),
-)
-ORACLE = Stage(
-    "oracle",
-    "data",
-    ("oracle", "--train", "out.trees", "out.trees", "-o", "out.oracle"),
-    ("out.trees",),
-    ("out.oracle",),
-)
-SHOWN = Stage("show", "infer", ("show", "out.trees"), ("out.trees",), ("drawn",), printed="drawn")
-
-
+TREES = Stage("trees", "data", "prepare --from trees in.trees -o out.trees", "out.trees")
+ORACLE = Stage("oracle", "data", "oracle --train out.trees out.trees -o out.oracle", "out.oracle")
+CLUSTERS = Stage("clusters", "infer", "clusters out.oracle -c 2 -o out.paths", "out.paths")
 PLUGIN = """
 from pathlib import Path
 from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
@@ -49,24 +34,22 @@ def folder(tmp_path):
 def ran(folder, *stages, **options):
     """The names of the stages that ran."""
     said = []
-    with ThreadPoolExecutor(2) as executor:
-        run(folder, stages, executor, jobs=2, report=said.append, **options)
+    run(folder, stages, jobs=2, report=said.append, **options)
     return {line.split(":")[0] for line in said if "done in" in line}
 
 
 def test_what_is_there_with_the_same_settings_is_skipped(folder):
-    assert ran(folder, TREES, ORACLE, SHOWN) == {"trees", "oracle", "show"}
-    assert "cat" in (folder / "drawn").read_text()
-    assert ran(folder, TREES, ORACLE, SHOWN) == set()
-    (folder / "out.oracle").unlink()
-    assert ran(folder, TREES, ORACLE, SHOWN) == {"oracle"}
-    assert ran(
-        folder, TREES, replace(ORACLE, command=(*ORACLE.command, "--unk", "single")), SHOWN
-    ) == {"oracle"}
+    every = {"trees", "oracle", "clusters"}
+    assert ran(folder, TREES, ORACLE, CLUSTERS) == every
+    assert ran(folder, TREES, ORACLE, CLUSTERS) == set()
+    (folder / "out.paths").unlink()
+    assert ran(folder, TREES, ORACLE, CLUSTERS) == {"clusters"}
+    other = replace(CLUSTERS, command=f"{CLUSTERS.command} --unk single")
+    assert ran(folder, TREES, ORACLE, other) == {"clusters"}
     # whatever reads what other settings made runs again
-    (folder / "in.trees").write_text("(S (XX a))\n")
-    assert ran(folder, TREES, ORACLE, SHOWN) == {"trees", "oracle", "show"}
-    assert ran(folder, TREES, replace(ORACLE, preset="new"), SHOWN, groups=("infer",)) == set()
+    (folder / "in.trees").write_text("(S (XX a) (XX b))\n")
+    assert ran(folder, TREES, ORACLE, CLUSTERS) == every
+    assert ran(folder, TREES, replace(ORACLE, preset="new"), CLUSTERS, groups=()) == set()
 
 
 def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkeypatch):
@@ -80,20 +63,14 @@ def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkey
     assert (folder / "loaded").exists()
 
 
-def test_a_failed_stage_is_named_with_its_log_and_others_are_kept(folder):
+def test_a_failed_stage_is_named_with_its_log(folder):
     (folder / "bad.trees").write_text("(S (NP a)\n")
-    bad = Stage(
-        "bad",
-        "data",
-        ("prepare", "--from", "trees", "bad.trees", "-o", "new"),
-        ("bad.trees",),
-        ("new",),
-    )
+    bad = Stage("bad", "data", "prepare --from trees bad.trees -o new", "new")
     with pytest.raises(
         RnngError, match=r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
     ):
-        ran(folder, bad, TREES)
-    assert ran(folder, TREES) == set()
+        ran(folder, TREES, bad)
+    assert (folder / "out.trees").exists() and not (folder / "new").exists()
 
 
 def test_two_reproductions_do_not_share_a_folder_and_one_of_0_3_is_refused(folder):

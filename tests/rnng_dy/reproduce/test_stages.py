@@ -11,7 +11,7 @@ parse corrected-1: parse --model parser-corrected-1 test.oracle -o corrected-1.g
 sample corrected-1: sample --model parser-corrected-1 test.oracle --samples 100 --alpha 0.8 --seed 1 -o corrected-1.props
 train generator-corrected-1: train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --composition corrected --preset paper --seed 1 --model generator-corrected-1
 score corrected-1: score --model generator-corrected-1 corrected-1.props -o corrected-1.likelihoods
-rerank corrected-1: rerank corrected-1.props corrected-1.likelihoods --ess --oracle test.oracle -o corrected-1.map.trees
+rerank corrected-1: rerank corrected-1.props corrected-1.likelihoods --oracle test.oracle -o corrected-1.map.trees
 perplexity corrected-1 beam: perplexity test.gen.oracle --model generator-corrected-1 --search beam --beam 100 --fast-track 5 --word-beam 10 --trees corrected-1.beam.trees -o corrected-1.beam.likelihoods
 perplexity corrected-1 particles: perplexity test.gen.oracle --model generator-corrected-1 --search particles --particles 1000 --runs 2 --seed 1 -o corrected-1.particles.likelihoods
 """  # noqa: E501
@@ -22,13 +22,13 @@ def planned(*systems, **more):
 
 
 def commands(found):
-    return [f"{stage.name}: {' '.join(stage.command)}" for stage in found]
+    return [f"{stage.name}: {stage.command}" for stage in found]
 
 
 def test_a_system_has_the_papers_commands():
     found = commands(planned(System("corrected")))
     assert found[-8:] == OF_A_SYSTEM.splitlines()
-    sections = "prepare --from nltk -o test.trees --skip-preterminals --sections 180-199"
+    sections = "prepare --from nltk --sections 180-199 --skip-preterminals -o test.trees"
     assert f"trees test: {sections}" in found
     order = "--kneser-ney train.gen.oracle --clusters clusters.paths --order 5"
     assert any(order in command for command in found)
@@ -55,37 +55,30 @@ def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_sa
 def test_another_transition_system_has_oracles_of_its_own_and_reads_only_these():
     in_order = parse("corrected/in-order")
     found = planned(in_order, in_order._replace(state="stack"), seeds=(1, 2))
-    names = [stage.name for stage in found]
-    assert len(set(names)) == len(names)
+    assert len({stage.name for stage in found}) == len(found)
     of_system = [stage for stage in found if stage.group in ("train", "infer", "search")]
-    read = {path for stage in of_system for path in stage.inputs if path.endswith("oracle")}
+    read = {word for stage in of_system for word in stage.words if word.endswith(".oracle")}
     assert read == {
         f"{part}.in-order.{x}oracle" for part in ("train", "dev", "test") for x in ("", "gen.")
     }
     for stage in of_system:
-        is_trained = stage.command[0] == "train"
-        assert ("--transitions in-order" in " ".join(stage.command)) == is_trained
+        assert ("--transitions in-order" in stage.command) == (stage.words[0] == "train")
     # what all systems are measured by stays
     others = [stage for stage in found if stage.group == "baselines" or stage.name == "clusters"]
-    assert not any("in-order" in path for stage in others for path in stage.inputs)
+    assert not any("in-order" in stage.command for stage in others)
 
 
 def test_nothing_else_reads_what_searches_and_baselines_write():
     found = planned(System("corrected"), System("buggy"), seeds=(1, 2))
     optional = [stage for stage in found if stage.group in ("search", "baselines")]
     written = {path for stage in optional for path in stage.outputs}
-    others = [stage for stage in found if stage not in optional]
-    assert not written & {path for stage in others for path in stage.inputs}
-    made = {path for stage in found for path in stage.outputs}
-    assert {path for stage in found for path in stage.inputs} <= made
+    assert not written & {w for stage in found if stage not in optional for w in stage.words}
 
 
-def test_what_makes_or_uses_a_model_runs_on_the_device_that_is_named():
+def test_the_device_is_for_commands_that_make_or_use_a_model_and_sources_may_have_spaces():
     found = [stage for stage in planned(System("corrected")) if "--device" in stage.free]
-    assert {stage.command[0] for stage in found} == {
-        "train",
-        "parse",
-        "sample",
-        "score",
-        "perplexity",
-    }
+    used = {stage.words[0] for stage in found}
+    assert used == {"train", "parse", "sample", "score", "perplexity"}
+    source = "/a treebank"
+    first = stages(Experiment("ptb", sources=dict.fromkeys(("train", "dev", "test"), source)))[0]
+    assert first.words[:2] == ["prepare", source]

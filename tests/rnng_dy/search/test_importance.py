@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.importance import estimate, growth_with_samples
+from rnng_dy.search.importance import estimate
 
 
 def test_marginal_is_the_mean_weight_with_repeats_counted():
@@ -60,25 +59,3 @@ def test_a_sample_has_a_probability_by_its_proposal():
 def test_samples_and_likelihoods_must_match(log_q, log_p):
     with pytest.raises(ValueError, match="proposal"):
         estimate(log_q, log_p)
-
-
-def test_growth_ends_with_the_estimate_from_all_samples():
-    random = np.random.default_rng(2)
-    q = random.normal(-5, 1, (3, 20)).tolist()
-    p = random.normal(-9, 1, (3, 20)).tolist()
-    p[1][:4] = [-math.inf] * 4
-    lengths = [4, 5, 6]
-    rows = growth_with_samples(q, p, lengths, counts=(1, 2, 20, 50))
-    assert [row.samples for row in rows] == [1, 2, 20]
-    whole = [estimate(a, b) for a, b in zip(q, p, strict=True)]
-    assert rows[-1].perplexity == likelihood([e.log_marginal for e in whole], lengths).perplexity
-    assert rows[-1].best == tuple(e.best for e in whole)
-    # sentence 1 has p = 0 with its first samples
-    some = [estimate(q[i][:2], p[i][:2]).log_marginal for i in (0, 2)]
-    assert rows[1].perplexity == pytest.approx(likelihood(some, [4, 6]).perplexity)
-
-
-def test_growth_ends_where_a_sentence_has_no_more_samples():
-    log_qs = [[-1.0, -2.0, -3.0], [-1.0] * 5]
-    rows = growth_with_samples(log_qs, log_qs, [2, 2], counts=(1, 2, 3, 4, 5))
-    assert [row.samples for row in rows] == [1, 2, 3]

@@ -43,7 +43,7 @@ def serving(*options: str):
 
 def test_a_server_answers_until_ctrl_c():
     httpx = importlib.import_module(CLIENT)
-    with serving("--model", "english", "--max-words", "7") as (url, _):
+    with serving("--model", "english", "--limit", "words=7") as (url, _):
         found = httpx.get(f"{url}api/models").json()["models"]
         assert [model["name"] for model in found] == ["english", "english-generative"]
         page = httpx.get(f"{url}parse")
@@ -57,7 +57,7 @@ def test_a_server_answers_until_ctrl_c():
         ([], "Missing option '--model'"),
         (["--model", "nothing"], "nothing"),
         (["--model", "english", "--port", "70000"], "70000"),
-        (["--model", "english", "--max-words", "0"], "x>=1"),
+        (["--model", "english", "--limit", "words=0"], "N from 1"),
     ],
 )
 def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):

@@ -1,16 +1,25 @@
-"""Messages of commands by `logging`: `say` for information, which --quiet leaves out, and `warn`."""
+"""Messages of commands by `logging`, and their progress by tqdm, on standard error."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-_QUIET = "rnng_dy.quiet"
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+REDRAWN, LOGGED = 0.2, 10.0
+"""Seconds between two states of progress on a terminal, and between two lines elsewhere."""
+
+_log = logging.getLogger("rnng_dy")
+say, warn = _log.info, _log.warning
+"""`say` is for information, which --quiet leaves out."""
 
 
 class _ToStandardError(logging.Handler):
@@ -30,41 +39,55 @@ class _ToStandardError(logging.Handler):
             # as after Ctrl-C in `2>&1 | tee x`
             to_nowhere(sys.stderr)
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """See logging."""
-        return record.levelno >= logging.WARNING or not is_quiet()
 
-
-_log = logging.getLogger("rnng_dy")
-say, warn = _log.info, _log.warning
-
-
-def show_messages() -> None:
-    """Let commands show the messages of the whole package on standard error."""
+def show_messages(level: int = logging.INFO) -> None:
+    """Show the messages of the whole package from a level on, and progress if `level` is INFO."""
     if not any(isinstance(handler, _ToStandardError) for handler in _log.handlers):
         _log.addHandler(_ToStandardError())
-        _log.setLevel(logging.INFO)
         _log.propagate = False
+    _log.setLevel(level)
 
 
-def _set_quiet(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.meta[_QUIET] = True
+class _Lines:
+    """A stream for tqdm, whose states become messages."""
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            say(line)
+
+    def flush(self) -> None:
+        pass
 
 
-quiet_option = click.Option(
-    ["-q", "--quiet"],
-    is_flag=True,
-    expose_value=False,
-    callback=_set_quiet,
-    help="Print no progress on standard error, only warnings and errors.",
-)
+def progress(
+    what: str,
+    items: Iterable | None = None,
+    total: int | None = None,
+    unit: str = "sentences",
+    done: int = 0,
+) -> tqdm:
+    """Return tqdm's display of finished items, redrawn on a terminal, else in lines; it yields the items, if any.
 
+    An earlier run finished `done` of them.
+    """
+    from tqdm import tqdm
 
-def is_quiet() -> bool:
-    """Return whether the running command has --quiet, before or after its name."""
-    context = click.get_current_context(silent=True)
-    return context is not None and context.meta.get(_QUIET, False)
+    redraws = sys.stderr.isatty()
+    return tqdm(
+        items,
+        desc=escaped(what),
+        total=total,
+        unit=f" {unit}",
+        initial=done,
+        file=sys.stderr if redraws else _Lines(),
+        mininterval=REDRAWN if redraws else LOGGED,
+        miniters=1,
+        # numbers without a bar
+        ncols=None if redraws else 0,
+        # not before there is something to show
+        delay=1e-9,
+        disable=not _log.isEnabledFor(logging.INFO),
+    )
 
 
 def to_nowhere(stream: TextIO | None) -> None:

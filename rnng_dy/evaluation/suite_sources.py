@@ -1,12 +1,12 @@
-"""The suites of `rnng-dy suite`: read from files, as tokens."""
+"""Suites as tokens, from files of suites or from tables of stimuli with predictions."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rnng_dy.cli.quiet import warn
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
 from rnng_dy.evaluation.suites import Suite, suite_of_sentences
@@ -15,6 +15,8 @@ from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli
 from rnng_dy.text.tokens import running_text
+
+_log = logging.getLogger(__name__)
 
 
 def suites_of(
@@ -67,7 +69,7 @@ def _warn_of_running_text(suites: Sequence[Suite]) -> None:
     for suite in suites:
         sentences = [condition.tokens for _, condition in suite.sentences()]
         if stuck := running_text(sentences):
-            warn(
+            _log.warning(
                 f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
                 "sentences): add --text, or put blanks around marks"
             )
