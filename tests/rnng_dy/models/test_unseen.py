@@ -19,12 +19,12 @@ def test_an_unseen_word_is_unk(parser):
     assert words == [parser.vocabulary.words.id(UNK)]
 
 
-def test_an_unseen_tag_is_the_average_tag(parser, capfd):
+def test_an_unseen_tag_is_the_average_tag(parser):
     """Its embedding is the mean of the trained ones, each as often as training has the tag."""
     tokens = [("the", "DT"), ("cat", "ZZ"), ("slept", "VBD"), (".", ".")]
-    tree = parser.parse_one(tokens)
+    with pytest.warns(UserWarning, match="tags unseen in training: ZZ"):
+        tree = parser.parse_one(tokens)
     assert tree.pos() == tokens
-    assert capfd.readouterr() == ("", "")
     table = parser.store.arrays()["tag"]
     counts = np.array(parser.vocabulary.tag_counts)
     expected = (table * counts[:, None]).sum(axis=0) / counts.sum()
