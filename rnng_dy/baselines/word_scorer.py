@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import ClassVar
 
-from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.scorer import Scorer
 
 
-class WordScorer(Scorer, ABC):
-    """A source of surprisals without a model folder; `baselines.scorers.SCORERS` has them by name."""
+class WordScorer(Scorer):
+    """A source of surprisals without a model folder, which defines `records_of`.
+
+    `baselines.scorers.SCORERS` has them by name.
+    """
 
     name: ClassVar[str]
     """Name after `--scorer`."""
@@ -28,11 +28,3 @@ class WordScorer(Scorer, ABC):
     def title(cls, path: str | None, order: int) -> str:
         """Return the scorer's name in outputs."""
         return cls.name if path is None else f"{cls.name}, {path}"
-
-    @abstractmethod
-    def records_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> Sequence[Sequence[WordRecord]]:
-        """See `Scorer`."""
