@@ -20,7 +20,6 @@ for _package in ("oracle", "clusters"):
             "start Python in another folder"
         )
 from oracle.errors import InputError, RnngError  # noqa: E402
-from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
@@ -44,8 +43,6 @@ __all__ = [
     "train",
 ]
 
-dynet_builds.put_first()
-
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
@@ -61,6 +58,10 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def load(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,20 +17,15 @@ About = Mapping[str, Mapping[str, Value]]
 """Sections of named values; `training.about` defines them."""
 
 TITLES = {
-    "model": "Model",
     "terms": "Terms of use",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",
-    "origin": "Origin",
     "training": "Training so far",
-    "settings": "Settings",
     "data": "Hashes of the data",
-    "made": "Made",
     "resumed": "Resumed with",
-    "versions": "Versions",
 }
-"""Titles of the sections, in the order of the card."""
+"""Titles of sections that are not called as in about.json."""
 
 
 def read(folder: str | Folder) -> About | None:
@@ -43,10 +37,9 @@ def read(folder: str | Folder) -> About | None:
     if not path.is_file():
         return None
     with reading(path, remedy="damaged: the model is the same without it, so remove it"):
-        about = json.loads(path.read_bytes())
-        for section in about.values():
-            if not all(map(_is_value, section.values())):
-                raise ValueError("a value that is neither number nor text")
+        about: About = json.loads(path.read_bytes())
+        if not all(isinstance(x, Value) for section in about.values() for x in section.values()):
+            raise ValueError("a value that is neither number nor text")
     return about
 
 
@@ -82,9 +75,8 @@ def card(about: About) -> str:
     parts = [f"# {title}", "; ".join(["A model of rnng_dy", *training_of(about)]) + "."]
     if known:
         parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{known.use}\n```"]
-    for name in [*TITLES, *(other for other in about if other not in TITLES)]:
-        if name in about:
-            parts += [f"## {TITLES.get(name, _text(name))}", *_section(about[name])]
+    for name, section in about.items():
+        parts += [f"## {TITLES.get(name, _text(name.capitalize()))}", *_section(section)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -118,10 +110,6 @@ def trained_on(about: About) -> str | None:
     if not all(isinstance(count, int) for count in counts):
         return None
     return f"{counts[0]:,} sentences, {counts[1]:,} words"
-
-
-def _is_value(value: object) -> bool:
-    return math.isfinite(value) if isinstance(value, float) else isinstance(value, Value)
 
 
 def _section(values: Mapping[str, Value]) -> Iterator[str]:

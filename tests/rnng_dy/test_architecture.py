@@ -15,7 +15,7 @@ import nltk
 import pytest
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy import DiscriminativeParser, registry
+from rnng_dy import DiscriminativeParser
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
@@ -86,11 +86,6 @@ def drawing():
     return {name: set(imported(path, known)) - {name} for name, path in known.items()}
 
 
-def test_a_circle_would_be_seen():
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
-    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
-
-
 def test_no_module_imports_in_a_circle(drawing):
     assert len(drawing) > 80
     assert circle(drawing) is None
@@ -144,22 +139,6 @@ def test_dynet_is_imported_by_the_engine_alone():
         text = path.read_text(encoding="utf-8")
         if re.search(r"^\s*(import|from) _?dynet", text, re.MULTILINE):
             assert name == "rnng_dy.engine"
-
-
-def test_no_code_asks_for_the_name_of_a_kind_of_model():
-    """What differs between kinds stands in `registry.KINDS`: nothing compares a name with a text."""
-    scripts = {str(path): path for path in (CHECKOUT / "scripts").rglob("*.py")}
-    found = [
-        f"{name}:{node.lineno}"
-        for name, path in {**modules(), **scripts}.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Compare)
-        and any(
-            isinstance(part, ast.Constant) and part.value in registry.KINDS
-            for part in ast.walk(node)
-        )
-    ]
-    assert found == []
 
 
 def test_every_file_can_be_read_in_one_sitting():

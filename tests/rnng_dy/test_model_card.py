@@ -76,7 +76,6 @@ def test_a_training_corpus_is_counted(sentences, generative_sentences):
         "",
         "[]",
         "{",
-        '{"a": {"b": NaN}}',
         '{"a": 1}',
         '{"a": {"b": []}}',
         '{"a": {"b": {"c": 1}}}',
@@ -88,12 +87,6 @@ def test_a_damaged_one_is_told(parser, tmp_path, content):
     (tmp_path / "m" / "about.json").write_text(content)
     with pytest.raises(InputError, match=r"about.json: .*damaged.* remove it"):
         load(tmp_path / "m")
-
-
-def test_a_folder_without_one_is_an_older_one(parser, tmp_path):
-    parser.save(tmp_path / "m")
-    (tmp_path / "m" / "about.json").unlink()
-    assert load(tmp_path / "m").about is None
 
 
 def test_the_time_can_be_given(monkeypatch):
@@ -125,16 +118,3 @@ def test_a_model_says_what_it_is(parser):
 
 def test_a_model_that_is_not_trained_says_so(generative_sentences):
     assert repr(make_generator(generative_sentences)).endswith(" parameters; not trained>")
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"corpus": {}, "scores": {}},
-        {"corpus": {"sentences": "many", "words": None}, "scores": {"f1": "high", "updates": 7}},
-        {"corpus": {"sentences": 10**400}, "scores": {"f1": 10**400, "updates": 7}},
-    ],
-)
-def test_what_is_not_told_is_not_said(parser, about):
-    parser.about = about
-    assert repr(parser).endswith(" parameters>")

@@ -55,15 +55,6 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
     assert np.abs(alone[0][1][0, 1:] - alone[1][1][0, 1:]).max() > 1e-3
 
 
-def test_branches_share_what_is_equal(generator):
-    dy.renew_cg()
-    root = walk(generator, generator.network.start(), [(NT, None)])
-    first, again, other = (generator.network.advance(root, SHIFT, word) for word in (3, 3, 4))
-    assert first.words is again.words is not other.words
-    closed = [generator.network.advance(c, REDUCE).stack.reads for c in (first, again, other)]
-    assert closed[0] is closed[1] is not closed[2]
-
-
 def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to():
     store = ParameterStore(1)
     lstm, table = Lstm(store, "read", 2, 4, 4), LookupTable(store, "word", 3, 4)
@@ -75,30 +66,6 @@ def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to
     assert alone[0] is not alone[1]
     dy.renew_cg()
     assert lstm.read([table[0]], shared=True)[0] is not first[0]
-
-
-def test_a_configuration_is_not_changed_by_what_follows_it(generator):
-    dy.renew_cg()
-    c = walk(generator, generator.network.start(), [(NT, None), (SHIFT, 3)])
-    before = next_log_probs(generator, [c])
-    for word in (4, 5):
-        walk(generator, c, [(SHIFT, word), (REDUCE, None)])
-    after = next_log_probs(generator, [c])
-    for a, b in zip(before, after, strict=True):
-        assert np.array_equal(a, b)
-
-
-def test_a_word_of_a_graph_that_is_gone_is_read_anew(generator):
-    dy.renew_cg()
-    root = walk(generator, generator.network.start(), [(NT, None)])
-    generator.network.keep([root])
-    one = walk(generator, root, [(SHIFT, 3)])
-    expected = next_log_probs(generator, [one])
-    generator.network.keep([walk(generator, one, [(SHIFT, 4)])])
-    dy.renew_cg()
-    found = next_log_probs(generator, [walk(generator, root, [(SHIFT, 3)])])
-    for again, before in zip(found, expected, strict=True):
-        assert again == pytest.approx(before, rel=1e-5)
 
 
 def test_a_given_word_has_its_share_of_every_word(generator):
