@@ -17,7 +17,6 @@ from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
-from oracle.transitions import REDUCE
 from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
@@ -141,34 +140,15 @@ class Model:
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     @one_graph
-    def attention(
-        self, tree: nltk.Tree, preterminals: bool | None = None
-    ) -> list[tuple[str, np.ndarray]]:
-        """Return the attention weights of a tree's constituents, inner constituents before outer ones.
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+        """Return a list of the constituents of a tree, inner ones first: pairs of the label and the children's weights.
 
-        Args:
-            tree: The tree.
-            preterminals: Whether words have POS tags above them; None detects it.
-
-        Returns:
-            Per constituent the label, and the weights of its children, shape (children,), which sum to 1.
-
-        Raises:
-            ImpossibleError: The model cannot derive the tree.
-            RnngError: The model has no such weights.
+        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
+        cannot derive the tree, RnngError if the model has no such weights.
         """
-        network, example = self.network, self.example_of(tree, preterminals)
-        if not network.has_attention:
-            raise RnngError(
-                "this model has no attention weights: train one with --composition gated-attention and with the stack"
-            )
+        example = self.example_of(tree, preterminals)
         dy.renew_cg(derivatives=False)
-        decisions, [path] = network.walk([network.derivation(example)])
-        found = [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
-        by_children = sorted(found, key=lambda constituent: len(constituent.children))
-        network.compute([constituent.configuration for constituent in by_children])
-        weights = dict(zip(by_children, network.compose.weights(by_children), strict=True))
-        return [(network.transitions.nonterminals[c.label], weights[c]) for c in found]
+        return self.network.attention(example)
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
         """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
