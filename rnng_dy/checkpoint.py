@@ -146,14 +146,14 @@ def export(
 ) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
-    `about` replaces the model's own description.
-    Equal models give equal bytes. Raises RnngError for parameters that float16 cannot hold.
+    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
+    float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, np.float16 if half else None)
         if about:
-            _write_json(folder / ABOUT, about)
+            (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for name, path in sorted(model_files(folder).items()):
