@@ -252,8 +252,8 @@ def run_training(
 ) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
-        from rnng_dy.training.mpi import Ranks
-        from rnng_dy.training.state import saved_state
+        from rnng_dy.training.progress import saved_state
+        from rnng_dy.training.replicas import Ranks
         from rnng_dy.training.train import train as run
 
     keep_from_collection()

@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 
 from rnng_dy import checkpoint
-from rnng_dy.training import log
-from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
-from rnng_dy.training.state import Progress, crosses, state_of
+from rnng_dy.training.progress import (
+    ENDED_EARLY,
+    EVALUATION,
+    LEFT_OUT,
+    PROGRESS,
+    Progress,
+    Record,
+    crosses,
+    state_of,
+)
 from rnng_dy.training.updates import Updater
 
 
@@ -40,7 +47,7 @@ def run(
     def record(event: str, **values: Any) -> None:
         place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
         record = {"event": event, "epoch": round(p.sentences / n, 3), **place, **values}
-        log.append_record(folder, record)
+        p.log(folder, record)
         report(record)
 
     def save() -> None:

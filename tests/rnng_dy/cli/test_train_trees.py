@@ -164,7 +164,6 @@ CONTRADICTIONS = [
     (["--trees", "t.trees", "--hold-out", "1.5"], "1.5 is not in the range"),
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
     (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
-    (["--trees", "t.trees", "--hold-out", "0.1", "--set", "tag_size=5"], "add --pos"),
 ]
 
 
@@ -290,14 +289,3 @@ def test_help_has_sections_and_says_what_is_a_file(kind):
     for option in ("--model", "--init"):
         assert f"  {option} FOLDER " in text
     assert " TEXT " not in text.replace("--device TEXT", "")
-
-
-def test_the_share_of_words_that_pretrained_vectors_cover_is_printed():
-    write("five.trees", *[CLEAN] * 3, CLEAN.replace("cat", "dog"))
-    write("v.txt", "the 0.1 0.2", "cat 0.3 0.4", "zebra 0.5 0.6")
-    data = ["--trees", "five.trees", "--dev-trees", "d.trees", "--pretrained", "v.txt"]
-    # the 4 times and cat 3 times, of 16 words
-    assert (
-        "v.txt has vectors for 43.8 % of the training words"
-        in train("discriminative", *data).stderr
-    )

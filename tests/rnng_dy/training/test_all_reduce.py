@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.training.replicas import Gradients, add_in_order
-from rnng_dy.training.updates import PartialLoss, total_loss
+from rnng_dy.training.replicas import add_in_order
+from rnng_dy.training.updates import Gradients, PartialLoss, total_loss
 
 from ..conftest import make_parser
 

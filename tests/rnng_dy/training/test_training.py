@@ -13,10 +13,11 @@ from oracle.errors import RnngError
 from rnng_dy import checkpoint
 from rnng_dy.engine import dy
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.training.evaluation import WordsEvaluation
+from rnng_dy.training.evaluation import word_scores
+from rnng_dy.training.examples import examples_of
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.progress import Progress
 from rnng_dy.training.replicas import Processes
-from rnng_dy.training.state import Progress
 from rnng_dy.training.updates import Update
 
 from ..conftest import looked_up_rows, make_generator, make_parser
@@ -477,11 +478,11 @@ def test_an_updater_works_alone_when_its_helpers_are_gone(sentences, tmp_path):
 
 def test_gold_trees_are_evaluated_many_to_a_graph(generative_sentences, monkeypatch):
     model = make_generator(generative_sentences)
-    evaluation = WordsEvaluation(model, generative_sentences[:30])
+    examples, _ = examples_of(model, generative_sentences[:30])
     graphs = []
     renew_cg = dy.renew_cg
     monkeypatch.setattr(dy, "renew_cg", lambda **kw: graphs.append(renew_cg(**kw)))
-    found = evaluation()
+    found = word_scores(model, examples)
     assert len(graphs) == 1
     alone = [model.encode_training(s) for s in generative_sentences[:30]]
     expected = sum(joint_log_probs(model, e.words, [e.actions])[0] for e in alone)

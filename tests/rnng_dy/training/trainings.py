@@ -10,8 +10,8 @@ from rnng_dy import checkpoint
 from rnng_dy.training.examples import examples_of
 from rnng_dy.training.loop import run
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.progress import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.replicas import Processes
-from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.updates import Updater
 
 
