@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 import click
 from click.shell_completion import CompletionItem
@@ -137,26 +135,21 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
 
     The outputs are locked until the command ends. None is no file, and `-` is standard output.
     """
-    files = [path for path in outputs if path and path != "-"]
-    inputs = [*inputs, *_models()]
-    for path in files:
-        # raises OSError for a name that is too long
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.stat(path)
+    read = [path for path in (*inputs, *_models()) if path and path != "-" and os.path.exists(path)]
+    targets: dict[str, str] = {}
+    for path in filter(None, outputs):
         if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
         if not is_replaced(path):
             continue
-        _refuse_input(path, inputs)
-        parent = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(parent):
+        if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):
+            raise RnngError(f"{path} is the input as well: name another file for the output")
+        target = os.path.realpath(path)
+        if not os.path.isdir(parent := os.path.dirname(target)):
             raise RnngError(f"{path}: there is no folder {parent}")
-    files = [path for path in files if is_replaced(path)]
-    named = Counter(map(os.path.realpath, files))
-    twice = next((path for path, count in named.items() if count > 1), None)
-    if twice is not None:
-        raise RnngError(f"{twice} is the name of two outputs: give each its own")
-    for path in files:
+        if targets.setdefault(target, path) is not path:
+            raise RnngError(f"{path} is the name of two outputs: give each its own")
+    for path in targets.values():
         click.get_current_context().with_resource(locked(path))
 
 
@@ -175,11 +168,3 @@ def _models() -> Iterator[str]:
         if param.type in (MODEL, GENERATIVE) and value is not None:
             for model in [value] if isinstance(value, str) else value:
                 yield from written_files(model)
-
-
-def _refuse_input(output: str, inputs: Sequence[str | None]) -> None:
-    if not os.path.exists(output):
-        return
-    for path in inputs:
-        if path and path != "-" and os.path.exists(path) and os.path.samefile(output, path):
-            raise RnngError(f"{output} is the input as well: name another file for the output")

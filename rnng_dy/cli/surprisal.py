@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
+from itertools import chain, count
 
 import click
 
@@ -147,15 +147,14 @@ def surprisal(
             for path, writer in writers.items()
             if not is_replaced(path) and writer.form != ".html"
         }
-        for path, stream in streams.items():
-            stream.writelines(f"{text}\n" for text in writers[path].first())
         numbers = count(1)
 
         def stream_lines(measured: Lines) -> None:
             for text, number in zip(measured, numbers):  # noqa: B905
                 for path, stream in streams.items():
-                    of = writers[path].lines(number, MeasuredSentence.from_json(text))
-                    stream.writelines(f"{line}\n" for line in of)
+                    found = writers[path].lines(number, MeasuredSentence.from_json(text))
+                    header = writers[path].first() if number == 1 else []
+                    stream.writelines(f"{line}\n" for line in chain(header, found))
                     stream.flush()
 
         def make(kept: Results) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
 from rnng_dy import __version__
-from rnng_dy.cli import main
 from tests.commands import invoke
 
 
@@ -33,11 +31,3 @@ def test_a_command_that_is_like_none_suggests_nothing(typed):
 @pytest.mark.parametrize("flag", ["-V", "--version"])
 def test_the_version(flag):
     assert invoke(flag).stdout.strip().endswith(f"version {__version__}")
-
-
-def test_the_shell_completes_nothing_after_a_mistyped_command(monkeypatch):
-    monkeypatch.setenv("COMP_WORDS", "rnng-dy pars ")
-    monkeypatch.setenv("COMP_CWORD", "2")
-    monkeypatch.setenv("_RNNG_DY_COMPLETE", "bash_complete")
-    result = CliRunner().invoke(main, prog_name="rnng-dy")
-    assert result.exception is None or isinstance(result.exception, SystemExit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
 from contextlib import contextmanager
@@ -15,8 +14,8 @@ from oracle.files import locked
 from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
-from .test_train_trees import SMALL
 
+SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
 TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
 TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
 
@@ -100,25 +99,3 @@ def test_two_trainings_of_one_folder(tmp_path):
     assert Path(".m.lock").exists()
     invoke(*train, "--resume", "--patience", "1")
     assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]
-
-
-def test_ctrl_c_leaves_no_lock():
-    with started(*COMMAND, *TRAIN, "--epochs", 1000, stderr=subprocess.DEVNULL) as process:
-        until(Path("m").exists)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
-    assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]
-
-
-def test_a_folder_beside_which_nothing_can_be_written_is_trained_all_the_same(monkeypatch):
-    """As where a container has only the model folder mounted; root may write everywhere, so it is made up."""
-    invoke(*TRAIN)
-    real = os.open
-
-    def read_only(path, *arguments, **options):
-        if str(path).endswith(".m.lock"):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path, *arguments, **options)
-
-    monkeypatch.setattr(os, "open", read_only)
-    invoke(*TRAIN, "--resume", "--epochs", "2")

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rnng_dy.cli.paths import ending_of, outputs_option
+from rnng_dy.cli.paths import outputs_option
 
 
 @click.command()
@@ -43,12 +43,3 @@ def test_what_two_forms_cannot_be(arguments: list[str], reason: str) -> None:
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 2
     assert reason in result.output
-
-
-def test_packed_files_have_the_ending_before() -> None:
-    assert [ending_of(name) for name in ("a.trees", "a.trees.xz", "a", "-")] == [
-        ".trees",
-        ".trees",
-        "",
-        "",
-    ]
