@@ -130,6 +130,6 @@ def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk
     golds = list(read_trees(path))
     for gold, sentence in zip_longest(golds, dev):
         if not (gold and sentence) or tuple(words(gold.tree)) != sentence.tokens:
-            message = f"these trees do not have the words of {dev_path}, sentence by sentence"
+            message = f"its words are not those of this sentence in {dev_path}"
             raise InputError(message, path, gold.line if gold else None)
     return [gold.tree for gold in golds]
