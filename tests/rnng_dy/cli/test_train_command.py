@@ -158,11 +158,6 @@ def test_clusters_are_made_where_none_are_given(data):
     assert f"{len(model.vocabulary.clusters)} Brown clusters of {count} words" in result.stderr
 
 
-def test_resume_starts_what_is_not_there(data):
-    invoke(*PARSER, *SMALL, "--resume")
-    assert DiscriminativeParser.load("m")
-
-
 @pytest.mark.parametrize("preset", ["fast", "quick"])
 def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
     small = [*GENERATOR, *SMALL, "--jobs", "1"]
@@ -358,32 +353,6 @@ def test_another_optimizer_is_another_setting(data):
     assert "m was trained with other settings (optimizer)" in result.stderr
 
 
-def test_options_that_the_run_did_not_have_are_other_data_too(data):
-    invoke(*GENERATOR, *SMALL)
-    invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
-    more = ["--model", "m", "--resume", "--epochs", "2"]
-    result = invoke(*GENERATOR, *more, "--clusters", "c.paths", code=2)
-    assert "other data (--clusters)" in result.stderr
-    invoke(*GENERATOR, *more)
-
-
-def test_resume_with_other_development_data_of_the_same_words_is_refused(data):
-    """F1 goes by the gold trees: those that differ in structure alone are other data too."""
-    Path("dev.oracle").write_bytes(Path("good.oracle").read_bytes())
-    Path("dev.trees").write_bytes(Path("good.trees").read_bytes())
-    command = [*PARSER[:5], "dev.oracle", *PARSER[6:7], "dev.trees"]
-    invoke(*command, *SMALL)
-    text = Path("dev.oracle").read_text(encoding="utf-8")
-    Path("dev.oracle").write_text(text.replace("# (S ", "#  (S ", 1), encoding="utf-8")
-    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "other data (--dev)" in result.stderr
-    Path("dev.oracle").write_text(text, encoding="utf-8")
-    lines = Path("dev.trees").read_text(encoding="utf-8").replace("(NP ", "(XP ", 1)
-    Path("dev.trees").write_text(lines, encoding="utf-8")
-    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "other data (--dev-trees)" in result.stderr
-
-
 def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     result = invoke(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
     assert "good.gen.oracle:1: this is a generative oracle" in result.stderr
@@ -435,36 +404,6 @@ def test_a_registered_transition_system_goes_through_all_commands(data, brackete
         stream.write(text + Path("good.oracle").read_text(encoding="utf-8"))
     mixed = [*PARSER[:2], "--train", "mixed.oracle", *PARSER[4:], *SMALL[:-1], "x"]
     assert "several transition systems: bracketed, top-down" in invoke(*mixed, code=2).stderr
-
-
-def test_in_order_models_go_through_all_commands(data):
-    """Parse, its n best, sample, score, rerank, surprisal, perplexity, generate; and with --trees."""
-    common = ["--train", "good.trees", "good.trees", "--transitions", "in-order"]
-    invoke("oracle", *common, "-o", "o.oracle")
-    invoke("oracle", *common, "--generative", "-o", "o.gen.oracle")
-    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
-    given = ["--trees", "good.trees", "--dev-trees", "good.trees", "--transitions", "in-order"]
-    invoke("train", "generative", *given, *SMALL[:-1], "g")
-    for model in ("m", "g"):
-        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "in-order"
-    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    invoke("parse", "--model", "m", "--nbest", "2", "o.oracle", "-o", "two.trees")
-    invoke("sample", "--model", "m", "--samples", "3", "o.oracle", "-o", "o.props")
-    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
-    invoke("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
-    sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
-    outputs = ["-o", "found.trees", "-o", "o.tsv"]
-    invoke("surprisal", "--model", "g", "good.trees", *sizes, *outputs)
-    invoke(
-        "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
-    )
-    invoke("generate", "--model", "g", "-n", "2", "-o", "drawn.trees")
-    for name in ("parsed.trees", "best.trees", "found.trees"):
-        assert Path(name).read_text(encoding="utf-8").count("\n") == 30, name
-        invoke("evalb", "good.trees", name)
-    # the oracle of another system has the same words
-    invoke("parse", "--model", "m", "good.oracle", "-o", "again.trees")
-    assert Path("again.trees").read_bytes() == Path("parsed.trees").read_bytes()
 
 
 def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):
@@ -526,14 +465,10 @@ def gpu(monkeypatch):
     monkeypatch.setattr(engine, "device", lambda: "cuda:0")
 
 
-@pytest.mark.parametrize("kind", ["discriminative", "generative", "lstm-lm"])
 @pytest.mark.parametrize("preset", NAMES)
-def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset, kind):
-    of_kind = PARSER if kind == "discriminative" else GENERATOR
-    command = ["train", kind, *of_kind[2:], *SMALL, "--preset", preset, "--device", "cuda"]
-    invoke(*command)
-    saved = settings_of("m")
-    assert saved.jobs == 1
+def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset):
+    invoke(*GENERATOR, *SMALL, "--preset", preset, "--device", "cuda")
+    assert settings_of("m").jobs == 1
 
 
 @pytest.mark.parametrize(

@@ -121,16 +121,6 @@ def test_new_symbols_are_named_or_added(kind):
     go_on(kind, "--extend", "--resume", "--epochs", "2", trees="new.trees")
 
 
-def test_given_oracles_do_as_well_as_trees():
-    invoke("oracle", "--train", "more.trees", "more.trees", "-o", "more.oracle")
-    more = ["--train", "more.oracle", "--dev", "more.oracle", "--dev-trees", "more.trees"]
-    common = ["--init", "discriminative", *SMALL]
-    invoke("train", "discriminative", *more, *common, "--model", "m")
-    trees = ["--trees", "more.trees", "--dev-trees", "more.trees"]
-    invoke("train", "discriminative", *trees, *common, "--model", "by-trees")
-    assert_same_bits("m", "by-trees")
-
-
 def damaged(name):
     shutil.copytree(Path("discriminative").resolve(), "damaged")
     Path("damaged", name).write_bytes(b"{")

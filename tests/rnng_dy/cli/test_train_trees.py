@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -96,14 +95,6 @@ def test_trees_are_cleaned_and_that_is_said():
     assert registry.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
 
 
-def test_a_development_part_that_is_trained_on_is_warned_of():
-    shutil.copy("t.trees", "same.trees")
-    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "same.trees")
-    assert "same.trees has what is trained on" in result.stderr
-    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", model="n")
-    assert "trained on" not in result.stderr
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_resume_makes_the_same_data_again(kind):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
@@ -179,19 +170,16 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
     [
         ("action_size=5", "'action_size' is not one of "),
         ("hidden=5", "'hidden' is not one of "),
-        ("layers=0", "0 is not in the range x>=1"),
-        ("optimizer", "'' is not one of 'sgd', 'adam'"),
+        ("layers=0", "layers: 0 is not in the range x>=1"),
+        ("layers=2.5", "layers: 2.5 is not a valid integer range"),
+        ("l2=nan", "l2: nan is no finite number"),
+        ("optimizer", "optimizer: '' is not one of 'sgd', 'adam'"),
     ],
 )
 def test_a_setting_that_is_none_is_named(setting, says):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
     result = train("lstm-lm", *data, "--set", setting, code=2)
     assert says in " ".join(result.stderr.split())
-
-
-def test_dev_trees_beside_oracles_are_for_a_parser():
-    result = train("generative", *oracles(True), "--dev-trees", "d.trees", code=2)
-    assert "--dev-trees goes with --trees" in result.stderr
 
 
 def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):

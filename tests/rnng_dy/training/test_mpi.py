@@ -190,12 +190,6 @@ def test_bad_options_and_files_are_told_once(mpirun, data):
     assert err.count("m exists: continue with --resume") == 1
 
 
-def test_one_rank_is_one_process(mpirun, data):
-    assert alone(*PARSER, "--model", "m", "--mpi").returncode == 0
-    invoke(*PARSER, "--model", "one")
-    assert_alike("m", "one")
-
-
 def alone(*arguments, **environment):
     """The command without mpirun."""
     command = [sys.executable, "-m", "rnng_dy", *arguments]

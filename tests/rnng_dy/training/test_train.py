@@ -182,25 +182,6 @@ def test_settings_are_checked(settings, says):
     assert sorted(os.listdir()) == ["d.trees", "t.trees"]
 
 
-@pytest.mark.parametrize(
-    ("option", "setting"),
-    [
-        ("--epochs=0", {"epochs": 0}),
-        ("--dropout=1.0", {"dropout": 1.0}),
-        ("--set=word_size=0", {"word_size": 0}),
-        ("--set=optimizer=sdg", {"optimizer": "sdg"}),
-    ],
-)
-def test_the_command_has_the_same_words(option, setting):
-    command = ["train", "discriminative", "--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
-    said = invoke(*command, option, code=2).stderr
-    given = {**setting, "hold_out": 0.1}
-    with pytest.raises(RnngError) as error:
-        rnng_dy.train("discriminative", "t.trees", folder="m", **given)
-    words = str(error.value).partition(": ")[2]
-    assert words in " ".join(said.split())
-
-
 def test_gold_sentences_are_among_those_that_are_read():
     with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than --gold 999"):
         rnng_dy.train(
