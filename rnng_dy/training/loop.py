@@ -88,10 +88,7 @@ def run(
             sums = (done.loss, words, 1, int(done.clipped))
             p.window = [a + b for a, b in zip(p.window, sums, strict=True)]
             for i in done.left_out:
-                if i not in p.left_out:
-                    p.left_out = [*p.left_out, i]
-                    length = len(examples.tokens(i))
-                    record(LEFT_OUT, sentence=i, words=length, left_out=len(p.left_out))
+                record(LEFT_OUT, sentence=i, words=len(examples.tokens(i)))
             if p.position >= n:
                 p.epoch, p.position = p.epoch + 1, 0
             if crosses(before, p.sentences, settings.report_every):

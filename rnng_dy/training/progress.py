@@ -45,8 +45,6 @@ class Progress:
     """Number of evaluations since the best one."""
     window: Sequence[float] = (0.0, 0, 0, 0)
     """Sums since the last progress record: loss in nats, words, updates, clipped updates."""
-    left_out: Sequence[int] = ()
-    """Indices of the examples whose graphs did not fit into memory."""
     logged: int = 0
     """Bytes of the log."""
 

@@ -219,34 +219,6 @@ def deep_block(words, depth):
     return f"# {tree}\n{line}\n{line}\n{actions}\n"
 
 
-def discriminative_block(words, depth):
-    tree, tokens, unkified, *actions = deep_block(words, depth).splitlines()
-    tags = " ".join(["XX"] * len(words))
-    return "\n".join([tree, tags, tokens, tokens.lower(), unkified, *actions]) + "\n"
-
-
-def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
-    """The system cannot derive them: at most 101 nonterminals can be open."""
-    words = read_oracle("good.gen.oracle")[0].tokens[:2]
-    for name, block in (("gen.oracle", deep_block), ("oracle", discriminative_block)):
-        with open(f"good.{name}", "a", encoding="utf-8") as stream:
-            stream.write(block(words, 102) + block(words, 101))
-    small = [*SMALL[:-2], "--set", "first_evaluation=1"]
-    result = invoke(*GENERATOR, *small, "--model", "g", "--set", "evaluate_from_epoch=0")
-    reason = "action 102, 'NT(S)', opens one constituent more than the 101 that can be"
-    # of the training and of the development part, which are the same file
-    assert result.stderr.count(f"good.gen.oracle: left out, since {reason}") == 2
-    assert result.stderr.count("good.gen.oracle: 1 of 32 sentences left out") == 2
-    log = [json.loads(text) for text in Path("g/log.jsonl").read_text().splitlines()]
-    evaluations = [record for record in log if record["event"] == "evaluation"]
-    assert {(r["dev_sentences"], r["dev_left_out"]) for r in evaluations} == {(31, 1)}
-    with open("good.trees", "a", encoding="utf-8") as stream:
-        for depth in (102, 101):
-            stream.write(deep_block(words, depth).partition("\n")[0][2:] + "\n")
-    result = invoke(*PARSER, *SMALL)
-    assert "good.oracle: 1 of 32 sentences left out" in result.stderr
-
-
 def test_trees_deeper_than_101_are_scored_as_impossible(data):
     invoke(*GENERATOR, *SMALL)
     words = read_oracle("good.gen.oracle")[0].tokens[:2]
@@ -364,46 +336,6 @@ def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     both = ["--train", "deep.gen.oracle", "--dev", "flat.gen.oracle"]
     result = invoke("train", "generative", *both, *SMALL, code=2)
     assert "deep.gen.oracle: no sentence to train on: action 102" in result.stderr
-
-
-@pytest.fixture
-def bracketed(monkeypatch):
-    """The paper's system with other names for its actions."""
-
-    class Bracketed(TopDown):
-        name, structural, opening = "bracketed", ("CLOSE", "WORD"), "OPEN"
-
-        def actions_of(self, tree, preterminals=None):
-            names = {"REDUCE": "CLOSE", "SHIFT": "WORD"}
-            found = super().actions_of(tree, preterminals)
-            return [names.get(action, action) for action in found]
-
-    monkeypatch.setitem(SYSTEMS, "bracketed", Bracketed)
-
-
-def test_a_registered_transition_system_goes_through_all_commands(data, bracketed):
-    """One entry in the registry: oracle, train, parse, sample, score know it, and a model keeps it."""
-    common = ["--train", "good.trees", "good.trees", "--transitions", "bracketed"]
-    invoke("oracle", *common, "-o", "o.oracle")
-    invoke("oracle", *common, "--generative", "-o", "g.oracle")
-    text = Path("o.oracle").read_text(encoding="utf-8")
-    assert "OPEN(S)\n" in text and "WORD\n" in text and "NT(S)\n" not in text
-    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
-    invoke("train", "generative", "--train", "g.oracle", "--dev", "g.oracle", *SMALL[:-1], "g")
-    for model in ("m", "g"):
-        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "bracketed"
-    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    invoke("sample", "--model", "m", "--samples", "2", "o.oracle", "-o", "o.props")
-    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
-    assert len(Path("parsed.trees").read_text(encoding="utf-8").splitlines()) == 30
-    assert len(Path("o.likelihoods").read_text().splitlines()) == 60
-    # another system's oracle is told, and so is another system at --resume
-    result = invoke(*PARSER, "--model", "m", "--resume", "--transitions", "top-down", code=2)
-    assert "another transitions" in result.stderr
-    with open("mixed.oracle", "w", encoding="utf-8") as stream:
-        stream.write(text + Path("good.oracle").read_text(encoding="utf-8"))
-    mixed = [*PARSER[:2], "--train", "mixed.oracle", *PARSER[4:], *SMALL[:-1], "x"]
-    assert "several transition systems: bracketed, top-down" in invoke(*mixed, code=2).stderr
 
 
 def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):

@@ -13,8 +13,8 @@ from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import invoke
 
-from .test_train_command import TINY
-from .test_train_trees import KINDS, arrays, assert_same_bits, write
+from ..conftest import TINY
+from ..training.trainings import KINDS, arrays, assert_same_bits
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
 SMALL = ["--epochs", "1", "--set", "first_evaluation=5"]
@@ -101,7 +101,7 @@ def test_the_tagger_and_how_text_is_split_go_with_the_model(more):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_new_symbols_are_named_or_added(kind):
-    write("new.trees", *[NEW] * 4)
+    Path("new.trees").write_text(f"{NEW}\n" * 4, encoding="utf-8")
     if kind == "lstm-lm":
         go_on(kind, trees="new.trees")
         return

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import checkpoint, registry
+from rnng_dy import registry
 from rnng_dy.model_paths import written_files
 from rnng_dy.training import train as train_module
 from tests.commands import invoke
 
+from ..training.trainings import KINDS, assert_same_bits
+
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
-KINDS = ["discriminative", "generative", "lstm-lm"]
 CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
@@ -26,18 +26,6 @@ def write(name, *lines):
 
 def train(kind, *options, model="m", code=0):
     return invoke("train", kind, *SMALL, "--model", model, *options, code=code)
-
-
-def arrays(folder, name="parameters.npz"):
-    found = checkpoint.read_arrays(Path(folder, name))
-    return {k: v for k, v in found.items() if k != "state"}
-
-
-def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
-    for name in files:
-        ours, expected = arrays(first, name), arrays(second, name)
-        assert ours.keys() == expected.keys()
-        assert all(np.array_equal(ours[key], expected[key]) for key in ours)
 
 
 def oracles(generative, train="t.trees", dev="d.trees", options=()):
