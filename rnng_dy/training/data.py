@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import format_tree, read_trees
+from oracle.brackets import format_tree, parse_line, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
-from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
+from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
 from rnng_dy.results import content_hash
@@ -89,18 +88,15 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None) -> Data:
 
 
 def data_of_trees(
-    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe, folder: Path
+    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe
 ) -> Data:
-    """Make oracles from trees in an empty folder.
-
-    Raises InputError for what is no tree, or if no tree is left.
-    """
+    """Make oracles from trees. Raises InputError for what is no tree, or if no tree is left."""
     train = dev = _trees_file(trees, "trees")
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
     part: Fraction | TreesFile = Fraction(str(hold_out or 0))
     if dev_trees is not None:
         part = dev = _trees_file(dev_trees, "dev_trees")
-    make_training_data(folder, train, part, recipe)
+    sentences, dev_sentences = make_training_data(train, part, recipe)
     files = [train] if dev is train else [train, dev]
     for file in files:
         _log.info(
@@ -112,11 +108,8 @@ def data_of_trees(
         )
     inputs = {"--dev-trees": None if dev is train else dev.hash, "--trees": train.hash}
     inputs |= {"--hold-out": hold_out, "--unk": recipe.unk}
-    golds = []
-    if not recipe.generative:
-        golds = [located.tree for located in read_trees(str(trees_of(folder, "dev")))]
-    oracles = read_oracle(oracle_of(folder, "train")), read_oracle(oracle_of(folder, "dev"))
-    return Data(*oracles, golds, train.path, dev.path, inputs)
+    golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
+    return Data(sentences, dev_sentences, golds, train.path, dev.path, inputs)
 
 
 def _trees_file(trees: Trees, name: str) -> TreesFile:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
-from oracle.training_data import Recipe, evenly_spaced, trees_of
+from oracle.files import replacing
+from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
@@ -165,7 +164,6 @@ def train(
                 raise RnngError(f"{origin} was trained without --pos")
 
         # data
-        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if trees is None:
             data = data_of_oracles(train, dev, dev_trees)
         else:
@@ -174,7 +172,7 @@ def train(
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, not parses)
-            data = data_of_trees(trees, dev_trees, hold_out, recipe, made)
+            data = data_of_trees(trees, dev_trees, hold_out, recipe)
         inputs = {"--train": None, "--dev": None, "--init": bool(init), **data.inputs}
 
         # settings
@@ -258,7 +256,8 @@ def train(
             if tagging is not None:
                 progress.log(place, tagging)
         if hold_out is not None:
-            shutil.copyfile(trees_of(made, "dev"), place / "dev.trees")
+            with replacing(place / "dev.trees") as stream:
+                stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
         warn_of(data.source, data.train, impossible)
 
         # updates

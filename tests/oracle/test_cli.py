@@ -87,14 +87,6 @@ def test_unlabelled_trees_keep_their_shape_words_and_tags(tmp_path):
     assert result.stdout == "(X (X (DT The) (NN cat)) (X (VBZ sleeps)))\n"
 
 
-def test_a_bracket_without_a_label_is_located(tmp_path):
-    source = tmp_path / "x.trees"
-    source.write_text("(S (A a))\n( ( (NP (N a)) (VP (V b)) ) (X (Y c)) )\n")
-    refused = run("prepare", "--from", "trees", source)
-    assert refused.exit_code == 2
-    assert f"{source}:2: the label '' is empty" in refused.stderr
-
-
 def test_chinese_files_are_prepared_as_utf8(tmp_path):
     path = tmp_path / "chtb_001.fid"
     path.write_bytes("<S ID=1>\n( (IP-HLN (NR 上海)\n (NN 浦东)) )\n</S>\n".encode("gb18030"))
@@ -106,31 +98,6 @@ def test_chinese_files_are_prepared_as_utf8(tmp_path):
         refused = run("prepare", path, "--from", "trees", "--encoding", encoding)
         assert refused.exit_code == 2
         assert says in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("content", "line", "message"),
-    [
-        ("(S (NN a)\n", 1, "unbalanced brackets"),
-        ("(S (NN a)))\n", 1, "unbalanced brackets"),
-        ("(S (NN a))\n(S (NP))\n", 2, "a preterminal needs a word"),
-        ("(S (NN a))\n(S ())\n", 2, "is empty"),
-        ("(S (NN a) b)\n", 1, "near '(S (NN a) b)'"),
-        ("not a tree\n", 1, "'not' stands beside the brackets"),
-    ],
-)
-def test_bad_trees_end_with_one_clear_line(tmp_path, content, line, message):
-    path = tmp_path / "bad.trees"
-    path.write_text(content)
-    for result in (
-        run("oracle", "--train", path, path, "-o", tmp_path / "out"),
-        run("prepare", path, "--from", "trees", "-o", tmp_path / "out"),
-    ):
-        assert result.exit_code == 2
-        assert result.stderr.startswith(f"Error: {path}:{line}: ")
-        assert result.stderr.count("\n") == 1
-        assert message in result.stderr
-        assert not (tmp_path / "out").exists()
 
 
 def test_input_without_trees_is_an_error(trees, tmp_path):
@@ -166,12 +133,6 @@ def test_options_that_do_not_fit_end_with_exit_code_2(args, message):
     result = run(*args, stdin=TREES)
     assert result.exit_code == 2
     assert message in result.stderr
-
-
-@pytest.mark.parametrize("command", ["oracle", "prepare"])
-def test_help_has_an_example(command):
-    result = run(command, "--help")
-    assert f"Example: rnng-dy {command}" in result.stdout
 
 
 def test_the_commands_do_not_load_dynet():

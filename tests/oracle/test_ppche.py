@@ -73,18 +73,6 @@ def test_english_words_have_no_lemma_and_keep_their_hyphens(tmp_path):
     )
 
 
-def test_lemmas_alone_leave_traces_and_ids(tmp_path):
-    text = "( (IP (NP-SBJ (-NONE- *)) (NP *con*) (VB fer-fara)) (ID X.1))"
-    result = prepare(tmp_path / "a.psd", text, "--from", "trees", "--strip-lemmas")
-    assert result.stdout == "(TOP (IP (NP *con*) (VB fer)) (ID X.1))\n"
-
-
-def test_without_the_options_all_stays_as_it_was(tmp_path):
-    result = prepare(tmp_path / "a.psd", ENGLISH, "--from", "trees")
-    assert result.stdout.endswith("(CP *ICH*-2))) (E_S .)) (ID OURS-E3-H,1.2))\n")
-    assert "(C 0)" in result.stdout
-
-
 @pytest.mark.parametrize(
     "node",
     [
