@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, parse_line, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
+from oracle.stored import STORED, stored_oracle
 from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
@@ -70,10 +72,13 @@ def require_sources(
         raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
-def data_of_oracles(train: str, dev: str, dev_trees: str | None) -> Data:
-    """Read oracles, and the trees of a parser. Raises InputError for what is no oracle of this kind of model."""
-    sentences, dev_sentences = read_oracle(train), read_oracle(dev)
-    inputs = {"--train": content_hash(sentences), "--dev": content_hash(dev_sentences)}
+def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -> Data:
+    """Read oracles, and the trees of a parser; the training sentences stay in a folder.
+
+    Raises InputError for what is no oracle of this kind of model.
+    """
+    sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
+    inputs = {"--train": sentences.hash, "--dev": content_hash(dev_sentences)}
     golds = []
     if dev_trees is not None:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
@@ -88,15 +93,18 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None) -> Data:
 
 
 def data_of_trees(
-    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe
+    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe, folder: Path
 ) -> Data:
-    """Make oracles from trees. Raises InputError for what is no tree, or if no tree is left."""
+    """Make oracles from trees; the training sentences stay in a folder.
+
+    Raises InputError for what is no tree, or if no tree is left.
+    """
     train = dev = _trees_file(trees, "trees")
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
     part: Fraction | TreesFile = Fraction(str(hold_out or 0))
     if dev_trees is not None:
         part = dev = _trees_file(dev_trees, "dev_trees")
-    sentences, dev_sentences = make_training_data(train, part, recipe)
+    sentences, dev_sentences = make_training_data(folder, train, part, recipe)
     files = [train] if dev is train else [train, dev]
     for file in files:
         _log.info(

@@ -9,11 +9,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
+from oracle.stored import stored
 from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
@@ -164,15 +166,16 @@ def train(
                 raise RnngError(f"{origin} was trained without --pos")
 
         # data
+        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if trees is None:
-            data = data_of_oracles(train, dev, dev_trees)
+            data = data_of_oracles(train, dev, dev_trees, made)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, not parses)
-            data = data_of_trees(trees, dev_trees, hold_out, recipe)
+            data = data_of_trees(trees, dev_trees, hold_out, recipe, made)
         inputs = {"--train": None, "--dev": None, "--init": bool(init), **data.inputs}
 
         # settings
@@ -209,8 +212,8 @@ def train(
             model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
             model.about = section
         if init is not None:
-            seen = {p: fine_tuning.as_seen_by(model, getattr(data, p)) for p in ("train", "dev")}
-            data = replace(data, **seen)
+            seen = stored(fine_tuning.as_seen_by(model, data.train), made / "train.seen")
+            data = replace(data, train=seen, dev=[*fine_tuning.as_seen_by(model, data.dev)])
 
         # examples
         with placed(data.source):
