@@ -77,8 +77,8 @@ wheels:
 	    DYNET_FLAGS=--portable=$$machine $(PYTHON) -m pip wheel --quiet --no-deps -w dist . || exit 1; \
 	done
 
-test-wheels:
-	$(PYTHON) -m scripts.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
+test-wheels: setup
+	$(VENV)/bin/python -m scripts.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

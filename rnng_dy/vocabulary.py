@@ -10,7 +10,7 @@ from itertools import chain
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.encoding import encoded
+from oracle.counts import counted
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words, lower
 
@@ -67,18 +67,19 @@ class ParserVocabulary:
         `more_words` join the dictionary without training; the original adds all words of its embedding file.
         Raises RnngError if the oracle lacks the tags and lower-cased lines of a discriminative one.
         """
-        oracle = encoded(sentences)
-        if "tags" not in oracle.columns:
+        counts = counted(sentences)
+        if not counts.tags:
             raise RnngError(
                 "this is a generative oracle; the parser needs one made without --generative"
             )
+        words = Vocabulary([*counts.words, *more_words, UNK])
         return cls(
-            words=Vocabulary([*oracle.symbols.words, *more_words, UNK]),
-            nonterminals=oracle.nonterminals(),
-            unknown=infer_unknown_words([oracle.unkified_pairs()]),
-            singletons=frozenset((oracle.counts("tokens") == 1).nonzero()[0].tolist()),
-            tags=Vocabulary(oracle.symbols.tags) if use_tags else None,
-            tag_counts=tuple(oracle.counts("tags").tolist()) if use_tags else (),
+            words=words,
+            nonterminals=counts.nonterminals(),
+            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
+            singletons=frozenset(words.id(word) for word, n in counts.tokens.items() if n == 1),
+            tags=Vocabulary(counts.tags) if use_tags else None,
+            tag_counts=tuple(counts.tags.values()) if use_tags else (),
             pretrained=None if pretrained is None else Vocabulary(pretrained),
         )
 
@@ -158,10 +159,9 @@ class GeneratorVocabulary:
         members: dict[str, list[int]] = {}
         for entry in clustered:
             members.setdefault(entry.path, []).append(words.id(entry.word))
-        oracle = encoded(sentences)
-        counts = zip(oracle.symbols.words, oracle.counts("unkified").tolist(), strict=True)
+        counts = counted(sentences)
         have = {entry.word for entry in clustered}
-        missing = Counter({word: n for word, n in counts if n and word not in have})
+        missing = Counter({word: n for word, n in counts.unkified.items() if word not in have})
         if missing:
             raise RnngError(
                 f"{len(missing)} training words are not in the clusters file, such as "
@@ -171,8 +171,8 @@ class GeneratorVocabulary:
             words=words,
             clusters=tuple(map(tuple, members.values())),
             paths=tuple(members),
-            nonterminals=oracle.nonterminals(),
-            unknown=infer_unknown_words([oracle.unkified_pairs()]),
+            nonterminals=counts.nonterminals(),
+            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
         )
 
     def to_json(self) -> dict[str, object]:

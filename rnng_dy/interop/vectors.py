@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from oracle.blocks import OracleSentence
-from oracle.encoding import encoded
+from oracle.counts import counted
 from oracle.errors import InputError
 from oracle.files import open_text, replacing
 from oracle.numerals import is_whole_number
@@ -64,7 +64,7 @@ def write_vectors(path: str | Path, words: Sequence[str], vectors: np.ndarray) -
 
 def covered_share(vocabulary: ParserVocabulary, sentences: Sequence[OracleSentence]) -> float:
     """Return the share of an oracle's tokens for which a parser has pretrained vectors."""
-    oracle = encoded(sentences)
-    rows = vocabulary.pretrained_rows(oracle.symbols.words)
-    counts = oracle.counts("tokens")[: len(rows)]
-    return float(counts[[row is not None for row in rows]].sum() / counts.sum())
+    counts = counted(sentences).tokens
+    rows = vocabulary.pretrained_rows(counts)
+    covered = sum(n for n, row in zip(counts.values(), rows, strict=True) if row is not None)
+    return covered / counts.total()

@@ -14,10 +14,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from oracle.blocks import OracleSentence
-from oracle.encoding import encoded
+from oracle.counts import counted
 from oracle.errors import RnngError
 from oracle.files import finite
 from rnng_dy import engine, model_card
@@ -77,17 +75,18 @@ def initial_hash(init: str | Path | None) -> dict[str, str | None]:
 
 def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
     """Return the counts that describe the size of a training oracle."""
-    oracle = encoded(sentences)
-    counts, (_, classes) = oracle.counts("tokens"), oracle.unkified_types()
+    counts = counted(sentences)
+    pairs = (pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
+    classes = {word: unkified for word, unkified in pairs if word != unkified}
     return {
-        "sentences": len(oracle),
-        "words": int(counts.sum()),
-        "types": int(np.count_nonzero(counts)),
-        "singletons": int(np.count_nonzero(counts == 1)),
-        "unknown_classes": len(set(classes.tolist()) - {-1}),
-        "nonterminals": len(oracle.nonterminals()),
-        "tags": len(oracle.symbols.tags) or None,
-        "longest_sentence": int(oracle.lengths().max()),
+        "sentences": len(sentences),
+        "words": counts.tokens.total(),
+        "types": len(counts.tokens),
+        "singletons": sum(n == 1 for n in counts.tokens.values()),
+        "unknown_classes": len(set(classes.values())),
+        "nonterminals": len(counts.nonterminals()),
+        "tags": len(counts.tags) or None,
+        "longest_sentence": max(len(s.tokens) for s in sentences),
     }
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.encoding import EncodedOracle, read_encoded
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
 from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
@@ -29,7 +28,7 @@ _log = logging.getLogger(__name__)
 class Data:
     """The oracle sentences of both parts, with the names of their files and hashes for --resume."""
 
-    train: EncodedOracle
+    train: Sequence[OracleSentence]
     dev: Sequence[OracleSentence]
     golds: list[nltk.Tree]
     """The development trees, which only a parser needs."""
@@ -78,8 +77,8 @@ class Sources:
 def data_of_oracles(sources: Sources, parses: bool) -> Data:
     """Read oracles. Raises InputError for what is no oracle of this kind of model."""
     train, dev = sources.train, sources.dev
-    sentences, dev_sentences = read_encoded(train), read_oracle(dev)
-    inputs = {"--train": sentences.source, "--dev": content_hash(dev_sentences)}
+    sentences, dev_sentences = read_oracle(train), read_oracle(dev)
+    inputs = {"--train": content_hash(sentences), "--dev": content_hash(dev_sentences)}
     golds = []
     if parses:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
@@ -94,7 +93,7 @@ def data_of_oracles(sources: Sources, parses: bool) -> Data:
 
 
 def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
-    """Make oracles from trees in an empty folder, which is needed as long as the data is.
+    """Make oracles from trees in an empty folder.
 
     Raises InputError for what is no tree, or if no tree is left.
     """
@@ -116,7 +115,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
     inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
     inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
     inputs["--skip-preterminals"] = sources.skip_preterminals
-    sentences = read_encoded(oracle_of(folder, "train"))
+    sentences = read_oracle(oracle_of(folder, "train"))
     dev_sentences = read_oracle(oracle_of(folder, "dev"))
     golds = []
     if not recipe.generative:

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from oracle.blocks import OracleSentence
-from oracle.encoding import EncodedOracle, encoded
+from oracle.counts import OracleCounts, counted
 from oracle.errors import RnngError, placed
 from oracle.unknown import UnknownWords
 from rnng_dy.training.data import Data
@@ -54,12 +54,12 @@ def unseen(model: Any, sentences: Sequence[OracleSentence]) -> dict[str, list[st
     """
     if not hasattr(model, "transitions"):
         return {}
-    oracle, vocabulary = encoded(sentences), model.vocabulary
-    require_transitions(model, oracle.symbols.systems)
+    counts, vocabulary = counted(sentences), model.vocabulary
+    require_transitions(model, counts.systems)
     own, tags = vocabulary.nonterminals, getattr(vocabulary, "tags", None)
-    found = {"nonterminals": [label for label in oracle.nonterminals() if label not in own]}
+    found = {"nonterminals": [label for label in counts.nonterminals() if label not in own]}
     if tags is not None:
-        found["POS tags"] = [tag for tag in oracle.symbols.tags if tag not in tags]
+        found["POS tags"] = [tag for tag in counts.tags if tag not in tags]
     return {what: symbols for what, symbols in found.items() if symbols}
 
 
@@ -86,12 +86,12 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
     Raises RnngError for sentences of another transition system.
     """
-    oracle = encoded(sentences)
-    new, v, words = unseen(model, oracle), model.vocabulary, []
+    counts = counted(sentences)
+    new, v, words = unseen(model, sentences), model.vocabulary, []
     tags = new.get("POS tags", [])
     vocabulary = replace(v, nonterminals=(*v.nonterminals, *new.get("nonterminals", ())))
     if isinstance(v, ParserVocabulary):
-        words = _new_words(v, oracle)
+        words = _new_words(v, counts)
         vocabulary = replace(
             vocabulary,
             words=Vocabulary([*v.words.symbols, *words]),
@@ -99,11 +99,10 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
             singletons=v.singletons.difference(map(v.words.get, words)),
         )
         if tags:
-            counts = dict(zip(oracle.symbols.tags, oracle.counts("tags").tolist(), strict=True))
             vocabulary = replace(
                 vocabulary,
                 tags=Vocabulary([*v.tags.symbols, *tags]),
-                tag_counts=(*v.tag_counts, *(counts[tag] for tag in tags)),
+                tag_counts=(*v.tag_counts, *(counts.tags[tag] for tag in tags)),
             )
     larger = _grown(model, vocabulary, seed, words)
     larger.segmenter, larger.spelling = model.segmenter, model.spelling
@@ -112,18 +111,17 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
     return larger
 
 
-def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> EncodedOracle:
+def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> list[OracleSentence]:
     """Return the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
-    return encoded(sentences).with_classes(unkify)
+    return [replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences]
 
 
-def _new_words(vocabulary: ParserVocabulary, oracle: EncodedOracle) -> list[str]:
+def _new_words(vocabulary: ParserVocabulary, counts: OracleCounts) -> list[str]:
     """Return the words that occur at least twice and that the parser does not know."""
-    counts, words = oracle.counts("tokens"), oracle.symbols.words
-    repeated = [words[i] for i in oracle.tokens_by_appearance() if counts[i] >= 2]
-    return [word for word in repeated if word not in vocabulary.unknown.known]
+    known = vocabulary.unknown.known
+    return [word for word, n in counts.tokens.items() if n >= 2 and word not in known]
 
 
 def _grown(model: M, vocabulary: Any, seed: int, words: Sequence[str]) -> M:

@@ -11,7 +11,7 @@ import numpy as np
 from clusters import brown
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.encoding import encoded
+from oracle.counts import counted
 from oracle.errors import placed
 from oracle.unknown import infer_unknown_words
 from rnng_dy.registry import Kind
@@ -48,9 +48,8 @@ def new_model(
 
 def brown_clusters(sentences: Sequence[OracleSentence]) -> list[ClusteredWord]:
     """Return the Brown clusters of an oracle's words; all classes of its rules for unknown words are in one."""
-    oracle = encoded(sentences)
-    rules = infer_unknown_words([oracle.unkified_pairs()]).rules
-    entries = brown.brown_clusters(oracle.word_sequences("unkified"), rules=rules)
+    rules = infer_unknown_words((s.tokens, s.unkified) for s in sentences).rules
+    entries = brown.brown_clusters((s.unkified for s in sentences), rules=rules)
     classes = len({entry.path for entry in entries})
     _log.info(f"{classes} Brown clusters of {len(entries)} words")
     return entries
@@ -58,7 +57,7 @@ def brown_clusters(sentences: Sequence[OracleSentence]) -> list[ClusteredWord]:
 
 def spelling_of_training(model: Any, data: Data) -> SpellingModel:
     """Return a spelling model of the training words that the model does not know."""
-    oracle = encoded(data.train)
-    counts = zip(oracle.symbols.words, oracle.counts("tokens").tolist(), strict=True)
+    counts = counted(data.train)
+    tokens = {word: counts.tokens[word] for word in counts.words if word in counts.tokens}
     with placed(data.source):
-        return learnt_spelling(model, {word: count for word, count in counts if count})
+        return learnt_spelling(model, tokens)

@@ -213,7 +213,7 @@ def train(
 
         # examples
         with placed(data.source):
-            require_transitions(model, data.train.symbols.systems)
+            require_transitions(model, {s.transitions for s in data.train})
             examples, impossible = examples_of(model, data.train)
             if not examples:
                 raise RnngError(f"no sentence to train on: {next(iter(impossible.values()))}")

@@ -49,15 +49,14 @@ def main() -> None:
                 inspector = str(Path(__file__).with_name("mach_o.py"))
                 print(called([tools, inspector, str(wheel)]), flush=True)
                 return
-            python = install(newest(CHECKOUT / "dist", own), folder)
-            reference = check_runs(python, trees, folder)
-            if machine == "aarch64" != own:
-                program, environ = emulated.install(wheel, folder)
-                print(called([*program, "-m", "rnng_dy", "doctor"], environ), flush=True)
-                numbers = trial(program, trees, folder / machine, environ)
-                compare(f"{machine}, emulated", numbers, reference)
-            elif own == "x86_64":
-                check_processors(python, trees, folder, reference)
+            if machine == own:
+                check_runs(install(wheel, folder), trees, folder)
+                return
+            program, environ = emulated.install(wheel, folder)
+            print(called([program, "-m", "rnng_dy", "doctor"], environ), flush=True)
+            numbers = trial([program], trees, folder / machine, environ)
+            reference = trial([sys.executable], trees, folder / own, {})
+            compare(f"{machine}, emulated", numbers, reference)
         except subprocess.CalledProcessError as error:
             sys.exit(f"failed: {' '.join(map(str, error.cmd))}\n{error.stdout}{error.stderr or ''}")
 
@@ -101,8 +100,8 @@ def install(wheel: Path, folder: Path) -> str:
     return python
 
 
-def check_runs(python: str, trees: Path, folder: Path) -> list[float]:
-    """Run the trial with each build that runs here, and compare their numbers; return them."""
+def check_runs(python: str, trees: Path, folder: Path) -> None:
+    """Run the trial with each build that runs here, and emulated; compare their numbers."""
     print(called([python, "-m", "rnng_dy", "doctor"], {}), flush=True)
     reference: list[float] = []
     for level in MACHINES[platform.machine()].levels[::-1]:
@@ -110,7 +109,8 @@ def check_runs(python: str, trees: Path, folder: Path) -> list[float]:
             numbers = trial([python], trees, folder / level, {LEVEL: level})
             reference = reference or numbers
             compare(level, numbers, reference)
-    return reference
+    if platform.machine() == "x86_64":
+        check_processors(python, trees, folder, reference)
 
 
 def check_processors(python: str, trees: Path, folder: Path, reference: list[float]) -> None:

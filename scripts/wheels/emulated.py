@@ -22,8 +22,8 @@ def emulator(machine: str) -> str:
     sys.exit(f"error: no qemu-{machine}: install the Debian package qemu-user-static")
 
 
-def install(wheel: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
-    """Return the command that runs Debian's Python, and the environment in which it finds the wheel's packages."""
+def install(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
+    """Return the program that runs Debian's Python, and the environment in which it finds the wheel's packages."""
     root, site = folder / "aarch64.root", folder / "aarch64.site"
     for package in _debian_packages(folder / "apt"):
         called(["dpkg-deb", "-x", str(package), str(root)])
@@ -31,8 +31,13 @@ def install(wheel: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
     platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
     only = ["--python-version", PYTHON, "--only-binary", ":all:", "--target", str(site)]
     called([*pip, *platforms, *only, str(wheel)])
-    program = [emulator("aarch64"), "-L", str(root), str(root / "usr" / "bin" / f"python{PYTHON}")]
-    return program, {"PYTHONPATH": str(site), "PYTHONHOME": str(root / "usr")}
+    command = f"{emulator('aarch64')} -L {root} {root}/usr/bin/python{PYTHON}"
+    program = folder / "aarch64.python"
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    program.chmod(0o755)
+    # the kernel cannot start Python for ARM: processes of it start by the emulator, too
+    (site / "sitecustomize.py").write_text(f"import sys\nsys.executable = {str(program)!r}\n")
+    return str(program), {"PYTHONPATH": str(site), "PYTHONHOME": str(root / "usr")}
 
 
 def _debian_packages(folder: Path) -> list[Path]:

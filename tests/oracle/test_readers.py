@@ -10,7 +10,6 @@ from clusters.corpus import read_corpus
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
-from oracle.encoding import read_encoded
 from oracle.errors import InputError
 from oracle.parsed import read_parsed
 from oracle.samples import read_likelihoods, read_samples
@@ -20,7 +19,6 @@ from oracle.tables import read_columns
 READERS = {
     "trees": read_trees,
     "oracle": read_oracle,
-    "arrays": read_encoded,
     "samples": read_samples,
     "likelihoods": read_likelihoods,
     "sentences": read_sentences,

@@ -7,19 +7,15 @@ import re
 import numpy as np
 import pytest
 
-from oracle import encoding
-from oracle.blocks import make_oracle, write_oracle
+from oracle.blocks import make_oracle
 from oracle.brackets import LocatedTree, parse_line
-from oracle.encoding import encoded, read_encoded
 from oracle.errors import ImpossibleError
-from oracle.files import replacing
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.training.examples import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
-from .trainings import Training
 
 
 def make_language_model(sentences):
@@ -51,7 +47,7 @@ def made(request, trees):
 
 def test_examples_are_those_of_the_sentences(made):
     model, sentences = made
-    examples, impossible = examples_of(model, encoded(sentences))
+    examples, impossible = examples_of(model, sentences)
     possible = [s for i, s in enumerate(sentences) if i not in impossible]
     assert list(examples) == [model.encode_training(s) for s in possible]
     for i in impossible:
@@ -63,7 +59,7 @@ def test_examples_are_those_of_the_sentences(made):
 def test_numbers_are_python_s_own(made):
     """The random draws and the graphs of a training are made of them."""
     model, sentences = made
-    example = examples_of(model, encoded(sentences))[0][0]
+    example = examples_of(model, sentences)[0][0]
     flat = [example.tokens.words, *example[1:]] if model.kind == "discriminative" else example
     assert {type(number) for numbers in flat for number in numbers} == {int}
 
@@ -74,26 +70,6 @@ def test_too_many_constituents_open_are_left_out(trees):
     located = [LocatedTree(parse_line(text), "deep.trees", 1) for text in (deep, wide)]
     sentences = list(make_oracle(located, UnknownWords("berkeley", ()), False))
     model = make_parser(sentences)
-    examples, impossible = examples_of(model, encoded(sentences))
+    examples, impossible = examples_of(model, sentences)
     assert list(examples) == [model.encode_training(sentences[1])]
     assert list(impossible) == [0]
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_training_from_mapped_arrays_is_the_same_to_the_last_bit(
-    trees, tmp_path, monkeypatch, jobs
-):
-    monkeypatch.setattr(encoding, "KEPT_FROM", 0)
-    sentences = sentences_of(trees[:16], generative=False)
-    with replacing(tmp_path / "train.oracle") as stream:
-        write_oracle(sentences, stream)
-    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", "jobs": jobs}
-    found = []
-    for name, data in (("listed", sentences), ("mapped", read_encoded(tmp_path / "train.oracle"))):
-        model = make_parser(data)
-        training = Training(model, data, tmp_path / name, **changes)
-        training.create_folder()
-        training.run()
-        found.append(model.store.arrays())
-    for name, values in found[0].items():
-        assert np.array_equal(values, found[1][name]), name

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from oracle.encoding import encoded
 from rnng_dy import checkpoint
 from rnng_dy.training.examples import examples_of
 from rnng_dy.training.loop import run
@@ -22,7 +21,7 @@ class Training:
     def __init__(self, model, sentences, folder, evaluate=lambda: {"score": 0.0}, **changes):
         self.settings = replace(PRESETS["paper", model.kind], **changes)
         self.model, self.folder, self.evaluate = model, Path(folder), evaluate
-        self.examples, _ = examples_of(model, encoded(sentences))
+        self.examples, _ = examples_of(model, sentences)
         self.updater = Updater(model, self.examples, self.settings)
         self.progress = Progress()
 
