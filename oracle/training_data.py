@@ -82,7 +82,7 @@ class Preparation:
         if first and not self._skips:
             raise InputError(
                 f"{format_tree(first.tree)} is only a preterminal, no tree ({self.skipped} such in "
-                "all): take them out, or skip them with --skip-preterminals",
+                "all): take them out, or skip them by --skip-preterminals of `prepare`",
                 first.path,
                 first.line,
             )
@@ -98,11 +98,10 @@ class TreesFile(Preparation):
     def __init__(
         self,
         path: str,
-        skip_preterminals: bool = False,
         trees: Iterable[nltk.Tree] | None = None,
     ):
         """`trees` replace those of a file; `path` then names them in messages."""
-        super().__init__(self._located(trees), clean, skip_preterminals)
+        super().__init__(self._located(trees), clean, skip_preterminals=False)
         self.path, self.changed, self._digest = path, 0, hashlib.sha256()
 
     def __iter__(self) -> Iterator[LocatedTree]:

@@ -35,7 +35,7 @@ def test_the_site_needs_no_network(site):
 def test_the_reference_has_all_commands_and_options(site):
     page = (site / "reference" / "cli" / "index.html").read_text(encoding="utf-8")
     assert {f'id="{name}"' for name in COMMANDS} < set(re.findall(r'id="[^"]*"', page))
-    for option in ("--hold-out SHARE", "--unknown-probability", "--next-word"):
+    for option in ("--hold-out SHARE", "--set", "--next-word"):
         assert f"<code>{option}" in page
     assert page.count("<code>-h, --help") == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import Field, fields
 from pathlib import Path
@@ -43,15 +43,58 @@ from rnng_dy.training.presets import NAMES, Settings
 data, model, training, running = map(in_section, ("Data", "Model", "Training", "Run"))
 
 
-def options_of(settings: type, option: Callable) -> Callable:
-    """Return a decorator that adds an option per setting of a dataclass, without defaults, so that presets apply."""
+OPTIONS = {"lstm_input": model, "hidden": model} | dict.fromkeys(
+    (
+        "epochs",
+        "dropout",
+        "learning_rate",
+        "batch_size",
+        "gold",
+        "gold_weight",
+        "evaluate_every",
+        "patience",
+        "seed",
+        "jobs",
+    ),
+    training,
+)
+"""The settings that have an option, each with its section; --set sets the others."""
+
+
+class OtherSetting(click.ParamType):
+    """A setting without an option, as NAME=VALUE."""
+
+    name = "name=value"
+
+    def __init__(self, sizes: type):
+        named = {option_name(of): of for of in (*fields(Settings), *fields(sizes))}
+        self.settings = {name: of for name, of in named.items() if name not in OPTIONS}
+
+    def convert(self, value, param, ctx) -> tuple[str, object]:
+        """See click. Returns the name and the value."""
+        name, _, text = value.partition("=")
+        if name not in self.settings:
+            self.fail(f"{name!r} is not one of {', '.join(self.settings)}.", param, ctx)
+        return name, type_of(self.settings[name]).convert(text, param, ctx)
+
+
+def settings_options(sizes: type) -> Callable:
+    """Return a decorator that adds the options of settings and dimensions, without defaults, so that presets apply."""
 
     def of_field(of: Field) -> Callable:
-        name = option_name(of)
-        flag = "--" + name.replace("_", "-")
-        return option(flag, name, type=type_of(of), default=None, help=of.metadata["help"])
+        flag = "--" + of.name.replace("_", "-")
+        return OPTIONS[of.name](flag, type=type_of(of), default=None, help=of.metadata["help"])
 
-    return all_of(*map(of_field, fields(settings)))
+    others = OtherSetting(sizes)
+    more = training(
+        "--set",
+        "others",
+        type=others,
+        multiple=True,
+        help=f"Other setting, such as layers=1: {', '.join(others.settings)}.",
+    )
+    known = (of for of in (*fields(sizes), *fields(Settings)) if of.name in OPTIONS)
+    return all_of(*map(of_field, known), more)
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
@@ -80,37 +123,27 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             type=click.Choice(RULES),
             help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
         ),
-        data(
-            "--skip-preterminals",
-            is_flag=True,
-            help="With --trees: leave out trees that are only a preterminal.",
-        ),
         data("--train", type=FILE, help="Instead of --trees: training oracle."),
         data("--dev", type=FILE, help="With --train: development oracle."),
         model("--model", "folder", required=True, type=FOLDER, help="Model folder to write."),
-        model(
-            "--resume",
-            is_flag=True,
-            help="Continue from the training state in the model folder, if there is one.",
-        ),
+        model("--resume", is_flag=True, help="Continue the training in the model folder, if any."),
         model(
             "--init",
             type=MODEL,
             help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
             "as their classes of unknown words.",
         ),
-        options_of(sizes, model),
         *more,
         training(
             "--preset",
             type=click.Choice(NAMES),
             default="paper",
             show_default=True,
-            help="Set of settings, which the options below change. paper: the original's. fast: minibatches with "
-            "Adam, fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: "
-            "large minibatches.",
+            help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
+            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: large "
+            "minibatches.",
         ),
-        options_of(Settings, training),
+        settings_options(sizes),
         running(
             "--mpi",
             is_flag=True,
@@ -214,7 +247,9 @@ def lstm_lm(**options) -> None:
     run_training("lstm-lm", **options)
 
 
-def run_training(kind: str, mpi: bool, **options: Any) -> None:
+def run_training(
+    kind: str, mpi: bool, others: Sequence[tuple[str, object]], **options: Any
+) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
         from rnng_dy.training.mpi import Ranks
@@ -243,7 +278,7 @@ def run_training(kind: str, mpi: bool, **options: Any) -> None:
             return bool(stopped)
 
         try:
-            run(kind, **options, ranks=ranks, command=typed_command(), stop=stop)
+            run(kind, **options, **dict(others), ranks=ranks, command=typed_command(), stop=stop)
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None

@@ -49,7 +49,6 @@ class Sources:
     dev: str | None
     hold_out: float | None
     unk: str | None
-    skip_preterminals: bool
 
     def require_complete(self, parses: bool) -> None:
         """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
@@ -62,8 +61,8 @@ class Sources:
             raise RnngError(
                 "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
             )
-        if not by_trees and (hold_out is not None or self.unk or self.skip_preterminals):
-            raise RnngError("--hold-out, --unk and --skip-preterminals go with --trees")
+        if not by_trees and (hold_out is not None or self.unk):
+            raise RnngError("--hold-out and --unk go with --trees")
         if not by_trees and parses != (self.dev_trees is not None):
             raise RnngError(
                 "--dev-trees goes with --trees and with the --dev of a parser, which needs it"
@@ -105,8 +104,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
     make_training_data(folder, trees, part, recipe)
     for file in files:
         _log.info(
-            f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied, "
-            f"{file.skipped} preterminals skipped"
+            f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )
     if len({file.hash for file in files}) < len(files):
         _log.warning(
@@ -114,7 +112,6 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
         )
     inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
     inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
-    inputs["--skip-preterminals"] = sources.skip_preterminals
     sentences = read_oracle(oracle_of(folder, "train"))
     dev_sentences = read_oracle(oracle_of(folder, "dev"))
     golds = []
@@ -124,10 +121,10 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
 
 
 def _trees_file(name: str, sources: Sources) -> TreesFile:
-    trees, skips = getattr(sources, name), sources.skip_preterminals
+    trees = getattr(sources, name)
     if isinstance(trees, (str, os.PathLike)):
-        return TreesFile(os.fspath(trees), skips)
-    return TreesFile(name, skips, trees=trees)
+        return TreesFile(os.fspath(trees))
+    return TreesFile(name, trees=trees)
 
 
 def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:

@@ -32,7 +32,7 @@ class Settings:
     )
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
     schedule: str = setting(
-        "Decrease of the learning rate: inverse (see --decay), or linear to 0.",
+        "Decrease of the learning rate: inverse (see decay), or linear to 0.",
         "inverse",
         choices=("inverse", "linear"),
     )

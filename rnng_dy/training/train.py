@@ -53,7 +53,6 @@ def train(
     dev: str | None = None,
     hold_out: float | None = None,
     unk: str | None = None,
-    skip_preterminals: bool = False,
     resume: bool = False,
     init: str | os.PathLike[str] | None = None,
     extend: bool = False,
@@ -86,7 +85,6 @@ def train(
         dev: Development oracle.
         hold_out: Share of `trees` that is taken for development, and that the folder gets as dev.trees.
         unk: Rules for classes of unknown words.
-        skip_preterminals: Whether trees that are only a preterminal are left out.
         resume: Whether the training in the folder continues, if there is one.
         init: Model whose parameters, dimensions and vocabulary the training begins with.
         extend: Whether the model of `init` gets new labels, tags and repeated words.
@@ -117,7 +115,7 @@ def train(
         config = {name: value for name, value in config.items() if value is not None}
         chosen, sizes = settings_and_sizes(of_kind, settings)
         parses = not of_kind.generates_words
-        sources = Sources(trees, dev_trees, train, dev, hold_out, unk, skip_preterminals)
+        sources = Sources(trees, dev_trees, train, dev, hold_out, unk)
         sources.require_complete(parses)
         of_trees = {**config, "extend": extend}
         of_parsers = {"pos": pos, "pretrained": pretrained}
@@ -131,7 +129,7 @@ def train(
         if init and os.path.realpath(init) == os.path.realpath(folder):
             raise RnngError("--init and --model name one folder: name a new one as --model")
         if "tag" in sizes and not (pos or resume or init):
-            raise RnngError("--tag-size is for parsers that read tags: add --pos")
+            raise RnngError("tag_size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)

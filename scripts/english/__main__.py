@@ -106,7 +106,7 @@ def self_train(parser: str, general: int) -> None:
 def train_parser(folder: str, train: str, dev: str, general: int, *options: str) -> None:
     """Train a parser on oracles; the first `general` training sentences are those of general English."""
     data = f"--train {train} --dev {dev} --dev-trees dev.trees"
-    words = f"--pretrained {VECTORS} --word-size 16"
+    words = f"--pretrained {VECTORS} --set word_size=16"
     into = f"--model {folder} --resume {PARSER} {words} {weighted(general)}"
     run(f"train discriminative {data} {into}", *options)
 

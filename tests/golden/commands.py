@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-SMALL = "--layers 2 --lstm-input 6 --hidden 7 --action-size 4 --epochs 1 --seed 5"
-SMALL_LSTM = "--layers 2 --lstm-input 6 --hidden 7 --epochs 1 --seed 5"
-PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --word-size 5 --no-tagger {SMALL}"
-TAGGED = f"{PARSER} --pos --tag-size 3"
+SMALL = "--set layers=2 --lstm-input 6 --hidden 7 --set action_size=4 --epochs 1 --seed 5"
+SMALL_LSTM = "--set layers=2 --lstm-input 6 --hidden 7 --epochs 1 --seed 5"
+PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --set word_size=5 --no-tagger {SMALL}"
+TAGGED = f"{PARSER} --pos --set tag_size=3"
 GENERATOR = f"-q train generative --trees {{train}} --dev-trees {{dev}} {SMALL}"
-ADAM = "--optimizer adam --learning-rate 0.01"
+ADAM = "--set optimizer=adam --learning-rate 0.01"
 BATCHES = "--batch-size 4 --epochs 4"
 
 MODELS = {

@@ -112,18 +112,12 @@ def test_the_hash_is_of_the_bytes_that_were_read(folder):
     assert file.hash == file_hash("t.trees") == sha256(Path("t.trees").read_bytes()).hexdigest()
 
 
-def test_preterminals_are_refused_with_their_place_or_skipped(folder):
+def test_preterminals_are_refused_with_their_place(folder):
     path = write("t.trees", CLEAN, "(NN yes)", CLEAN)
     with pytest.raises(InputError, match=r"^t.trees:2: .*--skip-preterminals"):
         made(folder, TreesFile(path), Fraction(1, 2))
-    file = TreesFile(path, skip_preterminals=True)
-    files = made(folder, file, Fraction(1, 2))
-    assert file.skipped == 1
-    assert [len(list(read_trees(folder / f"{p}.trees"))) for p in ("train", "dev")] == [1, 1]
-    assert "yes" not in files["train.oracle"]
-    nothing = TreesFile(write("t.trees", "(NN yes)", "(NN no)"), skip_preterminals=True)
     with pytest.raises(InputError, match=r"t.trees: no tree is left of 2"):
-        list(nothing)
+        list(TreesFile(write("t.trees", *["(S (-NONE- *))"] * 2)))
 
 
 def test_a_tree_of_one_word_trains(folder):

@@ -25,14 +25,14 @@ SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
 ENDS = [
     "--epochs",
     "1",
-    "--evaluate-from-epoch",
-    "0",
+    "--set",
+    "evaluate_from_epoch=0",
     "--evaluate-every",
     "10",
     "--seed",
     "3",
-    "--report-every",
-    "5",
+    "--set",
+    "report_every=5",
 ]
 TRAIN = {
     "discriminative": [
@@ -86,8 +86,8 @@ def require_same(gpu: str, cpu: str) -> None:
 @pytest.mark.parametrize("kind", TRAIN)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_training_without_dropout_has_the_losses_of_the_cpu(folder, kind, optimizer):
-    rest = ("--dropout", "0", "--unknown-probability", "0", "--optimizer", optimizer)
-    rate = ("--learning-rate", "0.01", "--clip", "1", "--l2", "0.001")
+    rest = ("--dropout", "0", "--set", "unknown_probability=0", "--set", f"optimizer={optimizer}")
+    rate = ("--learning-rate", "0.01", "--set", "clip=1", "--set", "l2=0.001")
     losses = [
         train(folder, kind, f"{kind}-{optimizer}-{i}", device, *rest, *rate)
         for i, device in enumerate(("cpu", DEVICE))
@@ -106,7 +106,7 @@ def test_a_training_with_dropout_is_repeated_by_its_seed(folder):
 @pytest.mark.parametrize("devices", [("cpu", DEVICE), (DEVICE, "cpu")])
 def test_a_training_is_resumed_on_the_other_device(folder, devices):
     name = f"resumed-{devices.index(DEVICE)}"
-    train(folder, "discriminative", name, devices[0], "--checkpoint-every", "10")
+    train(folder, "discriminative", name, devices[0], "--set", "checkpoint_every=10")
     longer = ("--model", name, "--device", devices[1], "--resume", "--epochs", "2")
     done = run(folder, "train", "discriminative", *TRAIN["discriminative"], *longer)
     assert "nan" not in done.stdout

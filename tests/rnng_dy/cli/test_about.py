@@ -23,8 +23,8 @@ SMALL = [
     "8",
     "--epochs",
     "1",
-    "--first-evaluation",
-    "20",
+    "--set",
+    "first_evaluation=20",
     "--evaluate-every",
     "20",
 ]

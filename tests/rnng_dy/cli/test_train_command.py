@@ -16,6 +16,7 @@ from oracle.brackets import read_trees
 from oracle.files import replacing
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
+from rnng_dy.cli.train import OPTIONS
 from rnng_dy.settings import option_name
 from rnng_dy.sizes import ParserSizes, Sizes
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, settings_for
@@ -94,7 +95,11 @@ def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
 
 def test_every_number_option_arrives(data):
     assert VALUES.keys() == {option_name(of) for of in (*fields(Settings), *fields(ParserSizes))}
-    options = [x for k, v in VALUES.items() for x in ("--" + k.replace("_", "-"), str(v))]
+    options = [
+        x
+        for k, v in VALUES.items()
+        for x in (("--" + k.replace("_", "-"), str(v)) if k in OPTIONS else ("--set", f"{k}={v}"))
+    ]
     invoke(*PARSER, "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = settings_of("m")
@@ -112,7 +117,7 @@ def test_every_number_option_arrives(data):
 def test_patience_ends_training_and_says_so(data):
     """A learning rate so small that no score changes: the first evaluation is the best one."""
     patience = ["--patience", "2", "--learning-rate", "1e-30", "--evaluate-every", "5"]
-    still = ["--l2", "0", "--first-evaluation", "5", "--epochs", "3", "--model", "m"]
+    still = ["--set", "l2=0", "--set", "first_evaluation=5", "--epochs", "3", "--model", "m"]
     result = invoke(*PARSER, *SMALL[:4], *patience, *still)
     says = "15 sentences: no new best in 2 evaluations: training ends here (--patience)"
     assert says in result.stderr
@@ -135,8 +140,8 @@ def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, com
         "15",
         "--jobs",
         "2",
-        "--evaluate-from-epoch",
-        "0",
+        "--set",
+        "evaluate_from_epoch=0",
         "--evaluate-every",
         "15",
     ]
@@ -231,8 +236,8 @@ def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
     for name, block in (("gen.oracle", deep_block), ("oracle", discriminative_block)):
         with open(f"good.{name}", "a", encoding="utf-8") as stream:
             stream.write(block(words, 102) + block(words, 101))
-    small = [*SMALL[:-2], "--first-evaluation", "1"]
-    result = invoke(*GENERATOR, *small, "--model", "g", "--evaluate-from-epoch", "0")
+    small = [*SMALL[:-2], "--set", "first_evaluation=1"]
+    result = invoke(*GENERATOR, *small, "--model", "g", "--set", "evaluate_from_epoch=0")
     reason = "action 102, 'NT(S)', opens one constituent more than the 101 that can be"
     # of the training and of the development part, which are the same file
     assert result.stderr.count(f"good.gen.oracle: left out, since {reason}") == 2
@@ -349,7 +354,7 @@ def test_a_resume_needs_the_best_model_so_far(data):
 
 def test_another_optimizer_is_another_setting(data):
     invoke(*PARSER, *SMALL)
-    result = invoke(*PARSER, "--model", "m", "--resume", "--optimizer", "adam", code=2)
+    result = invoke(*PARSER, "--model", "m", "--resume", "--set", "optimizer=adam", code=2)
     assert "m was trained with other settings (optimizer)" in result.stderr
 
 

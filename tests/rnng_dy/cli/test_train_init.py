@@ -17,10 +17,10 @@ from .test_train_command import TINY
 from .test_train_trees import KINDS, arrays, assert_same_bits, write
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
-SMALL = ["--epochs", "1", "--first-evaluation", "5"]
+SMALL = ["--epochs", "1", "--set", "first_evaluation=5"]
 SIZES = ["--hidden", "8", "--lstm-input", "9"]
 # no evaluation changes the parameters that are kept: the rate is so small that no float32 does
-STILL = ["--learning-rate", "1e-30", "--l2", "0"]
+STILL = ["--learning-rate", "1e-30", "--set", "l2=0"]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from rnng_dy.model_paths import written_files
 from rnng_dy.training import train as train_module
 from tests.commands import invoke
 
-SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
+SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
 KINDS = ["discriminative", "generative", "lstm-lm"]
 CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
@@ -71,12 +71,8 @@ def test_all_files_of_a_trained_model_are_known_as_its_own(kind):
     assert set(written_files("m")) == made
 
 
-def test_unk_and_skipped_preterminals_are_as_the_oracle_command_has_them():
-    with open("t.trees", "a", encoding="utf-8") as stream:
-        stream.write("(UH yes)\n")
-    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", code=2)
-    assert "t.trees:31: (UH yes) is only a preterminal" in result.stderr
-    more = ["--unk", "single", "--skip-preterminals"]
+def test_unk_is_as_the_oracle_command_has_it():
+    more = ["--unk", "single"]
     train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", *more)
     train("lstm-lm", *oracles(True, options=more), model="by-oracles")
     assert_same_bits("m", "by-oracles")
@@ -95,7 +91,7 @@ def test_a_held_out_part_is_kept_to_evaluate_on():
 def test_trees_are_cleaned_and_that_is_said():
     write("raw.trees", *["( (S (NP-SBJ (DT A) (NN cat)) (VP (VBD sat) (NP (-NONE- *)))) )"] * 3)
     result = train("discriminative", "--trees", "raw.trees", "--dev-trees", "raw.trees")
-    says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied, 0 preterminals skipped"
+    says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied"
     assert says in result.stderr
     assert registry.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
 
@@ -119,18 +115,17 @@ def test_resume_makes_the_same_data_again(kind):
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "says"),
+    ("change", "says"),
     [
-        (lambda: write("t.trees", *[CLEAN] * 30), [], "--trees"),
-        (lambda: write("d.trees", CLEAN), [], "--dev-trees"),
-        (lambda: None, ["--skip-preterminals"], "--skip-preterminals"),
+        (lambda: write("t.trees", *[CLEAN] * 30), "--trees"),
+        (lambda: write("d.trees", CLEAN), "--dev-trees"),
     ],
 )
-def test_resume_with_other_trees_names_what_changed(change, options, says):
+def test_resume_with_other_trees_names_what_changed(change, says):
     data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
     train("lstm-lm", *data)
     change()
-    result = train("lstm-lm", *data, "--resume", *options, code=2)
+    result = train("lstm-lm", *data, "--resume", code=2)
     assert f"m was trained with other data ({says})" in result.stderr
 
 
@@ -163,14 +158,13 @@ CONTRADICTIONS = [
     (["--train", "x", "--dev", "x"], "--dev-trees goes with --trees and"),
     (["--train", "x", "--dev", "x", "--hold-out", "0.1"], "go with --trees"),
     (["--train", "x", "--dev", "x", "--unk", "single"], "go with --trees"),
-    (["--train", "x", "--dev", "x", "--skip-preterminals"], "go with --trees"),
     (["--trees", "-", "--dev-trees", "-"], "only one of the files can be standard input"),
     (["--trees", "t.trees", "--hold-out", "0"], "0.0 is not in the range 0<x<1"),
     (["--trees", "t.trees", "--hold-out", "1"], "1.0 is not in the range"),
     (["--trees", "t.trees", "--hold-out", "1.5"], "1.5 is not in the range"),
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
     (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
-    (["--trees", "t.trees", "--hold-out", "0.1", "--tag-size", "5"], "add --pos"),
+    (["--trees", "t.trees", "--hold-out", "0.1", "--set", "tag_size=5"], "add --pos"),
 ]
 
 
@@ -181,11 +175,19 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
     assert not Path("m").exists()
 
 
-def test_a_sequential_model_has_no_actions():
-    result = train(
-        "lstm-lm", "--trees", "t.trees", "--hold-out", "0.1", "--action-size", "5", code=2
-    )
-    assert "No such option" in result.stderr
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("action_size=5", "'action_size' is not one of "),
+        ("hidden=5", "'hidden' is not one of "),
+        ("layers=0", "0 is not in the range x>=1"),
+        ("optimizer", "'' is not one of 'sgd', 'adam'"),
+    ],
+)
+def test_a_setting_that_is_none_is_named(setting, says):
+    data = ["--trees", "t.trees", "--hold-out", "0.1"]
+    result = train("lstm-lm", *data, "--set", setting, code=2)
+    assert says in " ".join(result.stderr.split())
 
 
 def test_dev_trees_beside_oracles_are_for_a_parser():

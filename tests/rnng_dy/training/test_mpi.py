@@ -40,11 +40,11 @@ OPEN_MPI = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
 SMALL = shlex.split(
-    "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --checkpoint-every 7"
+    "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --set checkpoint_every=7"
 )
-PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--report-every", "9"]
+PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--set", "report_every=9"]
 PARSER += ["--preset", "fast", "--batch-size", "5"]
-GENERATOR = ["train", "generative", *SMALL, "--batch-size", "4", "--l2", "1e-3"]
+GENERATOR = ["train", "generative", *SMALL, "--batch-size", "4", "--set", "l2=1e-3"]
 LM = ["train", "lstm-lm", *SMALL, "--preset", "fast", "--batch-size", "2"]
 OF_THE_CLOCK = ("seconds", "sentences_per_second", "seconds_left")
 
@@ -173,7 +173,7 @@ def test_ctrl_c_keeps_what_is_done(mpirun, data):
 
 
 def test_resume_goes_on_with_other_numbers_of_ranks_and_processes(mpirun, data):
-    command = [*PARSER, "--schedule", "inverse", "--model", "m"]
+    command = [*PARSER, "--set", "schedule=inverse", "--model", "m"]
     invoke(*command, "--epochs", "1", "--jobs", "1")
     run(mpirun, 2, *command, "--mpi", "--resume", "--epochs", "2")
     assert checkpoint.training_state("m")["settings"]["jobs"] == 2

@@ -29,7 +29,8 @@ SMALL = {
     "evaluate_from_epoch": 0,
     "first_evaluation": 10,
 }
-OPTIONS = [x for k, v in SMALL.items() for x in (f"--{k.replace('_', '-')}", str(v))]
+OPTIONS = ["--hidden", 8, "--lstm-input", 9, "--epochs", 2]
+OPTIONS += ["--set", "evaluate_from_epoch=0", "--set", "first_evaluation=10"]
 KINDS = ["discriminative", "generative", "lstm-lm"]
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
@@ -182,14 +183,18 @@ def test_settings_are_checked(settings, says):
 
 
 @pytest.mark.parametrize(
-    "setting", ["--epochs=0", "--dropout=1.0", "--word-size=0", "--optimizer=sdg"]
+    ("option", "setting"),
+    [
+        ("--epochs=0", {"epochs": 0}),
+        ("--dropout=1.0", {"dropout": 1.0}),
+        ("--set=word_size=0", {"word_size": 0}),
+        ("--set=optimizer=sdg", {"optimizer": "sdg"}),
+    ],
 )
-def test_the_command_has_the_same_words(setting):
-    name, _, value = setting.partition("=")
+def test_the_command_has_the_same_words(option, setting):
     command = ["train", "discriminative", "--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
-    said = invoke(*command, setting, code=2).stderr
-    parsed = {"0": 0, "1.0": 1.0}.get(value, value)
-    given = {name.strip("-").replace("-", "_"): parsed, "hold_out": 0.1}
+    said = invoke(*command, option, code=2).stderr
+    given = {**setting, "hold_out": 0.1}
     with pytest.raises(RnngError) as error:
         rnng_dy.train("discriminative", "t.trees", folder="m", **given)
     words = str(error.value).partition(": ")[2]
