@@ -37,7 +37,7 @@ from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
-from rnng_dy.evaluation.suite_sources import located_sentences, suites_of
+from rnng_dy.evaluation.suite_sources import suites_of
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling
@@ -140,7 +140,8 @@ def suite(
         if spelled[name]:
             required_spelling(model, name)
         if unknown == "error":
-            require_known(model, [*located_sentences(suites)])
+            for of in suites:
+                require_known(model, of.path, of.sentences())
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(systems, key=lambda name: name in folders):
         job.places, job.models = [systems[name]], [models[name]]

@@ -34,7 +34,7 @@ from rnng_dy.evaluation.records import (
     WordRecord,
     unknown_words_of,
 )
-from rnng_dy.evaluation.unknown_words import LocatedSentence, require_known
+from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
@@ -129,8 +129,7 @@ def surprisal(
     columns = [*columns, *(OPEN_MEASURES if is_open else ())]
     sentences, rows = _read(source, model, columns, merge, by_region)
     if unknown == "error":
-        located = [LocatedSentence(source.path, s.line, s.tokens, s.unkified) for s in sentences]
-        require_known(model, located)
+        require_known(model, source.path, sentences)
     spellings = None
     if is_open:
         spelling = required_spelling(model, description)

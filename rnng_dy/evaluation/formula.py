@@ -110,20 +110,8 @@ class Formula:
             )
         return f"_{len(self._operands) - 1}"
 
-    def _truth(self, node: ast.expr, values: Values | None) -> bool | None:
-        found = self._value(node, values)
-        if isinstance(found, float):
-            raise FormulaError("a number stands where a comparison is needed")
-        return found
-
     def _number(self, node: ast.expr, values: Values | None) -> float:
-        found = self._value(node, values)
-        if not isinstance(found, float):
-            raise FormulaError("a comparison stands where a number is needed")
-        return found
-
-    def _value(self, node: ast.expr, values: Values | None) -> float | bool | None:
-        """Return the value of a part of the formula; without values, regions are NaN."""
+        """Return the value of a number, a region or a sum of these; without values, regions are NaN."""
         match node:
             case ast.Name(id=name):
                 operand = self._operands[int(name[1:])]
@@ -131,23 +119,29 @@ class Formula:
                     operand = math.nan if values is None else float(operand.value(values))
                 return operand
             case ast.List(elts=[inner]):
-                return self._value(inner, values)
+                return self._number(inner, values)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return -self._number(inner, values)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                a, b = self._number(left, values), self._number(right, values)
+                return _ARITHMETIC[type(op)](a, b)
+        raise FormulaError("a number or a region is missing")
+
+    def _truth(self, node: ast.expr, values: Values | None) -> bool | None:
+        """Return whether a comparison, or comparisons joined by "&" and "|", hold; None if that is undecided."""
+        match node:
+            case ast.List(elts=[inner]):
+                return self._truth(inner, values)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 found = self._truth(inner, values)
                 return None if found is None else not found
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                return _ARITHMETIC[type(op)](
-                    self._number(left, values), self._number(right, values)
-                )
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 a, b = self._number(left, values), self._number(right, values)
                 undecided = math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b))
                 return None if undecided else _COMPARISONS[type(op)](a, b)
             case ast.BoolOp(values=[first, *others]):
                 return self._joined(first, others, values)
-        raise FormulaError("regions and numbers are joined by signs")
+        raise FormulaError("a comparison is missing")
 
     def _joined(
         self, first: ast.expr, others: list[ast.expr], values: Values | None

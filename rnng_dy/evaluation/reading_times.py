@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.evaluation.reading_tables import Reading, Times, Word, in_order, is_mark
+from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, Word, in_order
 from rnng_dy.evaluation.significance import holm, sign_flip_p
 
 SURPRISAL = "surprisal"
@@ -21,7 +22,7 @@ EXCLUSIONS = {
     "unknown": "unknown to a model",
 }
 """Words that may be left out: by the table of any system, but for punctuation."""
-Systems = Mapping[str, Sequence[Reading | None]]
+Systems = Mapping[str, Sequence[SurprisalRow | None]]
 """Per system, the row of each word in its table of surprisals."""
 
 
@@ -45,30 +46,28 @@ class Regression(NamedTuple):
 def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
     """Fit y, shape (n,), to an intercept and the predictors x, shape (n, p), which have names.
 
-    Raises RnngError for too few rows, a predictor that is constant or depends on those before it, and no residuals.
+    Raises RnngError for too few rows, and a predictor that is constant or depends on those before it.
     """
     n, p = x.shape
     if n < p + 2:
         raise RnngError(f"{n} rows are too few for {p} predictors: {', '.join(names)}")
     means, scales = x.mean(axis=0), x.std(axis=0)
-    for j in np.flatnonzero(scales <= 1e-9 * np.abs(x).max(axis=0)):
-        raise RnngError(f"the predictor {names[j]} is the same in all rows: leave it out")
+    # what a constant predictor has of rounding is no scale
+    scales[scales <= 1e-9 * np.abs(x).max(axis=0)] = np.inf
     design = np.column_stack([np.ones(n), (x - means) / scales])
     q, r = np.linalg.qr(design)
     for j in np.flatnonzero(np.abs(np.diag(r)[1:]) <= 1e-6 * np.sqrt(n)):
-        before = ", ".join(names[:j])
-        raise RnngError(f"the predictor {names[j]} is a sum of multiples of {before}: leave it out")
+        reason = "the same in all rows, or a sum of multiples of the predictors before it"
+        raise RnngError(f"the predictor {names[j]} is {reason}: leave it out")
     best = np.linalg.solve(r, q.T @ y)
     variance = float(((y - design @ best) ** 2).mean())
-    if variance <= 1e-9 * y.var():
-        raise RnngError("the predictors explain all times exactly: are the times real?")
     spread = np.sqrt((np.linalg.inv(r) ** 2).sum(axis=1) * variance * n / (n - p - 1))
     slopes = best[1:] / scales
     return Regression(float(best[0] - slopes @ means), slopes, spread[1:] / scales, variance)
 
 
 def predictors(
-    times: Times, readings: Sequence[Reading | None], spillover: int
+    times: Times, rows: Sequence[SurprisalRow | None], spillover: int
 ) -> dict[str, np.ndarray]:
     """Return the predictors of a system by name, per word its value or NaN.
 
@@ -77,7 +76,7 @@ def predictors(
     """
     count = np.array([word.count for word in times.words])
     values = {
-        SURPRISAL: np.array([np.nan if r is None else r.bits for r in readings]),
+        SURPRISAL: np.array([np.nan if r is None else r.bits for r in rows]),
         "log_frequency": np.log2(count + 1),
         "length": np.array([float(len(word.text)) for word in times.words]),
     }
@@ -110,19 +109,23 @@ def rows_used(
     `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them.
     """
     rows = list(zip(*systems.values(), strict=True))
+    found = [[row for row in of_word if row is not None] for of_word in rows]
     holds = {
-        "first": [any(r is not None and r.is_first for r in of_word) for of_word in rows],
-        "last": [any(r is not None and r.is_last for r in of_word) for of_word in rows],
-        "punctuation": [any(map(is_mark, word.text)) for word in times.words],
-        "unknown": [any(r is not None and not r.is_known for r in of_word) for of_word in rows],
+        "first": [any(row.is_first for row in of_word) for of_word in found],
+        "last": [any(row.is_last for row in of_word) for of_word in found],
+        "punctuation": [
+            any(unicodedata.category(character).startswith("P") for character in word.text)
+            for word in times.words
+        ],
+        "unknown": [not all(row.is_known for row in of_word) for of_word in found],
     }
     reasons = {
         "not in every table of surprisals": np.array([None in of_word for of_word in rows]),
         "first words of an item, without words before them": _words_before(times, spillover) < 0,
     }
     reasons |= {EXCLUSIONS[name]: np.array(holds[name]) for name in EXCLUSIONS if name in exclude}
-    for readings in systems.values():
-        for name, values in predictors(times, readings, spillover).items():
+    for of_system in systems.values():
+        for name, values in predictors(times, of_system, spillover).items():
             reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
             reasons[reason] = reasons.get(reason, False) | np.isnan(values)
     masks = {reason: mask[times.word_of] for reason, mask in reasons.items()}
@@ -141,7 +144,7 @@ def rows_used(
 
 @dataclass(frozen=True)
 class SystemResult:
-    """A system's figures; held-out values are of regressions that were fitted to other items."""
+    """A system's figures; held-out values are of regressions fitted to other items."""
 
     name: str
     predictors: Mapping[str, np.ndarray]
@@ -187,10 +190,9 @@ class Study:
 
     def items_better(self, system: SystemResult) -> tuple[int, int]:
         """Return in how many items surprisal raises the held-out likelihood, and the number of items."""
-        sums: dict[str, float] = {}
-        for word, delta in zip(self.words, system.deltas, strict=True):
-            sums[word.item] = sums.get(word.item, 0.0) + delta
-        return sum(bool(delta > 0) for delta in sums.values()), len(sums)
+        _, item_of = np.unique([word.item for word in self.words], return_inverse=True)
+        sums = np.bincount(item_of, system.deltas)
+        return int((sums > 0).sum()), len(sums)
 
 
 def run_study(
@@ -220,8 +222,8 @@ def run_study(
         x, densities = np.column_stack([*found.values()]), np.empty(len(y))
         for part in range(parts.max() + 1):
             here = parts == part
-            regression = least_squares(y[~here], x[~here], [*found])
-            densities[here] = regression.log_densities(y[here], x[here])
+            fitted = least_squares(y[~here], x[~here], [*found])
+            densities[here] = fitted.log_densities(y[here], x[here])
         return densities
 
     def p(differences: np.ndarray) -> float:
@@ -229,8 +231,8 @@ def run_study(
         return sign_flip_p(of_words[np.bincount(word_of) > 0], seed=seed)
 
     results = []
-    for name, readings in systems.items():
-        found = {k: v[word_of] for k, v in predictors(times, readings, spillover).items()}
+    for name, of_system in systems.items():
+        found = {k: v[word_of] for k, v in predictors(times, of_system, spillover).items()}
         others = {k: v for k, v in found.items() if not k.startswith(SURPRISAL)}
         whole = least_squares(y, np.column_stack([*found.values()]), [*found])
         densities, without = held_out(found), held_out(others)

@@ -84,18 +84,6 @@ class WordRecord:
         """Whether the model knows the word itself; None for the end of a sentence and a word that it did not read."""
         return None if self.unk is None else self.token == self.unk
 
-    def with_spelling(self, bits: float) -> WordRecord:
-        """Return the record of the word as a string, given the surprisal of its spelling; the lexical share has it."""
-        lexical, best = (x if x is None else x + bits for x in (self.lexical, self.best_lexical))
-        return replace(
-            self,
-            surprisal=self.surprisal + bits,
-            class_surprisal=self.surprisal,
-            spelling_surprisal=bits,
-            lexical=lexical,
-            best_lexical=best,
-        )
-
 
 _FIELDS = [f.name for f in fields(WordRecord)]
 
@@ -146,11 +134,21 @@ def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
 
 def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
     """Return the records of words as strings, given log p of each word's spelling in nats; an end has no spelling."""
-    bits = [-log_prob / math.log(2) + 0.0 for log_prob in log_probs]
-    return [
-        record.with_spelling(of_word)
-        for record, of_word in zip(records, chain(bits, [0.0]), strict=False)
-    ]
+    found = []
+    for record, log_prob in zip(records, chain(log_probs, [0.0]), strict=False):
+        bits = -log_prob / math.log(2) + 0.0
+        lexical = [x if x is None else x + bits for x in (record.lexical, record.best_lexical)]
+        found.append(
+            replace(
+                record,
+                surprisal=record.surprisal + bits,
+                class_surprisal=record.surprisal,
+                spelling_surprisal=bits,
+                lexical=lexical[0],
+                best_lexical=lexical[1],
+            )
+        )
+    return found
 
 
 def one_word(text: str) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, read_lines, split_words
+from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suites import (
     METRICS,
@@ -66,128 +65,87 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     lines = {number: text for number, text in read_lines(path) if text.strip(WHITE_SPACE)}
     if not lines:
         raise InputError("no test suite in this file", path)
-    name = "standard input" if path == "-" else Path(path).stem
     first = next(iter(lines.values())).lstrip(WHITE_SPACE)
     if first.startswith("{") and f'"{_GOOD}"' not in first:
         # with the empty lines between them, so that line numbers in messages are right
         whole = "".join(lines.get(number, "\n") for number in range(1, max(lines) + 1))
-        return [_syntaxgym(_read_json(whole, path), path, tokenize)]
+        return [_syntaxgym(whole, path, tokenize)]
+    read = _json_pair if first.startswith("{") else _two_columns
     pairs: dict[str, list[Item]] = {}
     for line, text in lines.items():
-        read = _json_pair if first.startswith("{") else _two_columns
-        phenomenon, *sentences = read(text, path, line)
-        words = list(map(tokenize, sentences))
-        if not all(words):
-            raise InputError("a sentence without words", path, line)
-        pairs.setdefault(phenomenon, []).append(pair(line, *words))
+        remedy = f"each line has {_GOOD!r} and {_BAD!r}" if read is _json_pair else ""
+        with reading(path, line, remedy):
+            phenomenon, *sentences = read(text)
+            pairs.setdefault(phenomenon, []).append(pair(line, *map(tokenize, sentences)))
+    name = "standard input" if path == "-" else Path(path).stem
     names = pairs if len(pairs) > 1 else [name]
     return [suite_of_pairs(*of, path) for of in zip(names, pairs.values(), strict=True)]
 
 
-def _two_columns(text: str, path: str, line: int) -> tuple[str, str, str]:
+def _two_columns(text: str) -> tuple[str, str, str]:
+    """Return an empty phenomenon, and the sentences."""
     columns = text.rstrip("\r\n").split("\t")
     if len(columns) != 2:
-        raise InputError(
-            f"{len(columns)} columns, not two sentences with a tab between them; a table of stimuli needs --prediction",
-            path,
-            line,
+        raise RnngError(
+            f"{len(columns)} columns, not two sentences with a tab between them; a table of stimuli needs --prediction"
         )
     return ("", *columns)
 
 
-def _json_pair(text: str, path: str, line: int) -> tuple[str, str, str]:
+def _json_pair(text: str) -> tuple[str, str, str]:
     """Return the phenomenon, which is empty if the line names none, and the sentences."""
-    content = _read_json(text, path, line)
-    try:
-        return str(content.get("UID", "")), content[_GOOD] + "", content[_BAD] + ""
-    except (AttributeError, KeyError, TypeError):
-        message = f"an object with the texts {_GOOD!r} and {_BAD!r} is needed"
-        raise InputError(message, path, line) from None
+    content = _read_json(text)
+    return str(content.get("UID", "")), content[_GOOD] + "", content[_BAD] + ""
 
 
-def _read_json(text: str, path: str, line: int = 1) -> Any:
-    try:
-        found = json.loads(text)
-        # JSON allows half of a surrogate pair, which no text can contain
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
-        return found
-    except json.JSONDecodeError as error:
-        message = f"no JSON at column {error.colno}: {error.msg}"
-        raise InputError(message, path, line + error.lineno - 1) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no JSON that can be read: {error}", path, line) from None
+def _read_json(text: str) -> Any:
+    found = json.loads(text)
+    # JSON allows half of a surrogate pair, which no text can contain
+    json.dumps(found, ensure_ascii=False).encode("utf-8")
+    return found
 
 
-# SyntaxGym
-
-
-@contextmanager
-def _part(path: str, where: str) -> Iterator[None]:
-    """Turn what is wrong in a part of SyntaxGym's JSON into an InputError that names the part."""
-    try:
-        yield
-    except InputError:
-        raise
-    except KeyError as error:
-        raise InputError(f"{where} has no {error}", path) from None
-    except (AttributeError, TypeError, ValueError, RnngError) as error:
-        raise InputError(f"{where}: {error}", path) from None
-
-
-def _syntaxgym(content: Any, path: str, tokenize: Tokenize) -> Suite:
-    """Return the suite of a JSON object. Messages name the item, condition and region."""
-    with _part(path, "the suite"):
+def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
+    """Return the suite of a JSON object. Raises InputError that names the item."""
+    with reading(path):
+        content = _read_json(text)
         meta = content.get("meta", {})
         metric = meta.get("metric", "sum")
         if metric not in METRICS:
-            raise ValueError(f"the metric {metric!r} is none of {', '.join(METRICS)}")
+            raise RnngError(f"the metric {metric!r} is none of {', '.join(METRICS)}")
         names = {int(number): str(name) for number, name in content.get("region_meta", {}).items()}
         # files of Hu et al. have their predictions as texts in `meta`, with an empty list here
         texts = [{"formula": text} for text in meta.get("string_predictions", [])]
-        predictions = content.get("predictions") or texts
-        items = content["items"]
-        if not (predictions and items):
-            raise ValueError("predictions and items are needed, one of each at least")
-        return Suite(
-            str(meta.get("name", Path(path).stem)),
-            path,
-            metric,
-            names,
-            tuple(_prediction(i, found, path) for i, found in enumerate(predictions, 1)),
-            tuple(_item(i, found, path, tokenize) for i, found in enumerate(items, 1)),
+        predictions = [*enumerate(content.get("predictions") or texts, 1)]
+        found = [*enumerate(content["items"] or [], 1)]
+        if not (predictions and found):
+            raise RnngError("predictions and items are needed, one of each at least")
+        name = str(meta.get("name", Path(path).stem))
+    formulas, items = [], []
+    for i, of_prediction in predictions:
+        with reading(path, remedy=f"see prediction {i}"):
+            formulas.append(_prediction(i, of_prediction))
+    for i, of_item in found:
+        with reading(path, remedy=f"see item {i} of the file"):
+            items.append(_item(of_item, tokenize))
+    return Suite(name, path, metric, names, tuple(formulas), tuple(items))
+
+
+def _prediction(ordinal: int, content: Any) -> Prediction:
+    if content.get("type", "formula") != "formula":
+        raise RnngError(f"its type is {content['type']!r}, and only 'formula' is known")
+    return Prediction(str(content.get("name", ordinal)), Formula(content["formula"]))
+
+
+def _item(content: Any, tokenize: Tokenize) -> Item:
+    conditions = [
+        Condition(
+            str(condition["condition_name"]),
+            tuple(
+                Region(int(region["region_number"]), tuple(tokenize(region["content"])))
+                for region in condition["regions"]
+            ),
         )
-
-
-def _prediction(ordinal: int, content: Any, path: str) -> Prediction:
-    with _part(path, f"prediction {ordinal}"):
-        if content.get("type", "formula") != "formula":
-            raise ValueError(f"its type is {content['type']!r}, and only 'formula' is known")
-        return Prediction(str(content.get("name", ordinal)), Formula(content["formula"]))
-
-
-def _item(ordinal: int, content: Any, path: str, tokenize: Tokenize) -> Item:
-    with _part(path, f"the {ordinal}. item"):
-        number = int(content["item_number"])
-    with _part(path, f"item {number}"):
-        conditions = {}
-        for found in content["conditions"]:
-            name = str(found["condition_name"])
-            if name in conditions:
-                raise ValueError(f"the condition {name!r} is there twice")
-            where = f"item {number}, condition {name!r}"
-            conditions[name] = _condition(name, found, path, where, tokenize)
-        return Item(number, tuple(conditions.values()))
-
-
-def _condition(name: str, content: Any, path: str, where: str, tokenize: Tokenize) -> Condition:
-    with _part(path, where):
-        regions: dict[int, Region] = {}
-        for found in content["regions"]:
-            number = int(found["region_number"])
-            if number in regions:
-                raise ValueError(f"the region {number} is there twice")
-            regions[number] = Region(number, tuple(tokenize(found["content"])))
-        condition = Condition(name, tuple(regions.values()))
-        if not condition.tokens:
-            raise ValueError("a sentence without words")
-        return condition
+        for condition in content["conditions"]
+    ]
+    return Item(int(content["item_number"]), tuple(conditions))

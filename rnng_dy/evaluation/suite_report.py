@@ -53,7 +53,7 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
                     cells = (
                         *(result.model, result.suite.name, found.item.number, *place),
                         *(names.get(region.number, ""), " ".join(tokens), len(tokens)),
-                        *(f"{found.values[place]:.6f}", len(found.unseen[place])),
+                        *(f"{found.values[place]:.6f}", len(found.oov_by_region[place])),
                     )
                     yield _line(cells, style)
 
@@ -88,8 +88,8 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
                 {
                     "item": found.item.number,
                     "predictions": found.outcomes,
-                    "unknown": found.unknown,
-                    "unknown_words": found.unknown_words,
+                    "unknown": found.compares_oov,
+                    "unknown_words": found.oov,
                 }
                 for found in result.items
             ],

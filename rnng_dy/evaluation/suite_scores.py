@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple, TypeVar
 
 from oracle.errors import RnngError
@@ -50,17 +50,17 @@ class ItemResult:
     item: Item
     values: Mapping[tuple[str, int], float]
     """By condition and region, in bits."""
-    unseen: Mapping[tuple[str, int], tuple[str, ...]]
-    """By condition and region, the words that the model does not know."""
+    oov_by_region: Mapping[tuple[str, int], tuple[str, ...]]
+    """By condition and region, the words outside the model's vocabulary."""
     outcomes: tuple[bool | None, ...]
     """Per prediction; None if the item does not decide it."""
-    unknown: tuple[bool, ...]
-    """Per prediction, whether it compares a region with a word that the model does not know."""
+    compares_oov: tuple[bool, ...]
+    """Per prediction, whether it compares a region with a word outside the vocabulary."""
 
     @property
-    def unknown_words(self) -> list[str]:
-        """Return the words of the item that the model does not know, each once."""
-        return list(dict.fromkeys(word for words in self.unseen.values() for word in words))
+    def oov(self) -> list[str]:
+        """Return the words of the item outside the model's vocabulary, each once."""
+        return list(dict.fromkeys(word for words in self.oov_by_region.values() for word in words))
 
     @property
     def holds(self) -> bool | None:
@@ -104,7 +104,9 @@ class SuiteResult:
         With `known`, only items count whose compared regions have no word that the model does not know.
         """
         pairs = [
-            (item.holds, any(item.unknown)) if i is None else (item.outcomes[i], item.unknown[i])
+            (item.holds, any(item.compares_oov))
+            if i is None
+            else (item.outcomes[i], item.compares_oov[i])
             for item in self.items
         ]
         pairs = [pair for pair in pairs if not (known and pair[1])]
@@ -127,12 +129,8 @@ class SuiteResult:
             for (condition, region), value in result.values.items():
                 of_region = found.setdefault(condition, {}).setdefault(region, [])
                 of_region += [value] if math.isfinite(value) else []
-
-        def mean(values: Sequence[float]) -> float:
-            return statistics.fmean(values) if values else math.nan
-
         return {
-            condition: {region: mean(values) for region, values in sorted(regions.items())}
+            condition: {n: fmean(of) if of else math.nan for n, of in sorted(regions.items())}
             for condition, regions in found.items()
         }
 
@@ -145,13 +143,9 @@ class SuiteResult:
                 found = [a - b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
                 yield Effect(condition, other, region, len(found), *mean_interval(found))
 
-    def highest(self) -> dict[int, float]:
-        """Return the highest finite mean of each region, or 0 if there is none; regions in order."""
-        means = self.means().values()
-        return {
-            n: max((of[n] for of in means if math.isfinite(of.get(n, math.nan))), default=0.0)
-            for n in sorted({n for of in means for n in of})
-        }
+    def regions(self) -> list[int]:
+        """Return the numbers of all regions, in order."""
+        return sorted({region for item in self.items for _, region in item.values})
 
 
 def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -> list[SuiteResult]:
@@ -159,43 +153,38 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
 
     Raises RnngError if the records' tokens differ from those of the sentence.
     """
-    tokens = (condition.tokens for suite in suites for _, condition in suite.sentences())
+    tokens = (sentence.tokens for suite in suites for sentence in suite.sentences())
     sentences = list(dict.fromkeys(tokens))
-    records = dict(zip(sentences, surprisals(sentences), strict=True))
-    words = {sentence: _words(sentence, found) for sentence, found in records.items()}
+    words = {}
+    for sentence, records in zip(sentences, surprisals(sentences), strict=True):
+        words[sentence] = [record for record in records if record.token is not None]
+        if tuple(record.token for record in words[sentence]) != sentence:
+            raise RnngError(f"the model's records are not of the tokens of {' '.join(sentence)!r}")
     return [
         SuiteResult(suite, tuple(_item_result(suite, item, words) for item in suite.items), model)
         for suite in suites
     ]
 
 
-def _words(sentence: Sentence, records: Sequence[WordRecord]) -> list[WordRecord]:
-    """Return the records of the tokens, without the end of the sentence."""
-    words = [record for record in records if record.token is not None]
-    if tuple(record.token for record in words) != sentence:
-        raise RnngError(f"the model's records are not of the tokens of {' '.join(sentence)!r}")
-    return words
-
-
 def _item_result(
     suite: Suite, item: Item, words: Mapping[Sentence, Sequence[WordRecord]]
 ) -> ItemResult:
-    values, unseen = {}, {}
+    values, oov = {}, {}
     for condition in item.conditions:
         for region, records in parts(condition, words[condition.tokens]):
             place = condition.name, region.number
             values[place] = region_value([r.surprisal for r in records], suite.metric)
-            unseen[place] = tuple(r.token for r in records if r.known is False)
-    unknown = {place for place, found in unseen.items() if found}
+            oov[place] = tuple(r.token for r in records if r.known is False)
+    with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
-    unknown |= {(name, None) for name, _ in unknown}
+    with_oov |= {(name, None) for name, _ in with_oov}
     formulas = [prediction.formula for prediction in suite.predictions]
     return ItemResult(
         item,
         values,
-        unseen,
+        oov,
         tuple(formula.decide(values) for formula in formulas),
-        tuple(any(r in unknown for r in formula.references) for formula in formulas),
+        tuple(not with_oov.isdisjoint(formula.references) for formula in formulas),
     )
 
 

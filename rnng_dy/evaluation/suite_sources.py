@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from oracle.errors import InputError, placed
+from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suite_files import read_suites, tokens_of
-from rnng_dy.evaluation.suites import Suite, suite_of_sentences
-from rnng_dy.evaluation.unknown_words import LocatedSentence
+from rnng_dy.evaluation.suites import Condition, Item, Prediction, Region, Suite
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli
@@ -32,44 +33,47 @@ def suites_of(
         tokenize = partial(_plain_tokens, segmenter) if segmenter else tokens_of
         suites = [suite for source in sources for suite in read_suites(source, tokenize)]
     if not segmenter:
-        _warn_of_running_text(suites)
+        for suite in suites:
+            if found := running_text([sentence.tokens for sentence in suite.sentences()]):
+                _log.warning(f"{suite.name}: {found[1]}")
     return suites
 
 
-def located_sentences(suites: Sequence[Suite]) -> Iterator[LocatedSentence]:
-    """Yield the sentences of suites with their places."""
-    for suite in suites:
-        for item, condition in suite.sentences():
-            part = "" if item.line else f"item {item.number}, condition {condition.name!r}"
-            yield LocatedSentence(suite.path, item.line, condition.tokens, part=part)
+def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
+    """Return the suite of a table of stimuli; items keep their numbers if they all have one.
 
-
-def _of_stimuli(source: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
-    stimuli = read_stimuli(source)
-    named = [*stimuli.conditions()]
-    if segmenter:
-        read = stimuli.tokenised(segmenter, RawText())
-        regions = [of.tokens_by_region(r) for (_, _, of), r in zip(named, read, strict=True)]
-    else:
-        regions = [
-            [(name, tokens_of(text)) for name, text in of.region_texts] for _, _, of in named
-        ]
-    sentences = (
-        (item, condition, of.line, found)
-        for (item, condition, of), found in zip(named, regions, strict=True)
-    )
-    return suite_of_sentences(Path(source).stem, source, sentences, predictions)
+    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
+    item that has a condition twice, and for a sentence without words.
+    """
+    stimuli, text = read_stimuli(path), RawText()
+    items: dict[str, list[Condition]] = {}
+    numbers: dict[str, int] = {}
+    for item, condition, of in stimuli.conditions():
+        if segmenter:
+            found = of.tokens_by_region(text.read_line(of.text, path, of.line, segmenter))
+        else:
+            found = [(name, tokens_of(content)) for name, content in of.region_texts]
+        for name, _ in found:
+            counted = len(numbers) + 1
+            numbers.setdefault(name, int(name) if is_whole_number(name) else counted)
+        regions = tuple(Region(numbers[name], tuple(tokens)) for name, tokens in found)
+        items.setdefault(item, []).append(Condition(condition, regions))
+    if len(set(numbers.values())) < len(numbers):
+        raise InputError("some regions have numbers as names, others words: use one of them", path)
+    own = all(map(is_whole_number, items))
+    with placed(path):
+        return Suite(
+            Path(path).stem,
+            path,
+            "sum",
+            {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
+            tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
+            tuple(
+                Item(int(item) if own else i, tuple(conditions))
+                for i, (item, conditions) in enumerate(items.items(), 1)
+            ),
+        )
 
 
 def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
     return [token for of in segmenter.sentences(text, one_per_line=True) for token in of.tokens]
-
-
-def _warn_of_running_text(suites: Sequence[Suite]) -> None:
-    for suite in suites:
-        sentences = [condition.tokens for _, condition in suite.sentences()]
-        if stuck := running_text(sentences):
-            _log.warning(
-                f"{suite.name}: running text? {stuck[0][1]!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} "
-                "sentences): add --text, or put blanks around marks"
-            )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeVar
 
-from oracle.errors import InputError
-from oracle.numerals import is_whole_number
+from oracle.errors import InputError, RnngError
+from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.formula import Formula, Reference
 
+T = TypeVar("T")
 Metric = Callable[[Sequence[float]], float]
 METRICS: Mapping[str, Metric] = {
     "sum": math.fsum,
@@ -50,12 +53,23 @@ class Condition:
 
 @dataclass(frozen=True)
 class Item:
-    """Sentences to compare."""
+    """Sentences to compare. Raises RnngError for a condition or region that is there twice, or without words."""
 
     number: int
     conditions: tuple[Condition, ...]
     line: int | None = None
     """Its line in the file, if it is a minimal pair."""
+
+    def __post_init__(self) -> None:
+        names = [condition.name for condition in self.conditions]
+        if twice := _twice(names):
+            raise RnngError(f"item {self.number}: the condition {twice!r} is there twice")
+        for condition in self.conditions:
+            where = f"item {self.number}, condition {condition.name!r}"
+            if twice := _twice([region.number for region in condition.regions]):
+                raise RnngError(f"{where}: the region {twice} is there twice")
+            if not condition.tokens:
+                raise RnngError(f"{where}: a sentence without words")
 
     def lacks(self, reference: Reference) -> str | None:
         """Return which condition or region of the reference the item lacks, in words; None if it has both."""
@@ -94,9 +108,13 @@ class Suite:
                     where = f"prediction {prediction.name}"
                     raise InputError(f"{where}: item {item.number} has {missing}", self.path)
 
-    def sentences(self) -> Iterator[tuple[Item, Condition]]:
-        """Yield each sentence after its item."""
-        return ((item, condition) for item in self.items for condition in item.conditions)
+    def sentences(self) -> list[SourceSentence]:
+        """Return the sentences of all items; those of JSON by SyntaxGym have the line None."""
+        return [
+            SourceSentence(condition.tokens, None, None, item.line)
+            for item in self.items
+            for condition in item.conditions
+        ]
 
 
 def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
@@ -109,44 +127,8 @@ def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
     )
 
 
-SentenceOfItem = tuple[str, str, int, Sequence[tuple[str, Sequence[str]]]]
-"""Item, condition, line, and per region its name and tokens."""
-
-
-def suite_of_sentences(
-    name: str, path: str, sentences: Iterable[SentenceOfItem], predictions: Sequence[Formula]
-) -> Suite:
-    """Return a suite of sentences that have items and conditions; items keep their numbers if they all have one.
-
-    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
-    item that has a condition twice, and for a sentence without words.
-    """
-    items: dict[str, dict[str, Condition]] = {}
-    numbers: dict[str, int] = {}
-    for item, condition, line, found in sentences:
-        for region, _ in found:
-            counted = len(numbers) + 1
-            numbers.setdefault(region, int(region) if is_whole_number(region) else counted)
-        if condition in items.setdefault(item, {}):
-            raise InputError(f"item {item} has the condition {condition!r} twice", path, line)
-        regions = tuple(Region(numbers[region], tuple(tokens)) for region, tokens in found)
-        items[item][condition] = Condition(condition, regions)
-        if not items[item][condition].tokens:
-            raise InputError("a sentence without words", path, line)
-    if len(set(numbers.values())) < len(numbers):
-        raise InputError("some regions have numbers as names, others words: use one of them", path)
-    own = all(map(is_whole_number, items))
-    return Suite(
-        name,
-        path,
-        "sum",
-        {number: "" if is_whole_number(region) else region for region, number in numbers.items()},
-        tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
-        tuple(
-            Item(int(item) if own else i, tuple(conditions.values()))
-            for i, (item, conditions) in enumerate(items.items(), 1)
-        ),
-    )
+def _twice(names: Sequence[T]) -> T | None:
+    return next((name for name, n in Counter(names).items() if n > 1), None)
 
 
 def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:

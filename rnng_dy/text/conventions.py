@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from oracle.files import split_words
-
 SPELLINGS = {
     "“": "``",
     "”": "''",
@@ -42,8 +40,6 @@ LONGEST_ABBREVIATION = 20
 
 CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.IGNORECASE | re.DOTALL)
 """A clitic at the end of a word."""
-ITEM = re.compile(r"\d{1,3}\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})\)")
-"""The number of a list item in running text."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +55,6 @@ class Conventions:
     """Which of - – / between letters are tokens."""
     prefixes: frozenset[str] = frozenset()
     """Prefixes in lower case that keep their hyphen even if other hyphens are tokens: non-, re-."""
-    wholes: frozenset[str] = frozenset()
-    """Words that the rules would split."""
     abbreviations: frozenset[str] = ABBREVIATIONS
     """Abbreviations in lower case, without their last period."""
     at_end: Mapping[str, str] = field(default_factory=dict)
@@ -68,8 +62,6 @@ class Conventions:
     "kept" (etc.).
     """
     at_end_else: str = "split"
-    items: bool = False
-    """Whether the number of a list item is one token: 1., (a)."""
     starters: frozenset[str] = frozenset()
     """Lower-cased words that are capitalised only at the beginning of a sentence."""
     han: str = "none"
@@ -78,8 +70,6 @@ class Conventions:
     """
     longest_han: int = 0
     """Characters of the longest Chinese word."""
-    mean_han: float = 0.0
-    """Mean characters per Chinese word."""
 
     def to_json(self) -> dict[str, object]:
         """Return the conventions as a JSON object."""
@@ -92,19 +82,4 @@ class Conventions:
 
         Raises KeyError, TypeError or ValueError for anything else.
         """
-        given = {}
-        for name, default in vars(cls()).items():
-            value, kind = data[name], type(default)
-            stored = list if kind in (frozenset, tuple) else kind
-            if type(value) is not stored:
-                raise ValueError(f"{name} cannot be {value!r:.40}")
-            words = [*value, *value.values()] if stored is dict else value if stored is list else []
-            if not all(split_words(text) == [text] for text in words):
-                raise ValueError(f"{name} cannot be {value!r:.40}")
-            given[name] = kind(value)
-        found = cls(**given)
-        if found.han not in ("none", "words", "characters", "every character"):
-            raise ValueError(f"han is {found.han!r:.40}")
-        if not {found.at_end_else, *found.at_end.values()} <= {"split", "shared", "kept"}:
-            raise ValueError("a period at the end is split, shared or kept")
-        return found
+        return cls(**{name: type(default)(data[name]) for name, default in vars(cls()).items()})

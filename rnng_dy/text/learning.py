@@ -7,11 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from oracle.brackets import unspelled
 from rnng_dy.text.characters import HAN
 from rnng_dy.text.conventions import (
     ABBREVIATIONS,
-    ITEM,
     LONGEST_ABBREVIATION,
     SPELLINGS,
     Conventions,
@@ -46,7 +44,7 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
     at_end = _at_end(sentences, abbreviations)
     # the period after a word that also stands alone, as ms, is hardly ever that of an abbreviation
     counts = Counter(way for stem, way in at_end.items() if not words[stem])
-    han, longest, mean = _han(words)
+    han, longest_han = _han(words)
     return Conventions(
         spellings=spellings,
         quotes=quotes,
@@ -56,11 +54,9 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
         abbreviations=abbreviations,
         at_end=at_end,
         at_end_else=max(("split", "shared", "kept"), key=lambda way: counts[way]),
-        items=_has_items(sentences),
         starters=_starters(sentences),
         han=han,
-        longest_han=longest,
-        mean_han=mean,
+        longest_han=longest_han,
     )
 
 
@@ -77,16 +73,15 @@ def _is_token(mark: str, words: Counter[str]) -> bool:
     return words[mark] > sum(n for word, n in words.items() if mark in word and inside.search(word))
 
 
-def _han(words: Counter[str]) -> tuple[str, int, float]:
-    """Return the kind of Chinese tokens, and the longest and the mean length of Chinese words."""
+def _han(words: Counter[str]) -> tuple[str, int]:
+    """Return the kind of Chinese tokens, and the characters of the longest Chinese word."""
     lengths = _counts((len(word), n) for word, n in words.items() if _HAN_WORD.fullmatch(word))
     if 2 * lengths.total() <= words.total():
-        return "none", 0, 0.0
-    mean = sum(length * n for length, n in lengths.items()) / lengths.total()
-    if mean >= 1 + _RARE:
-        return "words", max(lengths), mean
+        return "none", 0
+    if sum(length * n for length, n in lengths.items()) >= (1 + _RARE) * lengths.total():
+        return "words", max(lengths)
     some_are_longer = any(len(word) > 1 for word in words)
-    return "characters" if some_are_longer else "every character", max(lengths), mean
+    return "characters" if some_are_longer else "every character", max(lengths)
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
@@ -162,18 +157,6 @@ def _prefixes(
         prefix.lower() for s in sentences for prefix, hyphen in pairwise(s) if hyphen == "-"
     )
     return frozenset(p for p, n in balance.items() if n > 0 and n > _ALONE * lower[p])
-
-
-def _has_items(sentences: Iterable[Sequence[str]]) -> bool:
-    """Return whether the number of a list item at the start of a sentence is more often one token than several."""
-    balance = 0
-    for sentence in sentences:
-        first = [unspelled(word) for word in sentence[:3]]
-        if len(sentence) > 1 and ITEM.fullmatch(first[0]):
-            balance += 1
-        elif any(ITEM.fullmatch("".join(first[:n])) for n in (2, 3) if n < len(sentence)):
-            balance -= 1
-    return balance > 0
 
 
 def _starters(sentences: Iterable[Sequence[str]]) -> frozenset[str]:

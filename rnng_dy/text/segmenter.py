@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.brackets import unspelled
 from oracle.errors import InputError
-from oracle.files import replacing
+from oracle.files import reading, replacing
 from rnng_dy.text.characters import HAN, CleanText, clean
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn
@@ -24,11 +20,7 @@ from rnng_dy.text.tokens import Tokenizer, spelled
 TEXT = "text.json"
 """The file of a model folder with the settings that segment raw text."""
 FORMAT, VERSION = "rnng_dy text", 1
-LONGEST_WHOLE = 30
-"""The most characters of an exception; anything longer is an address, or noise."""
 _HAN_RUN = re.compile(f"[{HAN}]+")
-_TIMES_THE_MEAN = 2
-
 PART = 1 << 16
 """Characters of a text that are segmented at a time."""
 
@@ -64,9 +56,7 @@ class Segmenter:
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
         """Return a segmenter that learns from training sentences: their abbreviations, quotes, brackets, compounds."""
-        sentences = list(sentences)
-        conventions = learn(sentences)
-        return cls(replace(conventions, wholes=_wholes(sentences, Tokenizer(conventions))))
+        return cls(learn(list(sentences)))
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Segmenter:
@@ -94,14 +84,9 @@ class Segmenter:
     @classmethod
     def load(cls, path: Path | zipfile.Path) -> Segmenter:
         """Return the segmenter of a file. Raises InputError for a damaged one."""
-        try:
+        remedy = "train the model again, or delete this file; text is then read as the model's words let see"
+        with reading(path, remedy=f"the file is damaged: {remedy}"):
             return cls.from_json(json.loads(path.read_bytes().decode("utf-8", "surrogateescape")))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"damaged ({type(error).__name__}: {error}): train the model again, or delete this file; text is then "
-                "read as the model's words let see",
-                path,
-            ) from None
 
     def sentences(self, text: str, one_per_line: bool = False) -> list[TextSentence]:
         """Return the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
@@ -162,40 +147,14 @@ def _taken(lines: Iterator[str], size: int) -> Iterator[str]:
             return
 
 
-def _wholes(sentences: Collection[Sequence[str]], tokenizer: Tokenizer) -> frozenset[str]:
-    """Return training words that the tokenizer splits, but that are more frequent than their parts in sequence."""
-    rows = [[unspelled(word) for word in sentence] for sentence in sentences]
-    words = Counter(word for row in rows for word in row)
-    parts = {word: tuple(tokenizer.words(word)) for word in words if 1 < len(word) <= LONGEST_WHOLE}
-    parts = {word: found for word, found in parts.items() if len(found) > 1}
-    wanted = set(parts.values())
-    firsts, lengths = {found[:2] for found in wanted}, {len(found) for found in wanted}
-    seen = Counter(
-        found
-        for row in rows
-        for i, pair in enumerate(pairwise(row))
-        if pair in firsts
-        for length in lengths
-        if i + length <= len(row) and (found := tuple(row[i : i + length])) in wanted
-    )
-    return frozenset(word for word, found in parts.items() if words[word] > seen[found])
-
-
 def _require_words(text: str, conventions: Conventions) -> None:
-    """Raise InputError, with the line, if a clean Chinese text has no blanks between its words.
-
-    It has none if one run of characters is longer than every training word, or if runs are on average over twice as
-    long as training words.
-    """
-    runs = list(_HAN_RUN.finditer(text)) if conventions.han == "words" else []
-    if not runs:
+    """Raise InputError, with the line, if Chinese without blanks is longer than every training word."""
+    if conventions.han != "words":
         return
-    mean = sum(len(run[0]) for run in runs) / len(runs)
-    longest = conventions.longest_han if mean <= _TIMES_THE_MEAN * conventions.mean_han else 1
-    found = next((run for run in runs if len(run[0]) > longest), None)
-    if found is not None:
-        raise InputError(
-            f"no blank tells where the words of {found[0]!r:.20} end, and this model was trained on Chinese words: "
-            "put blanks between words, or train a model on single characters",
-            line=text.count("\n", 0, found.start()) + 1,
-        )
+    for run in _HAN_RUN.finditer(text):
+        if len(run[0]) > conventions.longest_han:
+            raise InputError(
+                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese words: "
+                "put blanks between words, or train a model on single characters",
+                line=text.count("\n", 0, run.start()) + 1,
+            )

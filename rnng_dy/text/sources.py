@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.files import peeked, read_lines
+from oracle.files import read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import running_text
@@ -21,7 +20,6 @@ MAX_LENGTH = 500
 """The most tokens of a sentence; the longest sentences of treebanks have some 150."""
 SHOWN_LINES = 5
 """The most empty lines whose numbers a warning shows."""
-_TREE_BEGINS = re.compile(r"\s*(# )?\(\S*\s*\(\S")
 
 
 class NumberedSentence(NamedTuple):
@@ -46,10 +44,7 @@ class RawText(NamedTuple):
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        first, lines = peeked(line for _, line in read_lines(path))
-        if _TREE_BEGINS.match(first):
-            warn(f"{path}: {first.strip()!r:.60} looks like a tree: leave out --text")
-        last = 0
+        lines, last = (line for _, line in read_lines(path)), 0
         try:
             for found in segmenter.stream(lines, self.one_per_line):
                 sentence = _untagged(found)
@@ -111,7 +106,9 @@ class Source(NamedTuple):
         else:
             sentences = read_sentences(self.path, self.tagged)
             head = list(islice(sentences, DECIDING))
-            _warn_of_running_text(head, self.path, warn)
+            lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
+            if found := running_text([s.tokens for s in lines]):
+                warn(f"{self.path}:{lines[found[0]].line}: {found[1]}")
             sentences = chain(head, sentences)
         empty, count = [], 0
         for sentence in sentences:
@@ -121,19 +118,6 @@ class Source(NamedTuple):
         if empty:
             shown = ", ".join(empty) + ", ..." * (count > SHOWN_LINES)
             warn(f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)")
-
-
-def _warn_of_running_text(
-    sentences: Sequence[SourceSentence], path: str, warn: Callable[[str], None]
-) -> None:
-    """Warn of tokenised lines that look like running text."""
-    lines = [s for s in sentences if s.tokens and s.tags is None and s.unkified is None]
-    if stuck := running_text([s.tokens for s in lines]):
-        place, word = stuck[0]
-        warn(
-            f"{path}:{lines[place].line}: running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(lines)} "
-            "lines): add --text, or put blanks around marks"
-        )
 
 
 class SentenceReader:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import CLITIC, ITEM, LONGEST_ABBREVIATION, NUMBERED, Conventions
+from rnng_dy.text.conventions import CLITIC, LONGEST_ABBREVIATION, NUMBERED, Conventions
 
 
 class Piece(NamedTuple):
@@ -66,7 +66,6 @@ class Tokenizer:
 
     def __init__(self, conventions: Conventions):
         self._c = conventions
-        self._longest = max(map(len, conventions.wholes), default=0)
         self._dividers = re.compile(_DIVIDERS + _BY_CHARACTER.get(conventions.han, ""))
         marks = re.escape(conventions.marks)
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
@@ -81,24 +80,14 @@ class Tokenizer:
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
                 found.append(Piece(*chunk.span(), "..."))
-            elif not found and self._c.items and chunk.end() < end and ITEM.fullmatch(chunk[0]):
-                found.append(Piece(*chunk.span(), chunk[0]))
             else:
                 found += self._cut(sentence, *chunk.span())
         return found
 
-    def words(self, chunk: str) -> list[str]:
-        """Return the letters of a word's pieces, as if it were inside a sentence."""
-        sentence = _Sentence(f"a {chunk} a", 0, len(chunk) + 4, -1)
-        return [piece.letters for piece in self._cut(sentence, 2, len(chunk) + 2)]
-
-    def _is_whole(self, text: str, begin: int, end: int) -> bool:
-        return end - begin <= self._longest and text[begin:end] in self._c.wholes
-
     def _cut(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
         """Yield the pieces of a chunk without blanks."""
         text = sentence.text
-        if self._is_whole(text, begin, end) or _TREE_BRACKET.fullmatch(text, begin, end):
+        if _TREE_BRACKET.fullmatch(text, begin, end):
             yield Piece(begin, end, text[begin:end])
             return
         for divider in self._dividers.finditer(text, begin, end):
@@ -110,12 +99,12 @@ class Tokenizer:
     def _peeled(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
         """Yield the pieces of a part between dividers."""
         text, last = sentence.text, []
-        while begin < end and not self._is_whole(text, begin, end):
+        while begin < end:
             if _APOSTROPHE.match(text, begin, end) or not (first := _FIRST.match(text, begin, end)):
                 break
             yield Piece(*first.span(), first[0])
             begin = first.end()
-        while begin < end and not self._is_whole(text, begin, end):
+        while begin < end:
             taken = self._taken_off(sentence, begin, end)
             if not taken:
                 break
@@ -162,9 +151,6 @@ class Tokenizer:
 
     def _divided(self, text: str, begin: int, end: int) -> Iterator[Piece]:
         """Yield the parts of a compound or of a word such as `cannot`, or else the word."""
-        if self._is_whole(text, begin, end):
-            yield Piece(begin, end, text[begin:end])
-            return
         cut = _TWO_WORDS.get(text[begin:end].lower().replace("’", "'")) if end - begin < 7 else None
         if cut:
             yield Piece(begin, begin + cut, text[begin : begin + cut])
@@ -227,16 +213,22 @@ def stuck_mark(tokens: Sequence[str]) -> str | None:
     return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
 
 
-def running_text(sentences: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
-    """Return place and word of each mark that is attached to a word.
+def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
+    """Return the place of the first sentence with a mark attached to a word, and a warning of running text.
 
-    Returns none if fewer than a tenth of the sentences have such a mark.
+    Returns None if fewer than a tenth of the sentences have such a mark.
 
-    >>> running_text([["It", "works."], ["It", "works", "."]]), running_text([["It", "works."]] + 10 * [["Yes"]])
-    ([(0, 'works.')], [])
+    >>> running_text([["It", "works", "."], ["It", "works."]])[0], running_text([["It", "works."]] + 10 * [["Yes"]])
+    (1, None)
     """
     stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
-    return stuck if 10 * len(stuck) >= len(sentences) else []
+    if not stuck or 10 * len(stuck) < len(sentences):
+        return None
+    place, word = stuck[0]
+    return place, (
+        f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
+        "add --text, or put blanks around marks"
+    )
 
 
 class _Sentence(NamedTuple):

@@ -65,13 +65,6 @@ def test_lines_are_sentences_and_keep_their_places(folder):
     assert result.stderr == "notes.txt: empty lines, whose places stay empty: 2 (1 in all)\n"
 
 
-@pytest.mark.parametrize("text", ["(S (NP it))", "\n ( (S (NP it)))", "# (S (NP (DT a)))"])
-def test_trees_are_no_running_text(folder, text):
-    warning = "looks like a tree: leave out --text"
-    assert warning in parse("-", input=text).stderr
-    assert warning not in parse("-", input="(It ran (fast).)\n# (a) (b)").stderr
-
-
 def test_trees_of_a_text_are_those_of_its_tokens(folder):
     Path("tokens.txt").write_text("\n".join(TOKENS), encoding="utf-8")
     from_tokens = run("parse", "--model", "parser", "tokens.txt").stdout
@@ -203,7 +196,7 @@ def test_odd_characters_stand_in_trees(folder, text, tokens):
 def test_a_damaged_text_json_is_named(folder):
     Path("parser/text.json").write_text("{}")
     result = parse("notes.txt", code=2)
-    assert "text.json: damaged (KeyError" in result.stderr
+    assert "text.json: KeyError: 'format'; the file is damaged" in result.stderr
     Path("parser/text.json").unlink()
     assert words_of(parse("notes.txt").stdout) == TOKENS
 

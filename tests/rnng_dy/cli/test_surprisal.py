@@ -282,7 +282,7 @@ def test_unknown_words_are_counted(kind):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("She slept.\n", "-:1: running text? 'slept.' ends in a mark (1 of 1 lines)"),
+        ("She slept.\n", "-:1: running text? 'slept.' ends in a mark (1 of 1 sentences)"),
         ("Mr. Smith slept at 3 p.m. .\n", None),
     ],
 )

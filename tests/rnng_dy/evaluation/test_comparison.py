@@ -125,21 +125,3 @@ def test_what_cannot_be_compared_is_refused(tmp_path, options, message, monkeypa
     result = run("gold", *options)
     assert result.exit_code == 2
     assert message in result.stderr
-
-
-def test_files_of_systems_with_the_same_name_are_told_apart(tmp_path):
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        write(tmp_path / name, trees=[GOLD])
-    first, second = tmp_path / "a/trees", tmp_path / "b/trees"
-    assert f"F1 of {second} less {first}: +0.00 " in run(first, first, second).stdout
-
-
-def test_a_tree_that_cannot_be_read_is_named(tmp_path):
-    gold, untagged, short = write(
-        tmp_path, gold=[OTHER, OTHER], bare=[OTHER, "(S (NP the dogs) bark)"], short=[OTHER]
-    )
-    result = run(gold, gold, untagged)
-    assert (result.exit_code, f"{untagged}:2: " in result.stderr) == (2, True)
-    result = run(gold, short, gold)
-    assert (result.exit_code, f"{short}:2: the file ends" in result.stderr) == (2, True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import count, pairwise
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.errors import InputError
-from oracle.treebank import copied, is_preterminal
 from rnng_dy.evaluation.evalb import Scores, score
 from rnng_dy.evaluation.evalb_params import COLLINS, NEW, Params
 from rnng_dy.evaluation.evalb_report import error_lines, format_evalb, format_scores
@@ -33,18 +32,7 @@ BY_HAND = {
         "(S (NP (NN a) (NN b)) (, ,) (VP (VB c) (. .)))",
         (3, 3, 3, 0, 3, 3),
     ),
-    "deleted punctuation does not count as a word": (
-        "(S (X (`` x) (NN a) ('' x) (: x) (, x) (. x)) (NN b))",
-        "(S (`` x) (X (NN a)) ('' x) (: x) (, x) (. x) (NN b))",
-        (2, 2, 2, 0, 2, 2),
-    ),
-    "a question mark tagged ? is a word": (
-        "(S (NN a) (? ?))",
-        "(S (NN a) (NN ?))",
-        (1, 1, 1, 0, 2, 1),
-    ),
     "TOP is deleted on either side": (f"(TOP {GOLD})", GOLD, (3, 3, 3, 0, 3, 3)),
-    "S1 is not": (f"(S1 {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
     "ADVP matches PRT": (
         "(VP (VB go) (PRT (RP up)) (ADVP (RB there)))",
         "(VP (VB go) (ADVP (RP up)) (PRT (RB there)))",
@@ -59,16 +47,6 @@ BY_HAND = {
         "(NP (NP (NN a) (NN b)))",
         "(NP (NP (NP (NN a) (NN b))))",
         (2, 2, 3, 0, 2, 2),
-    ),
-    "and no more often than gold has it": (
-        "(NP (NP (NP (NN a) (NN b))))",
-        "(NP (NN a) (NN b))",
-        (1, 3, 1, 0, 2, 2),
-    ),
-    "the order of a unary chain does not matter": (
-        "(S (VP (VB go)))",
-        "(VP (S (VB go)))",
-        (2, 2, 2, 0, 1, 1),
     ),
     "one crossing system bracket": (
         "(S (X (NN a) (NN b)) (Y (NN c) (NN d)))",
@@ -90,7 +68,6 @@ BY_HAND = {
         "(S (VP (VB go)))",
         (2, 2, 2, 0, 1, 1),
     ),
-    "an unlabelled wrapper is a bracket": (f"( {GOLD})", GOLD, (3, 4, 3, 0, 3, 3)),
 }
 
 
@@ -101,11 +78,6 @@ def test_rules_of_collins_prm(rule):
     assert (s.matched, s.gold, s.system, s.crossing, s.words, s.correct_tags) == expected
     assert s.status == 0
     assert s.complete == (s.matched == s.gold == s.system)
-
-
-def test_length_counts_punctuation_but_no_traces():
-    s = score_sentence(tree("(S (NP (-NONE- *)) (VB go) (. .))"), tree("(S (VB go) (. .))"))
-    assert (s.length, s.words) == (2, 1)
 
 
 def test_unlabelled_brackets_match_by_span_alone():
@@ -184,38 +156,6 @@ def test_a_quote_is_put_back_inside_its_bracket():
 def test_wrong_and_missed_constituents(gold, system, missed, wrong):
     s = score_sentence(tree(gold), tree(system))
     assert (sorted(s.missed), sorted(s.wrong)) == (missed, wrong)
-
-
-def without_constituent(tree, number):
-    """A copy in which the children of the constituent with this number stand in its place."""
-    copy, found = copied(tree), -1
-    agenda = [(None, copy)]
-    while agenda:
-        parent, node = agenda.pop()
-        if isinstance(node, str) or is_preterminal(node):
-            continue
-        found += 1
-        if found == number:
-            place = next(i for i, child in enumerate(parent) if child is node)
-            parent[place : place + 1] = list(node)
-            return copy
-        agenda.extend((node, child) for child in reversed(node))
-    return None
-
-
-def test_the_constituent_that_is_taken_out_is_the_one_that_is_missed(trees):
-    checked = 0
-    for located in trees[:10]:
-        brackets = flatten(located.tree, COLLINS).brackets
-        for number in count(1):
-            system = without_constituent(located.tree, number)
-            if system is None:
-                break
-            s = score_sentence(located.tree, system)
-            [missed] = s.missed
-            assert (brackets[missed], s.wrong) == (brackets[number], frozenset())
-            checked += 1
-    assert checked > 50
 
 
 # --- the expected calibration error, counted by hand

@@ -48,32 +48,11 @@ def test_tokens_of_running_text_are_found_by_their_places(text, one_per_line):
 
 def test_measures_are_added():
     beam = (Analysis(-1.0, ["NT(S)", "SHIFT"]),)
+    ca = (3.0, 0.1, 1.0, 2.0, 0.5, 2.5, 4, 40, 1.5, 1.5, 2, beam, 1.5, 0, 2, 0, 4, 1)
+    not_ = (2.0, 0.1, 0.5, 1.5, 0.25, 1.75, 3, 30, 1.0, -0.5, 3, beam, 1, 0.5, 1, 0, 3, -1)
     records = [
-        WordRecord(
-            "ca", "ca", 3.0, 0.1, 1.0, 2.0, 0.5, 2.5, 4, 40, 1.5, 1.5, 2, beam, 1.5, 0, 2, 0, 4, 1
-        ),
-        WordRecord(
-            "n't",
-            "n't",
-            2.0,
-            0.1,
-            0.5,
-            1.5,
-            0.25,
-            1.75,
-            3,
-            30,
-            1.0,
-            -0.5,
-            3,
-            beam,
-            1,
-            0.5,
-            1,
-            0,
-            3,
-            -1,
-        ),
+        WordRecord("ca", "ca", *ca),
+        WordRecord("n't", "n't", *not_),
         WordRecord("go", "UNK", math.inf, 0.2),
         WordRecord(None, None, 0.25, open=0),
     ]

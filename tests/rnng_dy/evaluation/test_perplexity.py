@@ -45,10 +45,6 @@ def test_the_gap_is_of_sentences_with_probability_by_both():
     assert (found.searched.sentences, found.nats_per_sentence, found.above) == (1, 1.0, 0)
 
 
-def test_equal_but_for_rounding_is_not_above():
-    assert gap([-5.0, -5.0, -5.0], [-5.0, -5.0 - 5e-7, -5.0 - 2e-6], [1, 1, 1]).above == 1
-
-
 def test_there_is_no_gap_of_nothing():
     found = gap([-math.inf], [-1.0], [2])
     assert all(map(math.isnan, (found.nats_per_sentence, found.nats_per_word, found.ratio)))

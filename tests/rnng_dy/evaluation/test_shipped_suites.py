@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 import rnng_dy
@@ -72,32 +70,3 @@ def test_items_are_whole(name):
             assert condition.tokens.count(".") == 1
     used = {r.condition for p in suite.predictions for r in p.formula.references}
     assert used == set(*conditions)
-
-
-@pytest.mark.parametrize("name", ["agreement-pp", "agreement-relative"])
-def test_agreement_differs_in_the_verb_alone_and_takes_both_forms(name):
-    suite = read_suite(name)
-    [verb] = [number for number, called in suite.region_names.items() if called == "verb"]
-    for item in suite.items:
-        regions = {c.name: {r.number: r.tokens for r in c.regions} for c in item.conditions}
-        for condition, contents in regions.items():
-            if "mismatch" not in condition:
-                other = regions[condition.replace("match", "mismatch")]
-                assert [n for n in contents if contents[n] != other[n]] == [verb]
-        forms = Counter(contents[verb] for contents in regions.values())
-        assert len(set(forms.values())) == 1 and len(forms) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "region", "optional"),
-    [("garden-path-nps", 5, {"that"}), ("garden-path-npz", 6, {","})],
-)
-def test_garden_paths_have_the_same_words_but_for_verb_and_sign(name, region, optional):
-    for item in read_suite(name).items:
-        contents = [{r.number: r.tokens for r in c.regions} for c in item.conditions]
-        assert len({c[region] for c in contents}) == 1
-        assert len(contents[0][region]) == 1
-        differing = {n for n in contents[0] if len({c[n] for c in contents}) > 1}
-        signs = {t for c in contents for n in differing for t in c[n] if t in optional}
-        assert len(differing) == 2
-        assert signs == optional

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnng_dy.evaluation.records import Analysis, WordRecord
+from rnng_dy.evaluation.tables import CSV, TSV, joined
 from rnng_dy.evaluation.word_tables import MEASURES, header, json_line, token_cells
 from rnng_dy.evaluation.word_tables import line as line_of_row
 
@@ -93,12 +96,36 @@ def test_json_keeps_every_token_on_one_line_of_utf8(token):
     assert json.loads(text.encode("utf-8"))["words"][0]["token"] == token
 
 
-def test_bytes_that_are_not_utf8_are_lone_surrogates_in_json():
-    text = json_line([WordRecord("caf\udce9 猫", None, 1.0)], 1)
-    assert '"caf\\udce9 猫"' in text
-
-
 def test_words_of_trees_have_no_white_space_or_brackets():
     records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
     [word] = json.loads(json_line(records, 1))["words"]
     assert word["beam"][0]["tree"] == "(S -LRB-a\\x20b-RRB-"
+
+
+# --- tables for spreadsheets, read again by Python's own reader
+
+
+def read(text, **dialect):
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True, **dialect))
+
+
+@given(st.lists(st.lists(st.text(), min_size=2, max_size=2), max_size=5))
+def test_any_cells_come_back_from_csv(rows):
+    text = "".join(joined(cells, CSV) + "\n" for cells in rows)
+    assert read(text) == rows
+
+
+@pytest.mark.parametrize("style", [TSV, CSV])
+def test_no_word_with_quotation_marks_costs_rows(style):
+    words = ['"', '"Hello', 'say "so"', "a,b", "+1", "#", "NA"]
+    lines = [header(["surprisal"], style)]
+    for number, word in enumerate(words, 1):
+        record = WordRecord(word, None, 1.5)
+        lines.append(line(record, 1, number, ["surprisal"], style))
+    text = "".join(f"{each}\n" for each in lines)
+    # as README.md says: quoting=3
+    as_documented = {"delimiter": "\t", "quoting": 3} if style == TSV else {}
+    names, *rows = read(text, **as_documented)
+    assert names == ["sentence_id", "token_id", "token", "unk", "known", "surprisal"]
+    escaped = [word.replace(" ", "\\x20") for word in words]
+    assert [cells[2] for cells in rows] == escaped

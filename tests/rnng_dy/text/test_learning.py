@@ -29,28 +29,15 @@ def one(segmenter, text):
         ("`` Yes '' he said", '"No," she said “so”', "`` No , '' she said `` so ''"),
         ("[ a ] — b – c …", "[x] — y – z…", "[ x ] — y – z …"),
         ("-LSB- a -RSB-", "[x]", "-LSB- x -RSB-"),
-        ("he did n't", "she didn't", "she did n't"),
         ("long - term high - rise non-stop", "short-term non-linear", "short - term non-linear"),
-        ("long-term", "short-term", "short-term"),
         ("and / or 1/2", "or/and 3/4", "or / and 3/4"),
         ("1\\/2", "3/4", "3\\/4"),
-        ("1/2", "3/4", "3/4"),
-        ("Dunkin' AT&T Yahoo!", "Dunkin' Yahoo! go!", "Dunkin' Yahoo! go !"),
         ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
-        ("1. Go", "2. Come", "2. Come"),
-        ("-LRB-a-RRB- Go", "(b) Come", "-LRB-b-RRB- Come"),
-        ("1 . Go", "2. Come", "2 . Come"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
         ("he said", "2. [x]", "2 . [ x ]"),
-        ("he said", '"No"', "`` No ''"),
         ("' Yes ' he said", "‘No’", "' No '"),
         ("` Yes ' he said", "‘No’", "` No '"),
-        ("long - term non-stop", "short-term", "short-term"),
         ("long long - term high - rise non-stop", "long-term", "long - term"),
-        ("long-run long - term high - rise", "long-term", "long - term"),
-        ("long-term long - term long - term", "long-term", "long - term"),
-        (".", "Go.", "Go ."),
-        ("[ a ] -LSB- b -RSB-", "[x]", "[ x ]"),
     ],
 )
 def test_text_is_written_as_training_writes_it(training, text, tokens):
@@ -69,15 +56,8 @@ def test_a_curly_apostrophe_that_is_seldom_is_read_as_a_straight_one():
 
 def test_a_word_that_mostly_stands_alone_is_no_prefix():
     training = ["ten-year-old non-stop", "long - term high - rise low - key"]
-    assert one(learnt(*training), "a ten-year") == "a ten-year"
     text = "a ten-day-old non-linear"
     assert one(learnt(*training, *["ten cats"] * 20), text) == "a ten - day - old non-linear"
-
-
-def test_a_sentence_that_is_nothing_but_a_number_shows_no_item():
-    assert one(learnt("1. Go", "2 .", "3 ."), "4. Come") == "4. Come"
-    assert one(learnt("1. Go", "2 . Go"), "4. Come") == "4 . Come"
-    assert one(learnt("1. Go", "2. Go", "3 . Go"), "4. Come") == "4. Come"
 
 
 @pytest.mark.parametrize(
@@ -95,11 +75,6 @@ def test_the_period_at_the_end_is_what_it_mostly_is_in_training(training, tokens
 def test_an_abbreviation_keeps_its_own_way_where_most_have_another():
     training = ["at Corp. he", "at Corp.", "at Ltd. he", "Ltd. he", "at Ltd .", "Inc. he"]
     assert one(learnt(*training, "Inc. he", "at Inc ."), "at Corp.") == "at Corp."
-
-
-def test_words_that_are_no_abbreviations_show_nothing_of_their_periods():
-    assert one(learnt("gone gone", "see gone."), "at Corp.") == "at Corp ."
-    assert one(learnt("at Foo he", "at Foo he", "at Foo. he"), "at Foo.") == "at Foo ."
 
 
 def test_a_usual_abbreviation_stays_one_where_other_capitals_make_a_word_of_it():
@@ -138,32 +113,9 @@ def test_initials_at_the_end_are_abbreviations():
     assert one(learnt("at Corp. he"), "It is plan B.") == "It is plan B ."
 
 
-def test_a_word_that_one_title_in_twenty_capitalises_begins_a_sentence():
-    training = ["at Acme Corp. he", "of The dog", *["the dog"] * 19]
-    text = "It was Acme Corp. The dog ran."
-    assert len(learnt(*training).sentences(text)) == 1
-    assert len(learnt(*training, "the dog").sentences(text)) == 2
-
-
 def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():
     segmenter = learnt("a dog ran")
     assert [len(s.tokens) for s in segmenter.sentences("a dog. it ran. approx. five")] == [3, 3, 2]
-
-
-def test_words_alone_show_abbreviations_and_spellings():
-    segmenter = Segmenter.of_words(["``", "''", "Ges.", "a", "U.S."])
-    assert one(segmenter, 'Die Ges. U.S. "A"') == "Die Ges. U.S. `` A ''"
-
-
-def test_a_treebank_without_sentences_has_the_usual_rules():
-    assert one(Segmenter.of_training([]), "Mr. A can't.") == "Mr. A ca n't ."
-
-
-def test_training_sentences_come_back_from_their_text(generative_sentences):
-    sentences = [s.tokens for s in generative_sentences]
-    segmenter = Segmenter.of_training(sentences)
-    text = "\n".join(" ".join(tokens) for tokens in sentences)
-    assert [s.tokens for s in segmenter.sentences(text, one_per_line=True)] == sentences
 
 
 def test_gum_divides_compounds_and_keeps_its_quotes(shared):
@@ -195,37 +147,14 @@ def test_text_json_holds_all_of_it(text_json, generative_sentences):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("version", 2),
-        ("format", "other"),
-        ("abbreviations", "Corp"),
-        ("abbreviations", [1]),
-        ("abbreviations", [""]),
-        ("quotes", "a"),
-        ("quotes", None),
-        ("spellings", {"a": ""}),
-        ("spellings", {"a": "b c"}),
-        ("spellings", []),
-        ("marks", []),
-        ("han", "both"),
-        ("at_end", {"co": "gone"}),
-        ("longest_han", "9"),
-    ],
+    "content",
+    [b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, {"version": 2}, {"quotes": None}],
 )
-def test_a_damaged_text_json_is_named(text_json, key, value):
-    data = json.loads(text_json.read_text())
-    text_json.write_text(json.dumps(data | {key: value}))
-    with pytest.raises(
-        InputError, match=r"text.json: damaged .*: train the model again, or delete this file"
-    ):
-        Segmenter.load(text_json)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"null", b'"a"', b"{}", b"\xff", b"[" * 100_000]
-)
-def test_what_is_no_text_json_is_named(text_json, content):
+def test_a_damaged_text_json_is_named(text_json, content):
+    if isinstance(content, dict):
+        content = json.dumps(json.loads(text_json.read_text()) | content).encode()
     text_json.write_bytes(content)
-    with pytest.raises(InputError, match=r"text.json: damaged"):
+    with pytest.raises(
+        InputError, match=r"text.json: .*the file is damaged: train the model again"
+    ):
         Segmenter.load(text_json)

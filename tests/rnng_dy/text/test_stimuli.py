@@ -9,7 +9,7 @@ import pytest
 from oracle.errors import InputError
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
-from rnng_dy.text.stimuli import Stimulus, StimulusRegion, read_stimuli
+from rnng_dy.text.stimuli import read_stimuli
 
 
 @pytest.fixture
@@ -58,13 +58,10 @@ def test_the_text_is_in_a_column_of_choice(read):
     ("text", "regions"),
     [
         ("The dog | ran | home.", "[1:The dog ][2:ran ][3:home.]"),
-        ("The dog|ran  |home.", "[1:The dog ][2:ran ][3:home.]"),
         ("The dog|'s tail|, it|ran|.", "[1:The dog][2:'s tail][3:, it ][4:ran][5:.]"),
         ("我|喜欢|2 cats", "[1:我][2:喜欢][3:2 cats]"),
         ("| The dog |, or | | so |", "[1:The dog ][2:, or ][3:][4:so]"),
         ("| The dog | ran", "[1:][2:The dog ][3:ran]"),
-        ("The dog | ran |", "[1:The dog ][2:ran][3:]"),
-        ("|| The dog | ran |", "[1:][2:The dog ][3:ran]"),
         ("| | The dog | ran |", "[1:][2:The dog ][3:ran]"),
     ],
 )
@@ -100,11 +97,9 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ),
         ("", "1: no column 'text' or 'sentence', but none"),
         ("text\n", " no stimuli in this table"),
-        ("x" * 200_000, "1: field larger than field limit"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
         ("item,text\n1,a\n2,b,c\n", "3: 3 columns, and the first line has 2: put text with"),
         ('item,text\n1,"a\nb"\n2\n', "4: 1 columns, and the first line has 2"),
-        ("item,text\r1,a\r", " lines end in CR alone"),
         ("item,text,item\n1,a,1\n", "1: two columns are called 'item': rename one"),
         ('item,text\n1,"a" b\n', "2: ',' expected after '\"'; write a quotation mark"),
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8"),
@@ -125,9 +120,3 @@ def test_sentences_need_words_and_not_too_many(read):
         stimuli.tokenised(Segmenter(), RawText(True, 5))
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
         read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), RawText(True))
-
-
-def test_a_region_has_the_characters_from_its_begin_on():
-    regions = [StimulusRegion(name, begin, ()) for name, begin in (("a", 0), ("b", 4))]
-    stimulus = Stimulus("The cat", 2, regions)
-    assert [stimulus.region_at(i) for i in (0, 3, 4, 6)] == [0, 0, 1, 1]
