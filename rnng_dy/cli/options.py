@@ -112,17 +112,12 @@ def device_options(option: Callable) -> Callable:
         default="cpu",
         show_default=True,
         metavar="cpu|cuda|cuda:N",
-        help="The processor, the first GPU, or GPU N, counted from 0.",
+        help="Where to compute.",
     )
 
 
 device_option = device_options(click.option)
-resume_option = click.option(
-    "--resume", is_flag=True, help="Continue from the results that a stopped run kept."
-)
-json_option = click.option(
-    "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
-)
+resume_option = click.option("--resume", is_flag=True, help="Continue a stopped run.")
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )
@@ -143,24 +138,20 @@ unknown_option = click.option(
     "error that names its place.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
 )
 
-
-kneser_ney_option = click.option(
-    "--kneser-ney",
-    "train_path",
-    type=FILE,
-    metavar="TRAIN.oracle",
-    help="Instead of --model: interpolated modified Kneser-Ney n-grams, made from this generative training oracle.",
-)
 open_option = click.option(
     "--open",
     "is_open",
     is_flag=True,
-    help="Give every string a probability: that of its class of unknown words, times that of its spelling, by the "
-    "spelling model that `train --open` made.",
+    help="Give each unknown word the probability of its spelling, too; see `train --open`.",
 )
 order_option = click.option(
-    "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."
+    "--order", type=AT_LEAST_1, default=5, metavar="N", help="N-gram models: the n."
+)
+gold_tags_option = click.option(
+    "--gold-tags",
+    is_flag=True,
+    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
 )

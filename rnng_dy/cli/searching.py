@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import wraps
-from typing import TypeVar
 
 import click
 
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice, type_of
-from rnng_dy.parallel import batches
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, sentences_at_once
-
-SENTENCES = 8
-"""Maximal number of sentences in one batch."""
-
-T = TypeVar("T")
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
 
 def _options() -> Iterator[Callable]:
@@ -26,28 +19,18 @@ def _options() -> Iterator[Callable]:
         "--search",
         type=LiveChoice(SEARCHES),
         default=SEARCHES.default,
-        help="Word-synchronous beam, particle filter, or variable beam.",
+        help="The search of a generative model.",
     )
     for of in fields(SearchOptions):
-        flag = "--" + of.name.replace("_", "-")
-        if of.name == "sum_all":
-            yield click.option(
-                "--sum",
-                "sum_all",
-                type=click.Choice(["beam", "all"]),
-                default="beam",
-                help="Beam: add up the probabilities of the partial trees in the word beam, or of all that reach a "
-                "word.",
-            )
-        elif of.metadata:
-            is_flag = of.type == "bool"
-            how = {"is_flag": True} if is_flag else {"type": type_of(of), "default": of.default}
+        if of.metadata:
+            flag = "--" + of.name.replace("_", "-")
+            how = {"is_flag": True}
+            if of.type != "bool":
+                how = {"type": type_of(of), "default": of.default, "metavar": "N"}
             yield click.option(flag, help=of.metadata["help"], **how)
 
 
-_NAMES = [
-    f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length", "next_word")
-]
+_NAMES = ["search", *(of.name for of in fields(SearchOptions) if of.metadata)]
 
 
 def given_search_option(*allowed: str) -> str | None:
@@ -61,7 +44,6 @@ def search_options(command: Callable) -> Callable:
     @wraps(command)
     def with_options(*args, **kwargs):
         found = {name: kwargs.pop(name) for name in _NAMES}
-        found["sum_all"] = found["sum_all"] == "all"
         read = SEARCHES[found["search"]].reads
         for name in _NAMES[1:]:
             if name not in read and flag_given(name):
@@ -76,8 +58,3 @@ def search_options(command: Callable) -> Callable:
         return command(*args, options=found, **kwargs)
 
     return all_of(*_options())(with_options)
-
-
-def grouped_for(options: SearchOptions, items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield batches of sentences that are searched together, SENTENCES at most."""
-    return batches(items, lambda item: 1, min(SENTENCES, sentences_at_once(options)))

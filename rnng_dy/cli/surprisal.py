@@ -16,16 +16,15 @@ from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
-    kneser_ney_option,
     open_option,
     order_option,
     seed_option,
     unknown_option,
 )
 from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
+from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.source import source_options, stimuli_options
-from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
+from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
     OF_NEXT_WORD,
@@ -44,7 +43,7 @@ from rnng_dy.search.measured_lines import (
     searched_lines,
     sequential_lines,
 )
-from rnng_dy.search.surprisal import SearchOptions, measures_of
+from rnng_dy.search.surprisal import SearchOptions, measures_of, search_batches
 from rnng_dy.search.trees import NumberedSentence
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import read_stimuli
@@ -59,7 +58,6 @@ DEFAULT = "english-generative"
     type=GENERATIVE,
     help=f"Generative or LSTM language model: folder, archive or name.  [default: {DEFAULT}]",
 )
-@kneser_ney_option
 @scorer_option
 @order_option
 @outputs_option(FORMS)
@@ -87,7 +85,6 @@ DEFAULT = "english-generative"
 @sentences_job
 def surprisal(
     folder,
-    train_path,
     scorer,
     order,
     source,
@@ -110,9 +107,7 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv -o surprisals.html
     """  # fmt: skip
-    if [folder, train_path, scorer].count(None) < 2:
-        raise click.UsageError("give either --model or --kneser-ney or --scorer")
-    baseline, folder = chosen_baseline(train_path, scorer, order), folder or DEFAULT
+    baseline, folder = chosen_scorer(folder, scorer, order), folder or DEFAULT
     check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
     _check_rows(source, merge, by_region, end)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
@@ -167,7 +162,7 @@ def surprisal(
         items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
         job.write(
             next(iter(writers)),
-            grouped_for(options, items),
+            search_batches(options, items),
             lines,
             partial(line_without_memory, wanted),
             options,

@@ -113,7 +113,7 @@ def test_chinese_files_are_prepared_as_utf8(tmp_path):
     [
         ("(S (NN a)\n", 1, "unbalanced brackets"),
         ("(S (NN a)))\n", 1, "unbalanced brackets"),
-        ("(S (NN a))\n(S (NP))\n", 2, "a preterminal needs a word"),
+        ("(S (NN a))\n(S (NP))\n", 2, "(NP) is empty"),
         ("(S (NN a))\n(S ())\n", 2, "is empty"),
         ("(S (NN a) b)\n", 1, "near '(S (NN a) b)'"),
         ("not a tree\n", 1, "'not' stands beside the brackets"),

@@ -43,13 +43,8 @@ def prepare(path, text, *options):
     return invoke("prepare", path, *options)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--from", "icepahc"), ("--from", "trees", "--strip-ids", "--strip-lemmas")],
-    ids=["icepahc", "trees"],
-)
-def test_icelandic_trees_are_left_with_their_words(tmp_path, options):
-    result = prepare(tmp_path / "a.psd", ICELANDIC, *options)
+def test_icelandic_trees_are_left_with_their_words(tmp_path):
+    result = prepare(tmp_path / "a.psd", ICELANDIC, "--from", "icepahc")
     assert result.stdout.splitlines() == STRIPPED
     assert result.stderr == "5 trees read, 3 emptied, 0 preterminals skipped, 2 written\n"
 
@@ -71,12 +66,6 @@ def test_english_words_have_no_lemma_and_keep_their_hyphens(tmp_path):
         "(IP (NP (PRO She)) (VBD told) (NP (PRO me)) (CP (IP (NP (EX there)) (BED were) "
         "(NP (NUM 0) (ADJ well-known) (NS cures)))) (E_S .))\n"
     )
-
-
-def test_lemmas_alone_leave_traces_and_ids(tmp_path):
-    text = "( (IP (NP-SBJ (-NONE- *)) (NP *con*) (VB fer-fara)) (ID X.1))"
-    result = prepare(tmp_path / "a.psd", text, "--from", "trees", "--strip-lemmas")
-    assert result.stdout == "(TOP (IP (NP *con*) (VB fer)) (ID X.1))\n"
 
 
 def test_without_the_options_all_stays_as_it_was(tmp_path):

@@ -176,7 +176,6 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
         (["--stimuli", "--by-region", "--end"], "leave out --end"),
         (["--merge"], "--merge is for running text: add --text"),
         (["--stimuli", "--column", "word"], "items.csv:1: no column 'word', but item, condition"),
-        (["--stimuli", "--max-length", "3"], "items.csv:2: a sentence of 4 tokens"),
     ],
 )
 def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):

@@ -31,7 +31,7 @@ OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
 KINDS = {
     "generator": ["--model", "generator", *SMALL],
     "lm": ["--model", "lm"],
-    "n-grams": ["--kneser-ney", "train.oracle"],
+    "n-grams": ["--scorer", "kneser-ney=train.oracle"],
 }
 
 
@@ -324,28 +324,20 @@ def test_all_searches_have_the_columns_that_they_can_have():
         run("--model", "generator", "s.txt", "--search", "variable", "--particles", "50").stdout
     )
     assert list(rows[0]) == COLUMNS
-    summed = table(run(*KINDS["generator"], "s.txt", "--sum", "all").stdout)
-    like = table(run(*KINDS["generator"], "s.txt", "--like-reference").stdout)
-    bits = [sum(float(r["surprisal"]) for r in rows) for rows in (summed, like)]
-    assert bits[0] < bits[1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--model", "parser", "s.txt"], "parser is a parser, which gives words no probability"),
-        ([*KINDS["lm"], "--kneser-ney", "train.oracle", "s.txt"], "either --model or --kneser-ney"),
+        ([*KINDS["lm"], "--scorer", "kneser-ney=train.oracle", "s.txt"], "either --model or --scorer"),
         ([*KINDS["lm"], "s.txt", "-o", "t.trees"], "-o FILE.trees is for generative models"),
         ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
-        (
-            ["--model", "generator", "s.txt", "--search", "variable", "--sum", "all"],
-            "--sum is for --search beam",
-        ),
         (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
-        (["--kneser-ney", "s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
+        (["--scorer", "kneser-ney=s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
         ([*KINDS["generator"], "--order", "3", "s.txt"], "--order is for n-gram models"),
         ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),
         (["--model", "nowhere", "s.txt"], "nowhere"),
@@ -481,7 +473,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
 def test_a_part_of_other_options_is_not_gone_on_with(folder):
     arguments = ["--model", "generator", "many.txt", "-o", "cut"]
     run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["-o", "j.jsonl"], ["--end"], ["--sum", "all"]):
+    for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
         result = run(*arguments, *SMALL, *changed, "--resume")
