@@ -134,8 +134,7 @@ unknown_option = click.option(
     "--unknown",
     type=click.Choice(["class", "error"]),
     default="class",
-    help="A word that the model does not know: read it as its class of unknown words, or stop before the work with an "
-    "error that names its place.",
+    help="Read a word that the model does not know as its class, or stop before the work.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."

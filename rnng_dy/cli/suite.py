@@ -70,7 +70,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     help=f"Model folder, archive or name, one or more.  [default: {DEFAULT_MODEL}]",
 )
 @several_scorers_option
-@search_options
+@partial(search_options, without=("like_reference", "runs"))
 @open_option
 @unknown_option
 @click.option(
