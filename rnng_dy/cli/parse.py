@@ -57,7 +57,7 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
         decoder = parser_decoder(wanted, options.beam if flag_given("beam") else None)
-    reader = reader_of(job.open(kind.name, folder), source)
+    reader = reader_of(job.open(kind.kind, folder), source)
     if generator:
         job.open("generative", generator)
     several = wanted.nbest is not None

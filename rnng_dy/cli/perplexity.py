@@ -88,7 +88,7 @@ def perplexity(
         words = [entry.word for entry in read_clusters(clusters_path)]
         model = KneserNey.of_oracle(baseline.source, order, words)
     else:
-        model = job.open_place(baseline or ModelFolder(kind.name, folder, job.device))
+        model = job.open_place(baseline or ModelFolder(kind.kind, folder, job.device))
     sentences = with_words_as_read(model, list(source.read(lambda: model.segmenter, warn)))
     sentences = [s for s in sentences if s.tokens]
     if unknown := unknown_in(sentences):

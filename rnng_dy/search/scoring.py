@@ -16,8 +16,9 @@ from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import words as words_of
 from oracle.unknown import CLASSES
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.parallel import batches
-from rnng_dy.search.model import Derivation, Model
+from rnng_dy.search.model import Model
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -39,7 +40,7 @@ def joint_log_probs(
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
     dy.renew_cg(derivatives=False)
-    return log_probs(model, map(model.derived, examples)).tolist()
+    return log_probs(model, map(model.network.derivation, examples)).tolist()
 
 
 def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
@@ -47,7 +48,7 @@ def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
 
     All are in the current graph, which runs once.
     """
-    losses, decision_of, paths = model.losses(trees)
+    losses, decision_of, paths = model.network.losses(trees)
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
     of_decision = -np.bincount(decision_of, values.astype(np.float64))
     return np.array([of_decision[path].sum() for path in paths])
