@@ -1,4 +1,4 @@
-"""The files that training starts from, made from trees: clean trees in two parts, and the oracle of each part."""
+"""What training starts from, made from trees: clean trees in two parts, and the oracle of each part."""
 
 from __future__ import annotations
 
@@ -9,31 +9,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import floor
-from pathlib import Path
 from typing import TypeVar
 
-from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines, read_trees
+from oracle.blocks import OracleSentence, make_oracle
+from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines
 from oracle.errors import InputError
-from oracle.files import numbered_lines, open_text, reading, replacing
+from oracle.files import numbered_lines, open_text, reading
 from oracle.lazy import nltk
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
-
-PARTS = ("train", "dev")
-
-
-def trees_of(folder: Path, part: str) -> Path:
-    """Return the path where `make_training_data` writes the trees of a part."""
-    return folder / f"{part}.trees"
-
-
-def oracle_of(folder: Path, part: str) -> Path:
-    """Return the path where `make_training_data` writes the oracle of a part."""
-    return folder / f"{part}.oracle"
 
 
 @dataclass(frozen=True)
@@ -178,38 +165,34 @@ def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
 
 
 def make_training_data(
-    folder: Path, trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
-) -> None:
-    """Write `train` and `dev`, trees and oracles, into a folder.
+    trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
+) -> tuple[list[OracleSentence], list[OracleSentence]]:
+    """Return the oracles of a training and a development part, the same as `rnng-dy oracle` makes of these trees.
 
-    `dev` is the development part's trees, or the share of `trees` to hold out for it. The oracles are the same as
-    `rnng-dy oracle` makes of these trees. No tree stays in memory. Raises InputError if no tree is left for a part.
+    `dev` is the development part's trees, or the share of `trees` to hold out for it. Raises InputError if no tree is
+    left for a part.
     """
     if isinstance(dev, TreesFile):
         parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
     else:
         parts = held_out(trees, dev)
-    unknown_words = UnknownWords(recipe.unk, known_words(_written(folder, parts)))
-    system = unlimited(SYSTEMS[recipe.transitions])
-    for part in PARTS:
-        located = read_trees(trees_of(folder, part))
-        with replacing(oracle_of(folder, part)) as stream:
-            write_oracle(make_oracle(located, unknown_words, recipe.generative, system), stream)
+    train_texts: list[str] = []
+    dev_texts: list[str] = []
 
-
-def _written(folder: Path, parts: Iterable[tuple[LocatedTree, bool]]) -> Iterator[list[str]]:
-    """Write the trees of both parts; yield the words of each training tree."""
-    trains = False
-    with (
-        replacing(trees_of(folder, "train")) as train,
-        replacing(trees_of(folder, "dev")) as dev,
-    ):
+    def training_words() -> Iterator[list[str]]:
         for located, is_dev in parts:
-            (dev if is_dev else train).write(f"{located.text}\n")
+            (dev_texts if is_dev else train_texts).append(located.text or "")
             if not is_dev:
-                trains = True
                 yield words(located.tree)
-    if not trains:
-        raise InputError(
-            "one tree alone: held out, it leaves none to train on; give --dev-trees", located.path
-        )
+
+    unknown_words = UnknownWords(recipe.unk, known_words(training_words()))
+    if not train_texts:
+        message = "one tree alone: held out, it leaves none to train on; give --dev-trees"
+        raise InputError(message, trees.path)
+    system = unlimited(SYSTEMS[recipe.transitions])
+
+    def oracle_of(texts: list[str]) -> list[OracleSentence]:
+        located = read_tree_lines(enumerate(texts, 1), trees.path)
+        return list(make_oracle(located, unknown_words, recipe.generative, system))
+
+    return oracle_of(train_texts), oracle_of(dev_texts)

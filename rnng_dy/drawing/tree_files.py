@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
 from oracle.parsed import ParsedSentence, ScoredTree
-from oracle.samples import Sample, begins_samples, read_samples
+from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
 from rnng_dy.evaluation.evalb import NO_TREE, Scores, with_gold_tags
@@ -54,49 +55,35 @@ def read_tree_file(path: str) -> TreeFile:
     If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
     """
+    trees: dict[int, list[FoundTree]] = defaultdict(list)
     # opened once, since content read from a pipe is gone
     with reading(path), open_text(path) as stream:
-        first, all_lines = peeked(stream)
+        first, lines = peeked(stream)
         if begins_samples(first):
-            return _of_samples(path, read_samples(path, all_lines))
-        if first.startswith("{"):
-            return _of_json(path, numbered_lines(all_lines, path))
-        lines = [
-            (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
-            for number, text in numbered_lines(all_lines, path)
-        ]
-    located = list(read_tree_lines(lines, path, bare=True))
-    if all(tree.text is not None for tree in located):
-        numbered, count = [(tree.line, tree) for tree in located], len(lines)
-    else:
-        numbered, count = list(enumerate(located, 1)), len(located)
-    return _tree_file(path, {n: [FoundTree(t.tree, None, t.line)] for n, t in numbered}, count)
-
-
-def _of_samples(path: str, samples: Iterable[Sample]) -> TreeFile:
-    trees: dict[int, list[FoundTree]] = {}
-    for sample in samples:
-        found = FoundTree(sample.tree, sample.log_q, sample.line)
-        trees.setdefault(sample.index + 1, []).append(found)
-    return _tree_file(path, trees, max(trees, default=0))
-
-
-def _of_json(path: str, lines: Iterable[tuple[int, str]]) -> TreeFile:
-    trees, number = {}, 0
-    for number, text in lines:
-        found = ParsedSentence.read(text, path, number).trees
-        trees[number] = [
-            FoundTree(each.parsed(path, number), each.log_prob, number, each.posteriors)
-            for each in found
-        ]
-    return _tree_file(path, {n: of for n, of in trees.items() if of}, number)
-
-
-def _tree_file(path: str, trees: Mapping[int, Sequence[FoundTree]], count: int) -> TreeFile:
+            for s in read_samples(path, lines):
+                trees[s.index + 1].append(FoundTree(s.tree, s.log_q, s.line))
+            count = max(trees, default=0)
+        elif first.startswith("{"):
+            count = 0
+            for count, text in numbered_lines(lines, path):
+                for each in ParsedSentence.read(text, path, count).trees:
+                    tree = each.parsed(path, count)
+                    trees[count].append(FoundTree(tree, each.log_prob, count, each.posteriors))
+        else:
+            numbered = [
+                (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
+                for number, text in numbered_lines(lines, path)
+            ]
+            located = list(read_tree_lines(numbered, path, bare=True))
+            has_lines = all(tree.text is not None for tree in located)
+            count = len(numbered if has_lines else located)
+            for number, tree in enumerate(located, 1):
+                found = FoundTree(tree.tree, None, tree.line)
+                trees[tree.line if has_lines else number].append(found)
     if not trees:
         raise InputError("no tree in this file", path)
-    tagged = all(has_preterminals(found.tree) for of in trees.values() for found in of)
-    return TreeFile(path, trees, count, tagged)
+    every = [found.tree for of in trees.values() for found in of]
+    return TreeFile(path, dict(trees), count, all(map(has_preterminals, every)))
 
 
 def chosen_sections(
@@ -122,7 +109,8 @@ def chosen_sections(
     if gold is None:
         return (section(n, _scored(system.trees.get(n, ()))) for n in numbers)
     # a samples file may end before the last sentences
-    if system.count > gold.count or (system.count < gold.count and not _has_scores(system)):
+    has_scores = any(found.log_prob is not None for of in system.trees.values() for found in of)
+    if system.count > gold.count or (system.count < gold.count and not has_scores):
         few, many = (gold, system) if gold.count < system.count else (system, gold)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
@@ -165,33 +153,16 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
 
 def _fitting(gold: nltk.Tree, found: FoundTree, system: TreeFile, place: str) -> nltk.Tree:
     """Return the system's tree with words and tags to compare with gold. Raises InputError if its words differ."""
-    expected, tokens = words(gold), words(found.tree)
-    bare = not system.is_tagged
-    same = len(expected) == len(tokens) and all(
+    expected, tokens, bare = words(gold), words(found.tree), not system.is_tagged
+    if len(expected) == len(tokens) and all(
         word == token or (bare and token.startswith("UNK"))
         for word, token in zip(expected, tokens, strict=True)
-    )
-    if same:
+    ):
         return with_words(found.tree, expected, tags(gold)) if bare else found.tree
     # words that EVALB deletes may differ
-    if not bare and score_sentence(gold, found.tree).status == Status.SCORED:
-        return found.tree
-    raise InputError(
-        f"other words than the gold tree at {place}: {_difference(expected, tokens)}",
-        system.path,
-        found.line,
-    )
-
-
-def _difference(expected: Sequence[str], tokens: Sequence[str]) -> str:
-    for i, (word, token) in enumerate(zip(expected, tokens, strict=False), 1):
-        if word != token and not token.startswith("UNK"):
-            return f"word {i} is {token!r}, {word!r} in gold"
-    return f"{len(tokens)} words, {len(expected)} in gold"
-
-
-def _has_scores(file: TreeFile) -> bool:
-    return any(found.log_prob is not None for of in file.trees.values() for found in of)
+    if bare or score_sentence(gold, found.tree).status != Status.SCORED:
+        raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
+    return found.tree
 
 
 def _scored(found: Sequence[FoundTree]) -> list[ScoredTree]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from oracle.brackets import format_tree, parse_line
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from oracle.files import finite
 from oracle.lazy import nltk
 from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG
-from oracle.treebank import words as words_of
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
 from rnng_dy.search import posterior as posteriors
@@ -23,7 +22,6 @@ from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, me
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import (
     Bracket,
-    LogProbs,
     MeasuredWords,
     ParsedSentence,
     Posterior,
@@ -148,29 +146,7 @@ def surprisal(model: Any, wanted: Any, limits: Limits) -> Surprisals:
     return Surprisals(model=wanted.model, sentences=sentences)
 
 
-def sample(model: Any, wanted: Any, limits: Limits) -> Trees:
-    """Return trees of sentences drawn from a parser, or sentences with trees drawn from a generative model."""
-    if hasattr(model, "surprisals_of"):
-        drawn = model.sample(n=wanted.n, seed=wanted.seed, max_length=wanted.max_length)
-        return Trees(model=wanted.model, sentences=[_sentence([], None, drawn)])
-    read, encoded = _read(model, _sentences(model, wanted, limits))
-    drawn = sample_batch(model, encoded, wanted.n, wanted.alpha, [[wanted.seed]] * len(read))
-    answers = [
-        _sentence(*of, _trees(model, of, found)) for of, found in zip(read, drawn, strict=True)
-    ]
-    return Trees(model=wanted.model, sentences=answers)
-
-
-def score(model: Any, wanted: Any, limits: Limits) -> LogProbs:
-    """Return the log probabilities of trees."""
-    trees = list(map(parse_line, wanted.trees))
-    longest = max((len(words_of(tree)) for tree in trees), default=0)
-    if longest > limits.words:
-        raise RnngError(f"trees: a tree of {longest} words, more than {limits.words}")
-    return LogProbs(model=wanted.model, log_probs=finite([model.log_prob(tree) for tree in trees]))
-
-
-ANSWERS = {"parse": parse, "surprisal": surprisal, "sample": sample, "score": score}
+ANSWERS = {"parse": parse, "surprisal": surprisal}
 """Functions of a model, a request and limits, by the name of the request. They raise RnngError."""
 
 

@@ -13,7 +13,7 @@ from rnng_dy import __version__
 from rnng_dy.serve.answers import ANSWERS
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.pages import Pages
-from rnng_dy.serve.requests import Asked, reason_of, request_types
+from rnng_dy.serve.requests import reason_of, request_types
 from rnng_dy.serve.worker import Worker
 
 BODY = 65536
@@ -54,7 +54,7 @@ def application(worker: Worker, limits: Limits) -> FastAPI:
         """The models of this server."""
         return {"models": models}
 
-    def add(name: str, kind: type[Asked]) -> None:
+    def add(name: str, kind: type[BaseModel]) -> None:
         async def answer(wanted: kind, request: Request) -> Any:
             return await worker.run(request, ANSWERS[name], wanted)
 

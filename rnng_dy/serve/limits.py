@@ -12,7 +12,7 @@ class Limits:
     words: int = 100
     """Most words of a sentence."""
     sentences: int = 20
-    """Most sentences, or trees to score, of a request."""
+    """Most sentences of a request."""
     characters: int = 5000
     """Most characters of a text."""
     trees: int = 20

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from oracle.brackets import format_tree, parse_line
 from rnng_dy.drawing import pages
@@ -20,7 +20,7 @@ from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.evalb_sentence import score_sentence
 from rnng_dy.serve.answers import measured, parse
 from rnng_dy.serve.limits import Limits
-from rnng_dy.serve.requests import Asked, ParsedSentence, names_of, reason_of
+from rnng_dy.serve.requests import ParsedSentence, names_of, reason_of
 from rnng_dy.serve.worker import Worker
 
 GARDEN_PATH = "After the patient visited the doctor left the room."
@@ -42,7 +42,7 @@ class Pages:
         self,
         worker: Worker,
         limits: Limits,
-        kinds: Mapping[str, type[Asked]],
+        kinds: Mapping[str, type[BaseModel]],
         openapi: Callable[[], dict[str, Any]],
     ):
         self._worker, self._limits, self._kinds, self._openapi = worker, limits, kinds, openapi
@@ -105,7 +105,7 @@ class Pages:
         # the event loop continues meanwhile
         return HTMLResponse(await asyncio.to_thread(html), status)
 
-    def _wanted(self, name: str, query: Mapping[str, str]) -> Iterator[Asked]:
+    def _wanted(self, name: str, query: Mapping[str, str]) -> Iterator[Any]:
         """Yield the requests to the chosen model and to the one to compare it with. Raises ValidationError."""
         fields = {field: text for field, text in query.items() if field != "other"}
         first = query["model"] or names_of(name, self._worker.models)[0]

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.serve.limits import Limits
 
 
@@ -78,21 +77,6 @@ class Surprisals(BaseModel):
     sentences: list[MeasuredWords]
 
 
-class LogProbs(BaseModel):
-    """Log probabilities of trees."""
-
-    model: str
-    log_probs: list[float | None] = Field(description="In nats; null for an impossible tree.")
-
-
-class Asked(BaseModel):
-    """A request to a model."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    answer: ClassVar[type[BaseModel]] = Trees
-    model: str
-
-
 def reason_of(error: Any) -> str:
     """Return the reason of a validation error: the name of the field, and what is wrong with it."""
     first = error.errors()[0]
@@ -107,7 +91,7 @@ def names_of(name: str, models: Mapping[str, Any]) -> list[str]:
     return [each for each, model in models.items() if hasattr(model, needed)]
 
 
-def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[Asked]]:
+def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[BaseModel]]:
     """Return the kinds of requests that these models can answer, by name; a default is a limit where that is less."""
 
     def number(default: int, most: int, help: str, least: int = 1) -> Any:
@@ -121,7 +105,9 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[A
     token = word | Annotated[list[word], Field(min_length=2, max_length=2)]
     sentence = Annotated[list[token], Field(min_length=1, max_length=limits.words)]
 
-    class OfText(Asked):
+    class Asked(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True)
+        answer: ClassVar[type[BaseModel]] = Trees
         text: str = Field("", max_length=limits.characters, description="Running text.")
         sentences: list[sentence] = Field(
             [],
@@ -130,12 +116,12 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[A
         )
 
         @model_validator(mode="after")
-        def _has_one(self) -> "OfText":
+        def _has_one(self) -> "Asked":
             if self.text and self.sentences:
                 raise ValueError("give either text or sentences")
             return self
 
-    class Parse(OfText):
+    class Parse(Asked):
         """Trees of sentences."""
 
         model: named("parse")
@@ -148,7 +134,7 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[A
         )
         seed: int = Field(1, ge=0, lt=2**32, description="Seed of the samples.")
 
-    class Surprisal(OfText):
+    class Surprisal(Asked):
         """Surprisal of each word in bits, with the further measures of the search."""
 
         answer = Surprisals
@@ -158,25 +144,5 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[A
         end: bool = Field(False, description="Whether the end of a sentence has a record.")
         beams: bool = Field(False, description="Whether words have the partial trees after them.")
 
-    class Sample(OfText):
-        """Samples: trees of given sentences from a parser, sentences with trees from a generative model."""
-
-        model: named("sample")
-        n: int = number(1, limits.samples, "Samples, of each sentence if there are any.")
-        alpha: float = Field(
-            FLATTENED, ge=0, le=10, description="Parsers: exponent that flattens the distribution."
-        )
-        seed: int = Field(1, ge=0, lt=2**32, description="The same seed gives the same samples.")
-        max_length: int = number(50, limits.words, "Generative models: most words of a sentence.")
-
-    class Score(Asked):
-        """Log probabilities of trees."""
-
-        answer = LogProbs
-        model: named("score")
-        trees: list[Annotated[str, Field(max_length=limits.characters)]] = Field(
-            max_length=limits.sentences, description="Trees in brackets."
-        )
-
-    kinds = {"parse": Parse, "surprisal": Surprisal, "sample": Sample, "score": Score}
+    kinds = {"parse": Parse, "surprisal": Surprisal}
     return {name: kind for name, kind in kinds.items() if names_of(name, models)}

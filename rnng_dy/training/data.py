@@ -7,14 +7,13 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import format_tree, read_trees
+from oracle.brackets import format_tree, parse_line, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
-from oracle.training_data import Recipe, TreesFile, make_training_data, oracle_of, trees_of
+from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
 from rnng_dy.results import content_hash
@@ -91,17 +90,14 @@ def data_of_oracles(sources: Sources, parses: bool) -> Data:
     return Data(sentences, dev_sentences, golds, str(train), str(dev), inputs)
 
 
-def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
-    """Make oracles from trees in an empty folder.
-
-    Raises InputError for what is no tree, or if no tree is left.
-    """
+def data_of_trees(sources: Sources, recipe: Recipe) -> Data:
+    """Make oracles from trees. Raises InputError for what is no tree, or if no tree is left."""
     trees = _trees_file("trees", sources)
     dev = trees if sources.dev_trees is None else _trees_file("dev_trees", sources)
     files = [trees] if dev is trees else [trees, dev]
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
     part = Fraction(str(sources.hold_out)) if dev is trees else dev
-    make_training_data(folder, trees, part, recipe)
+    sentences, dev_sentences = make_training_data(trees, part, recipe)
     for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
@@ -112,11 +108,7 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
         )
     inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
     inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
-    sentences = read_oracle(oracle_of(folder, "train"))
-    dev_sentences = read_oracle(oracle_of(folder, "dev"))
-    golds = []
-    if not recipe.generative:
-        golds = [located.tree for located in read_trees(str(trees_of(folder, "dev")))]
+    golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
     return Data(sentences, dev_sentences, golds, trees.path, dev.path, inputs)
 
 

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
-from oracle.training_data import Recipe, evenly_spaced, trees_of
+from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
@@ -160,7 +159,6 @@ def train(
                 raise RnngError(f"{origin} was trained without --pos")
 
         # data
-        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
             data = data_of_oracles(sources, parses)
         else:
@@ -169,7 +167,7 @@ def train(
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(sources, recipe, made)
+            data = data_of_trees(sources, recipe)
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
@@ -257,7 +255,7 @@ def train(
                 log.append_record(place, record)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
-                stream.write(trees_of(made, "dev").read_text(encoding="utf-8"))
+                stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
         warn_of(data.source, data.train, impossible)
 
         # updates

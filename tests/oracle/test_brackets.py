@@ -70,11 +70,6 @@ def test_a_unicode_space_is_part_of_a_word(tmp_path):
     assert format_tree(located.tree) == located.text
 
 
-def test_a_byte_order_mark_is_no_word(tmp_path):
-    [located] = read(tmp_path, "\ufeff(S (A a))\n")
-    assert located.text == "(S (A a))"
-
-
 def test_a_deep_tree_is_read_and_written(tmp_path):
     text = "(S " * 20000 + "(A a)" + ")" * 20000
     [located] = read(tmp_path, text)
@@ -142,23 +137,6 @@ def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message)
     assert error.line == line
     assert str(error).startswith(f"{tmp_path / 'in.trees'}:{line}: ")
     assert message in str(error)
-
-
-def test_an_error_quotes_the_text_near_it(tmp_path):
-    error = refusal(tmp_path, "(S (A one) (B two) (C) (D four))\n")
-    assert "near '(S (A one) (B two) (C) (D four))'" in str(error)
-
-
-def test_bytes_in_another_encoding_are_refused_with_their_line(tmp_path):
-    error = refusal(tmp_path, "(S (A a))\n(S (A café))\n".encode("latin-1"))
-    assert error.line == 2
-    assert "not utf-8 after '(S (A caf'" in str(error)
-    assert "--encoding gb18030" in str(error)
-
-
-def test_an_encoding_can_be_named(tmp_path):
-    [located] = read(tmp_path, "(S (A 上海))".encode("gb18030"), encoding="gb18030")
-    assert located.tree.leaves() == ["上海"]
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "base64"])

@@ -77,24 +77,6 @@ def test_what_is_no_text_in_utf8_is_named_with_its_line(tmp_path, content, reaso
     assert str(told.value).startswith(f"{path}{reason}")
 
 
-def test_an_encoding_that_does_not_exist_is_an_error(tmp_path):
-    with pytest.raises(InputError, match="unknown encoding: klingon"):
-        list(read_lines(written(tmp_path / "file", "a"), "klingon"))
-
-
-def test_lines_of_a_pipe_come_while_it_is_written(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    descriptor = os.open(tmp_path / "pipe", os.O_RDWR)
-    try:
-        os.write(descriptor, b"a\nb")
-        with open_text(tmp_path / "pipe") as stream:
-            assert stream.readline() == "a\n"
-            os.write(descriptor, b"c\n")
-            assert stream.readline() == "bc\n"
-    finally:
-        os.close(descriptor)
-
-
 def test_a_dash_is_standard_input_and_output(monkeypatch):
     source = io.TextIOWrapper(io.BytesIO("é\u2028\r\n".encode()), encoding="ascii")
     sink = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
@@ -215,18 +197,6 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "file").read_text() == "text"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        written(path, "text")
-        assert os.read(reader, 100) == b"text"
-    finally:
-        os.close(reader)
-    assert path.is_fifo()
-
-
 @pytest.mark.parametrize(
     ("name", "number"), [("none/file", errno.ENOENT), ("folder", errno.EISDIR)]
 )
@@ -307,10 +277,3 @@ def test_blocks_nest_but_not_across_threads(tmp_path):
     assert len(refused) == 1
     other()
     assert len(refused) == 1
-
-
-def test_a_folder_beside_which_nothing_can_be_written_is_not_locked(tmp_path):
-    (tmp_path / ".out.lock").symlink_to("nowhere/none")
-    with locked(tmp_path / "out"):
-        pass
-    assert names(tmp_path) == [".out.lock"]

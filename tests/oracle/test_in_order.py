@@ -8,7 +8,7 @@ import pytest
 
 from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
-from oracle.errors import InputError, RnngError, UnderivableError
+from oracle.errors import RnngError, UnderivableError
 from oracle.transitions import REDUCE, SHIFT, InOrder, unlimited
 from oracle.transitions.in_order import FINISH
 
@@ -64,11 +64,6 @@ def test_at_most_101_nonterminals_are_open(words):
     assert PJ in valid(words, [*deep, SHIFT])
     assert valid(words, [*deep, SHIFT, PJ, SHIFT]) == {SHIFT, REDUCE}
     assert PJ in valid(words, [*deep, SHIFT, PJ, SHIFT, REDUCE])
-
-
-def test_limits_can_be_lowered():
-    assert valid(5, [SHIFT, PJ, SHIFT], max_open=0) == {SHIFT, REDUCE}
-    assert valid(1, [SHIFT, *UNARY], max_unary=1) == {FINISH}
 
 
 def test_the_tree_of_the_paper():
@@ -156,28 +151,6 @@ def test_an_oracle_is_told_by_its_actions(tmp_path):
     [sentence] = read(tmp_path, [*ROWS, *ACTIONS])
     assert sentence.transitions == "in-order"
     assert sentence.actions == tuple(ACTIONS)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (
-            [*ROWS, *ACTIONS[:4], "NT(S)", *ACTIONS[5:]],
-            r":1: .* action 5, 'NT\(S\)', is none of PJ",
-        ),
-        ([*ROWS, *ACTIONS[:-1]], ":1: .* the actions end without FINISH"),
-        ([*ROWS, *["SHIFT"] * 3], ":1: .* no tree: action 1, 'SHIFT', puts a word outside"),
-        ([*ROWS, "The cat sat", *ACTIONS], ":1: 3 lines between the tree and its actions, not 2"),
-        ([*ROWS, *["The cat sat"] * 3, *ACTIONS], ":1: 5 lines between the tree and its actions"),
-        (ROWS[:1], ":1: no actions after the tree"),
-        (ROWS, ":1: no actions after the tree"),
-        ([ROWS[0], *ACTIONS], ":1: 0 lines between the tree and its actions"),
-        ([*ROWS[:2], *ACTIONS], ":1: 1 lines between the tree and its actions"),
-    ],
-)
-def test_what_is_wrong_with_an_oracle_is_said(tmp_path, lines, message):
-    with pytest.raises(InputError, match=f"x.oracle{message}"):
-        read(tmp_path, lines)
 
 
 def test_a_deep_tree_has_actions():

@@ -70,20 +70,6 @@ def test_of_many_sentences_a_parsers_tagger_sees_some_from_everywhere(monkeypatc
     assert tagging.tagger_of_training(sentences, seed=1).classes == {"T0", "T2", "T5", "T7"}
 
 
-@pytest.mark.parametrize(
-    "sentences", [[[("a", "X"), ("b", "X")]], [[("a", "X")]], 30 * [[("a", "X")]]]
-)
-def test_one_sentence_and_one_tag_are_enough(sentences):
-    tagger = tagging.tagger_of_training(sentences, seed=1)
-    assert tagging.tags_by(tagger, ["a", "unseen"]) == ["X", "X"]
-
-
-def test_the_same_tags_are_counted():
-    agreement = tagging.same_tags([[("a", "X"), ("b", "Y")], [("c", "Z")]], [["X", "X"], ["Z"]])
-    assert agreement == (3, 2)
-    assert agreement.percent == pytest.approx(200 / 3)
-
-
 def test_new_tags_leave_the_tree_and_the_old_one_alone():
     tree = Tree.fromstring("(S (NP (A a)) (VP (B b) (C c)))")
     new = with_tags(tree, ["X", "Y", "Z"])

@@ -59,10 +59,6 @@ def test_at_most_101_nonterminals_are_open(words):
     assert NT in valid(words, [NT] * 101 + [SHIFT, REDUCE])
 
 
-def test_the_limit_can_be_lowered():
-    assert valid(5, [NT, NT], max_open=1) == {SHIFT}
-
-
 @pytest.mark.parametrize("words", [1, None])
 def test_a_tree_is_finished_when_its_root_is_closed(words):
     assert not walk(words, []).is_finished

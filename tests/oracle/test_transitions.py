@@ -57,10 +57,6 @@ def test_lone_words_without_tags_need_to_be_told():
     )
 
 
-def test_a_root_is_no_preterminal_of_a_sample():
-    assert actions_of(parse_line("(NP it)")) == ["NT(NP)", "SHIFT", "REDUCE"]
-
-
 def test_a_deep_tree_has_actions():
     depth = 20000
     actions = ["NT(S)"] * depth + ["SHIFT"] + ["REDUCE"] * depth

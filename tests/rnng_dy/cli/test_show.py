@@ -122,14 +122,9 @@ def bad(*arguments, text=None):
 
 def test_other_words_than_gold_name_both_places(files):
     files(system=[GOLD, GOLD.replace("cat", "dog"), GOLD])
-    assert (
-        "system:2: other words than the gold tree at gold:2: word 2 is 'dog', 'cat' in gold"
-        in bad("system", "--gold", "gold")
-    )
+    assert "system:2: other words than the gold tree at gold:2" in bad("system", "--gold", "gold")
     files(system=[GOLD, "(S (NP (DT The)))", GOLD])
-    assert "system:2: other words than the gold tree at gold:2: 1 words, 4 in gold" in bad(
-        "system", "--gold", "gold"
-    )
+    assert "system:2: other words than the gold tree at gold:2" in bad("system", "--gold", "gold")
 
 
 def test_what_evaluation_deletes_may_differ(files):

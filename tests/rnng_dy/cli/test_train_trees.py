@@ -259,7 +259,7 @@ def test_trees_that_are_too_deep_are_left_out_with_their_place():
 
 
 @pytest.mark.parametrize(
-    "where", ["oracle.training_data.write_oracle", "clusters.brown.brown_clusters"]
+    "where", ["oracle.training_data.make_oracle", "clusters.brown.brown_clusters"]
 )
 def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
     def stopped(*_, **__):

@@ -98,29 +98,12 @@ def test_any_text_is_text(page, text):
         assert text in shown
 
 
-def test_bytes_that_are_not_utf8_are_shown_as_escapes():
-    assert "caf\\udce9" in "".join(Parsed("".join(surprisals("caf\udce9"))).texts)
-
-
 def test_what_a_template_is_not_given_is_an_error_that_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("before")
     with pytest.raises(UndefinedError, match="title"):
         write_output(str(path), pages.parts("trees.html", sections=[], description=""))
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
-
-
-def test_the_parts_of_a_page_are_made_when_they_are_asked_for():
-    made = []
-
-    def svg_of(picture):
-        made.append(picture)
-        return ""
-
-    sections = [section(i, [ScoredTree("(S a)", None)]) for i in range(100)]
-    parts = pages.parts("trees.html", title="", description="", sections=sections, svg_of=svg_of)
-    assert not made
-    assert any(part == "1" for part in parts) and len(made) < 10
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,10 @@ import pytest
 from oracle.samples import read_likelihoods
 from rnng_dy.evaluation.evalb import score_files
 from rnng_dy.evaluation.perplexity import gap
-from rnng_dy.reproduce.report import KINDS, markdown, tables
+from rnng_dy.reproduce.report import markdown
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
 from rnng_dy.reproduce.systems import parse
+from rnng_dy.reproduce.tables import KINDS, tables
 from rnng_dy.search.importance import read_sampled
 
 from ...commands import COMMAND, invoke, started, until
@@ -180,19 +181,3 @@ def test_a_stopped_reproduction_loses_no_finished_stage(trees, by):
     again = invoke(*arguments(trees, *few)).stderr
     assert "clusters: up to date" in again and begun in again
     assert (trees / "out" / "parser-buggy-1" / "parameters.npz").exists()
-
-
-@pytest.mark.parametrize(("treebank", "unk"), [("sinica", "single"), ("gum", "berkeley")])
-def test_other_treebanks_run_through(shared, tmp_path, treebank, unk):
-    lines = []
-    for part, size in (("train", 150), ("dev", 15), ("test", 15)):
-        text = (shared / "treebanks" / treebank / f"{part}.trees").read_text(encoding="utf-8")
-        # words beyond ASCII, sentences that begin with #
-        odd = [line for line in text.splitlines(True) if not line.isascii() or "(# #)" in line]
-        lines += (odd[: size // 2] + text.splitlines(True))[:size]
-    write_parts(tmp_path, lines, (150, 15, 15))
-    few = ("--systems", "corrected", "--tags", "gold", "--epochs", 1)
-    invoke(*arguments(tmp_path, "--unk", unk, *few))
-    if treebank == "sinica":
-        statistics = results(tmp_path)["Corpus statistics (table 1)"]
-        assert row_of(statistics, part="test", count="unk types")["here"] == 1

@@ -21,9 +21,8 @@ from .conftest import client_of, needs_serve
 
 pytestmark = needs_serve
 
-NAMES = ["parse", "surprisal", "sample", "score"]
+NAMES = ["parse", "surprisal"]
 WORDS = ["The", "cat", "sat", "."]
-TREE = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
 
 def posted(client, name, **content):
@@ -95,23 +94,6 @@ def test_surprisal_with_the_partial_trees(client):
     assert sentence["words"][1]["beam"][0]["tree"].endswith("cat")
 
 
-def test_sample_draws_as_the_python_interface(client, models):
-    more = {"n": 2, "seed": 7, "max_length": 12}
-    found = posted(client, "sample", model="english-generative", **more)
-    expected = models["english-generative"].sample(**more)
-    trees = found["sentences"][0]["trees"]
-    assert [tree["tree"] for tree in trees] == [format_tree(tree) for tree, _ in expected]
-    of_parser = posted(client, "sample", sentences=[WORDS], n=4, seed=3)["sentences"][0]["trees"]
-    expected = models["english"].sample(WORDS, 4, seed=3)
-    assert [tree["tree"] for tree in of_parser] == [format_tree(tree) for tree, _ in expected]
-
-
-@pytest.mark.parametrize("name", ["english", "english-generative"])
-def test_score_gives_log_probabilities_and_null_for_impossible_trees(client, models, name):
-    found = posted(client, "score", model=name, trees=[TREE, "(NONE (DT The))"])
-    assert found["log_probs"] == [models[name].log_prob(nltk.Tree.fromstring(TREE)), None]
-
-
 def test_models_are_listed(client):
     found = client.get("/api/models").json()["models"]
     assert [model["name"] for model in found] == ["english", "english-generative"]
@@ -164,13 +146,7 @@ def test_a_model_without_trees_has_surprisals_alone(models):
         ("parse", {"model": "english-generative", "text": "a", "samples": 5}, "samples: "),
         ("surprisal", {"model": "english", "text": "a"}, "model: "),
         ("surprisal", {"text": "a", "beam": 501}, "beam: "),
-        ("sample", {"n": 501}, "n: "),
-        ("sample", {"alpha": -1.0, "text": "a"}, "alpha: "),
-        ("sample", {"seed": -1}, "seed: "),
-        ("score", {}, "trees: "),
-        ("score", {"trees": ["(S (NP"]}, "unbalanced"),
-        ("score", {"trees": ["(S" + " (X a)" * 101 + ")"]}, "trees: a tree of 101 words"),
-        ("score", {"trees": "(S a)"}, "trees: "),
+        ("parse", {"text": "a", "seed": -1}, "seed: "),
     ],
 )
 def test_a_request_that_cannot_be_answered_names_the_field(client, name, content, reason):
@@ -198,7 +174,7 @@ def test_limits_bind_defaults_too(models):
         expected = posted(client, "surprisal", text="The cat", beams=True, beam=5, word_beam=5)
         assert sentence == expected["sentences"][0]
         schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    assert schemas["Sample"]["properties"]["max_length"]["default"] == 8
+    assert schemas["Surprisal"]["properties"]["beam"]["default"] == 5
     assert schemas["Parse"]["properties"]["k"]["maximum"] == 1
 
 
@@ -247,7 +223,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
-FIELDS = ["text", "model", "sentences", "trees", "k", "n", "samples", "seed", "alpha", "end"]
+FIELDS = ["text", "model", "sentences", "k", "samples", "seed", "beam", "end"]
 bodies = st.one_of(
     st.binary(max_size=60),
     (st.dictionaries(st.sampled_from(FIELDS), anything, max_size=3) | anything).map(

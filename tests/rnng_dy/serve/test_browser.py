@@ -85,13 +85,6 @@ def test_trees_appear_while_one_types_and_the_address_holds_them(page):
     assert page.locator("#answer svg").count() == drawn
 
 
-def test_a_mistake_is_said_on_the_page(page):
-    page.goto("/parse?text=It+works.")
-    page.get_by_label("Text").fill("a " * 101)
-    until(page, lambda: page.get_by_role("alert").count() == 1)
-    assert "101 words" in page.get_by_role("alert").inner_text()
-
-
 def test_the_film_is_played_by_keys_links_and_a_button(page):
     page.goto("/surprisal")
     word = page.locator(".frame:target .controls b")
@@ -111,16 +104,6 @@ def test_the_film_is_played_by_keys_links_and_a_button(page):
     until(page, lambda: word.inner_text() == "doctor")
     page.keyboard.press("Escape")
     until(page, lambda: word.count() == 0)
-
-
-def test_keys_in_a_field_are_the_fields_own(page):
-    page.goto("/surprisal?text=It+works.")
-    field = page.get_by_label("Sentences")
-    field.focus()
-    page.keyboard.press("End")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.type("2")
-    assert field.input_value() == "It works2."
 
 
 @pytest.mark.parametrize("width", [PHONE, SCREEN])

@@ -65,25 +65,6 @@ def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):
     assert (ended.exit_code, message in ended.output) == (2, True), ended.output
 
 
-def test_a_taken_port_is_a_message():
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "rnng_dy", "serve", "--model", "english", "--port", port]
-        ended = subprocess.run(command, capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert "in use" in ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
-def test_a_device_that_nobody_has_is_a_message():
-    command = [sys.executable, "-m", "rnng_dy", "serve", "--model", "english", "--port", "0"]
-    ended = subprocess.run([*command, "--device", "tpu"], capture_output=True, text=True)
-    assert (ended.returncode, "no device 'tpu'" in ended.stderr) == (2, True), ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch):
     real = builtins.__import__
 
