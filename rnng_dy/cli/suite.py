@@ -35,9 +35,8 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
-from rnng_dy.evaluation.suite_files import shipped
+from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
-from rnng_dy.evaluation.suite_sources import suites_of
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling

@@ -100,34 +100,6 @@ def test_chinese_files_are_prepared_as_utf8(tmp_path):
         assert says in refused.stderr
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(
-    ("content", "line", "message"),
-    [
-        ("(S (NN a)\n", 1, "unbalanced brackets"),
-        ("(S (NN a)))\n", 1, "unbalanced brackets"),
-        ("(S (NN a))\n(S (NP))\n", 2, "(NP) is empty"),
-        ("(S (NN a))\n(S ())\n", 2, "is empty"),
-        ("(S (NN a) b)\n", 1, "near '(S (NN a) b)'"),
-        ("not a tree\n", 1, "'not' stands beside the brackets"),
-    ],
-)
-def test_bad_trees_end_with_one_clear_line(tmp_path, content, line, message):
-    path = tmp_path / "bad.trees"
-    path.write_text(content)
-    for result in (
-        run("oracle", "--train", path, path, "-o", tmp_path / "out"),
-        run("prepare", path, "--from", "trees", "-o", tmp_path / "out"),
-    ):
-        assert result.exit_code == 2
-        assert result.stderr.startswith(f"Error: {path}:{line}: ")
-        assert result.stderr.count("\n") == 1
-        assert message in result.stderr
-        assert not (tmp_path / "out").exists()
-
-
-=======
->>>>>>> main
 def test_input_without_trees_is_an_error(trees, tmp_path):
     empty = tmp_path / "empty"
     empty.write_text("\n")

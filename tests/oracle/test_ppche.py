@@ -68,15 +68,6 @@ def test_english_words_have_no_lemma_and_keep_their_hyphens(tmp_path):
     )
 
 
-<<<<<<< HEAD
-def test_without_the_options_all_stays_as_it_was(tmp_path):
-    result = prepare(tmp_path / "a.psd", ENGLISH, "--from", "trees")
-    assert result.stdout.endswith("(CP *ICH*-2))) (E_S .)) (ID OURS-E3-H,1.2))\n")
-    assert "(C 0)" in result.stdout
-
-
-=======
->>>>>>> main
 @pytest.mark.parametrize(
     "node",
     [

@@ -10,16 +10,13 @@ import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from oracle.treebank import NO_TAG
 from rnng_dy import LstmLanguageModel
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
 from rnng_dy.search import surprisal
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import PYTHON, run
-
-from ..conftest import make_parser
 
 TEXT = "It slept. The dog saw (and heard) it!"
 SENTENCES = [
@@ -70,22 +67,6 @@ def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
     assert {tag for tree in trees for _, tag in tree.pos()} == {"NN"}
 
 
-def test_a_generative_model_gives_the_best_trees_of_its_beam(generator):
-    trees = generator(TEXT)
-    found = measure(generator, SENTENCES, end=True)
-    expected = [
-        generator.transitions.tree_of(of.trees[0].actions, words, [NO_TAG] * len(words))
-        for of, words in zip(found, SENTENCES, strict=True)
-    ]
-    assert trees == expected
-
-
-@pytest.mark.parametrize("text", ["", " \n\n "])
-def test_a_text_without_a_sentence_has_no_trees(parser, generator, text):
-    assert parser(text) == [] == generator(text)
-    assert generator.surprisals_of(text) == []
-
-
 @pytest.mark.parametrize("kind", ["parser", "generator"])
 def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, monkeypatch):
     model = request.getfixturevalue(kind)
@@ -111,27 +92,6 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
     assert [warning.filename for warning in told] == [__file__]
     with pytest.warns(UserWarning, match="does not fit into memory"):
         assert model(SENTENCES[1]) is None
-
-
-def test_a_sentence_of_which_nothing_can_be_said_is_named(generator, monkeypatch):
-    monkeypatch.setattr(
-        type(generator.vocabulary), "unkify", lambda self, tokens: ["qwx"] * len([*tokens])
-    )
-    with pytest.warns(
-        UserWarning, match=r"sentence 1 \(a b\) has no tree: not in the model's vocab"
-    ):
-        assert generator(["a", "b"]) is None
-
-
-def test_without_a_tagger_it_is_said_what_to_do(sentences):
-    with pytest.raises(RnngError, match="has no tagger: give it"):
-        make_parser(sentences)("It slept.")
-
-
-def test_a_parser_without_tags_needs_no_tagger(sentences):
-    parser = make_parser(sentences, tags=False)
-    parser.transitions.max_open = 3
-    assert [tree.leaves() for tree in parser(TEXT)] == SENTENCES
 
 
 def test_lists_are_sentences_and_tuples_are_pairs(parser, generator):
@@ -202,22 +162,6 @@ def test_sentences_over_max_length_are_refused(parser, generator):
         assert ask(3) and ask(None)
         with pytest.raises(RnngError, match="3 tokens, more than the max_length 2"):
             ask(2)
-
-
-def test_every_bad_input_is_one_type_of_error(parser, generator, lm):
-    assert issubclass(rnng_dy.RnngError, ValueError) and rnng_dy.RnngError is RnngError
-    tokens = SENTENCES[0]
-    for ask in (
-        lambda: parser.sample(tokens, seed=-1),
-        lambda: generator.generate(-1),
-        lambda: generator.generate(2, seed=-1),
-        lambda: generator.generate(2, max_length=0),
-        lambda: lm.generate(2, seed=-1),
-        lambda: lm.generate(2, max_length=0),
-        lambda: generator.surprisals(tokens, SearchOptions("particles", seed=-1)),
-    ):
-        with pytest.raises(RnngError):
-            ask()
 
 
 def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
