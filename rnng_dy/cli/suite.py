@@ -41,7 +41,6 @@ from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.parallel import fitting
-from rnng_dy.search.measured_lines import records_of
 from rnng_dy.search.surprisal import SearchOptions
 
 DEFAULT_MODEL = "english-generative"
@@ -145,7 +144,7 @@ def suite(
     for name in sorted(systems, key=lambda name: name in folders):
         job.places, job.models = [systems[name]], [models[name]]
         shown = name if len(systems) > 1 else ""
-        measured = partial(_surprisals, job, partial(records_of, options, spelled[name]), shown)
+        measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
         found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
     forms = {
@@ -208,3 +207,10 @@ def _surprisals(
     if unknown := unknown_words_of(words):
         say(of + unknown)
     return found
+
+
+def _records(
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
+) -> list[Sequence[WordRecord]]:
+    numbers, sentences = zip(*batch, strict=True)
+    return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)

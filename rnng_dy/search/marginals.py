@@ -56,7 +56,7 @@ def sequential_marginals(model, sentences: Sequence[OracleSentence]) -> list[Mar
     """
     if not hasattr(model, "log_probs"):
         tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-        records = model.surprisals_of(tokens, unkified)
+        records = model.records_of(tokens, unkified)
         found = [-math.log(2) * math.fsum(record.surprisal for record in of) for of in records]
         problem = "the scorer gives no surprisal of a word or of the end"
     else:

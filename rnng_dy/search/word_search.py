@@ -114,7 +114,7 @@ class SearchOptions:
     fast_track: int = setting("Beam: more partial trees, which reach the word.", 5, NOT_NEGATIVE)
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
-    """Whether probabilities are sums over all partial trees that reach a word, not over the word beam alone."""
+    """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, Range(1, 10**9))
     runs: int = setting(
@@ -123,8 +123,6 @@ class SearchOptions:
     threshold: float = 0.5
     """Particles: resample when the effective sample size is below this share of the particles."""
     seed: int = 1
-    max_length: int | None = None
-    """Longest sentence that `measure` accepts, in tokens; None for no limit."""
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 

@@ -15,6 +15,7 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.files import replacing
+from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.word_tables import PLACE
 from rnng_dy.search import surprisal as searching
@@ -232,14 +233,14 @@ def test_a_search_that_finds_no_way_says_where():
 
 
 def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):
-    measure = searching.measure
+    measure = generator_module.measure
 
     def full(model, tokens, *others):
         if any(len(of) > 5 for of in tokens):
             raise MemoryError
         return measure(model, tokens, *others)
 
-    monkeypatch.setattr(searching, "measure", full)
+    monkeypatch.setattr(generator_module, "measure", full)
     result = run(
         *KINDS["generator"], "s.txt", "--end", *outputs("-", "t.trees", "h.html", "j.jsonl")
     )
@@ -256,13 +257,13 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "trees"])
 def test_sentences_are_printed_as_they_are_measured(form, monkeypatch, folder):
     arguments = [*KINDS["generator"], "many.txt", "--format", form]
-    expected, measure, printed = run(*arguments).stdout, searching.measure, []
+    expected, measure, printed = run(*arguments).stdout, generator_module.measure, []
 
     def watched(*others):
         printed.append(sys.stdout.buffer.getvalue().decode())
         return measure(*others)
 
-    monkeypatch.setattr(searching, "measure", watched)
+    monkeypatch.setattr(generator_module, "measure", watched)
     assert run(*arguments).stdout == expected
     lengths = list(map(len, printed))
     assert lengths == sorted(set(lengths)) and len(lengths) > 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import nltk
 import pytest
@@ -14,6 +13,7 @@ from rnng_dy import LstmLanguageModel
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
+from rnng_dy.scorer import Scorer
 from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import PYTHON, run
@@ -51,6 +51,18 @@ def generator(generator, monkeypatch):
         lambda self, tokens: [self.words.symbols[1]] * len([*tokens]),
     )
     return generator
+
+
+def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(generator, lm):
+    ngrams, options = KneserNey(SENTENCES, []), SearchOptions(beam=8, fast_track=2, word_beam=3)
+    for scorer in (generator, lm, ngrams):
+        assert type(scorer).surprisals is Scorer.surprisals
+        assert type(scorer).surprisals_of is Scorer.surprisals_of
+        for end, last in (False, []), (True, [None]):
+            several = scorer.surprisals_of(SENTENCES, options, end)
+            assert [[r.token for r in of] for of in several] == [[*s, *last] for s in SENTENCES]
+            alone = scorer.surprisals(SENTENCES[0], options, end)
+            assert [r.surprisal for r in alone] == pytest.approx([r.surprisal for r in several[0]])
 
 
 def test_constituents_of_one_word_are_no_tags_if_one_says_so(parser, generator):
@@ -151,19 +163,6 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         KneserNey([["a"]], []).surprisals_of([tokens])
 
 
-def test_sentences_over_max_length_are_refused(parser, generator):
-    tokens, options = SENTENCES[0], SearchOptions(beam=8, fast_track=2, word_beam=3, max_length=2)
-    for ask in (
-        lambda n: parser.sample(tokens, n=1, max_length=n),
-        lambda n: parser.nbest(tokens, 1, max_length=n),
-        lambda n: generator.surprisals(tokens, replace(options, max_length=n)),
-        lambda n: generator.surprisals_of([tokens], replace(options, max_length=n)),
-    ):
-        assert ask(3) and ask(None)
-        with pytest.raises(RnngError, match="3 tokens, more than the max_length 2"):
-            ask(2)
-
-
 def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
     tokens, escaped = ["see", "(", "x)"], ["see", "-LRB-", "x-RRB-"]
     for tree in (parser(tokens), parser.sample(tokens, n=1)[0][0], parser.nbest(tokens, 1)[0][0]):
@@ -198,12 +197,7 @@ def lm(generator):
 
 
 def test_a_model_of_words_has_surprisals_and_no_trees(lm):
-    whole = lm.surprisals(SENTENCES[0], end=True)
-    assert [record.token for record in whole] == [*SENTENCES[0], None]
-    assert lm.surprisals(SENTENCES[0]) == whole[:-1]
-    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == [
-        [*s, None] for s in SENTENCES
-    ]
+    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == SENTENCES
     with pytest.raises(RnngError, match="gives no trees"):
         lm(TEXT)
 
