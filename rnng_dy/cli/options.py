@@ -8,7 +8,6 @@ from dataclasses import Field
 from functools import partial
 
 import click
-from click.shell_completion import CompletionItem
 
 from oracle.transitions import SYSTEMS
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
@@ -62,12 +61,6 @@ class Names(click.ParamType):
         """See click."""
         return ",".join(self._registry)
 
-    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
-        """See click. Completes the last of the names and keeps those before it."""
-        before, comma, last = incomplete.rpartition(",")
-        left = [name for name in self._registry if name not in before.split(",")]
-        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
-
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
@@ -112,10 +105,6 @@ def in_section(title: str) -> Callable:
     return partial(click.option, cls=SectionOption, section=title)
 
 
-def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
-
-
 def device_options(option: Callable) -> Callable:
     """Return the option --device."""
     return option(
@@ -123,7 +112,6 @@ def device_options(option: Callable) -> Callable:
         default="cpu",
         show_default=True,
         metavar="cpu|cuda|cuda:N",
-        shell_complete=_devices,
         help="Where to compute.",
     )
 
@@ -146,8 +134,7 @@ unknown_option = click.option(
     "--unknown",
     type=click.Choice(["class", "error"]),
     default="class",
-    help="A word that the model does not know: read it as its class of unknown words, or stop before the work with an "
-    "error that names its place.",
+    help="Read a word that the model does not know as its class, or stop before the work.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields
 from functools import wraps
 
@@ -14,7 +14,7 @@ from rnng_dy.cli.options import LiveChoice, type_of
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
 
-def _options() -> Iterator[Callable]:
+def _options(without: Collection[str]) -> Iterator[Callable]:
     yield click.option(
         "--search",
         type=LiveChoice(SEARCHES),
@@ -22,7 +22,7 @@ def _options() -> Iterator[Callable]:
         help="The search of a generative model.",
     )
     for of in fields(SearchOptions):
-        if of.metadata:
+        if of.metadata and of.name not in without:
             flag = "--" + of.name.replace("_", "-")
             how = {"is_flag": True}
             if of.type != "bool":
@@ -38,14 +38,17 @@ def given_search_option(*allowed: str) -> str | None:
     return next(filter(None, map(flag_given, sorted({*_NAMES} - {*allowed}))), None)
 
 
-def search_options(command: Callable) -> Callable:
-    """Add the search options; the command gets them as a dict `options`: fields of `SearchOptions` but the seed."""
+def search_options(command: Callable, without: Collection[str] = ()) -> Callable:
+    """Add the search options; the command gets them as a dict `options`: fields of `SearchOptions` but the seed.
+
+    The command does not have the options `without`.
+    """
 
     @wraps(command)
     def with_options(*args, **kwargs):
-        found = {name: kwargs.pop(name) for name in _NAMES}
+        found = {name: kwargs.pop(name) for name in _NAMES if name not in without}
         read = SEARCHES[found["search"]].reads
-        for name in _NAMES[1:]:
+        for name in [*found][1:]:
             if name not in read and flag_given(name):
                 searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
                 raise click.UsageError(
@@ -57,4 +60,4 @@ def search_options(command: Callable) -> Callable:
             )
         return command(*args, options=found, **kwargs)
 
-    return all_of(*_options())(with_options)
+    return all_of(*_options(without))(with_options)

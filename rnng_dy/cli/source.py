@@ -19,14 +19,11 @@ def _source(
     tagged: bool | None,
     own_tags: bool = False,
     is_stimuli: bool = False,
-    column: str | None = None,
 ) -> Source:
-    if column is not None and not is_stimuli:
-        raise click.UsageError("--column is for a table of stimuli: add --stimuli")
     if is_stimuli:
         if is_text or one_per_line or tagged is not None:
             raise click.UsageError("--stimuli is without --text, --one-per-line and --tagged")
-        return Source(path, RawText(True), column=column or "")
+        return Source(path, RawText(True), is_stimuli=True)
     if one_per_line and not is_text:
         raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:
@@ -35,23 +32,12 @@ def _source(
     return Source(path, text, tagged, own_tags)
 
 
-stimuli_options = (
-    click.option(
-        "--stimuli",
-        "is_stimuli",
-        is_flag=True,
-        help="INPUT is a table (CSV or TSV) with a line of column names and a sentence per row. Write a row per "
-        "written word, with the columns of INPUT. Regions are rows with a column region, or separated by | in the "
-        "text.",
-    ),
-    click.option(
-        "--column",
-        type=click.STRING,
-        metavar="NAME",
-        help="With --stimuli: column of the text.  [default: text, or else sentence]",
-    ),
+stimuli_option = click.option(
+    "--stimuli",
+    "is_stimuli",
+    is_flag=True,
+    help="INPUT is a table with a column text or sentence.",
 )
-"""Options for tables of stimuli, which the command `surprisal` reads."""
 
 
 def source_options(*more: Callable) -> Callable:

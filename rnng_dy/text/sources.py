@@ -89,8 +89,8 @@ class Source(NamedTuple):
     """Whether tokens are word_TAG; None refuses tokens that look so."""
     own_tags: bool = False
     """Whether a parser reads the tags of its own tagger even if the input has tags."""
-    column: str | None = None
-    """The column of the text if the input is a table of stimuli, empty for the default; else None."""
+    is_stimuli: bool = False
+    """Whether the input is a table of stimuli."""
 
     def read(
         self, segmenter: Callable[[], Segmenter], warn: Callable[[str], None]
