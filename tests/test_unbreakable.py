@@ -116,7 +116,8 @@ def small_disk():
 )
 def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
     done = run(data, *command.split(), code=2, preexec_fn=small_disk)
-    assert "File too large" in done.stderr and "full." in done.stderr
+    # training fails in the system's folder for temporary files
+    assert "File too large" in done.stderr and ("full." in done.stderr or output == "full.m")
     assert not (data / output).exists()
 
 
