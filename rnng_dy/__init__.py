@@ -20,11 +20,10 @@ for _package in ("oracle", "clusters"):
             "start Python in another folder"
         )
 from oracle.errors import InputError, RnngError  # noqa: E402
-from rnng_dy import dynet_builds  # noqa: E402
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.language_model import GenerativeModel, LanguageModel
+    from rnng_dy.generator import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
     from rnng_dy.training.train import train
 
@@ -44,12 +43,10 @@ __all__ = [
     "train",
 ]
 
-dynet_builds.put_first()
-
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
     "rnng_dy.baselines.lstm_lm": ("LstmLanguageModel",),
-    "rnng_dy.language_model": ("GenerativeModel", "LanguageModel"),
+    "rnng_dy.generator": ("GenerativeModel", "LanguageModel"),
     "rnng_dy.parser": ("DiscriminativeParser", "Parser"),
     "rnng_dy.search.posterior": ("posterior",),
     "rnng_dy.training.train": ("train",),
@@ -61,6 +58,10 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def load(
@@ -89,7 +90,7 @@ def load(
     # before DyNet is loaded
     kind = registry.kind_of(os.fspath(folder))
     engine.start_on(device)
-    return kind.model_class.load(folder)  # type: ignore[no-any-return]
+    return kind.load(folder)  # type: ignore[no-any-return]
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:

@@ -17,15 +17,17 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
 from rnng_dy.model_paths import (
+    ABOUT,
     CONFIG,
     PARAMETERS,
+    VECTORS,
     VOCABULARY,
     Folder,
     is_name,
@@ -44,16 +46,6 @@ GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
 """The keys of config.json that every kind of model may have."""
 _DATE = (1980, 1, 1, 0, 0, 0)
 """The time of all members of an archive, so that equal models give equal archives."""
-
-
-class Store(Protocol):
-    """A source of named arrays, such as a model's parameters or an optimizer's state."""
-
-    def arrays(self) -> Mapping[str, np.ndarray]:
-        """Return all arrays by name."""
-
-    def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values from arrays. Raises RnngError if they do not fit."""
 
 
 # writing
@@ -90,7 +82,7 @@ def save(
     model,
     folder: str | Path,
     state: Mapping[str, object] | None = None,
-    optimizer: Store | None = None,
+    optimizer: Any = None,
 ) -> None:
     """Write a new model folder, or replace the files of a model with the same configuration and vocabulary.
 
@@ -116,8 +108,9 @@ def _write(model, folder: Path, dtype: type | None = None) -> None:
         config = {"format": FORMAT, "version": VERSION, **model.config()}
         _write_json(folder / CONFIG, config)
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
-    for name in model.constants_of(model.vocabulary):
-        _write_arrays(folder / f"{name}.npz", {name: getattr(model, name)}, dtype)
+    vectors = getattr(model, "vectors", None)
+    if vectors is not None:
+        _write_arrays(folder / VECTORS, {"vectors": vectors}, dtype)
     model.write_companions(folder)
     save_parameters(model, folder, dtype)
 
@@ -140,22 +133,27 @@ def save_parameters(model, folder: str | Path, dtype: type | None = None) -> Non
 
 
 def save_training(
-    store: Store, folder: str | Path, state: Mapping[str, object], optimizer: Store
+    store: Any, folder: str | Path, state: Mapping[str, object], optimizer: Any
 ) -> None:
-    """Replace the training state: current parameters, optimizer state and a JSON object."""
+    """Replace the training state: the arrays of store and optimizer, and a JSON object."""
     arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
     arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def export(model, output: str | os.PathLike[str] | IO[bytes], half: bool = False) -> None:
+def export(
+    model, output: str | os.PathLike[str] | IO[bytes], half: bool = False, about: Any = None
+) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
-    Equal models give equal bytes. Raises RnngError for parameters that float16 cannot hold.
+    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
+    float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, np.float16 if half else None)
+        if about:
+            (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for name, path in sorted(model_files(folder).items()):
@@ -244,7 +242,7 @@ def load_parameters(model, folder: Folder) -> None:
         model.store.load(arrays)
 
 
-def load_training(store: Store, folder: str | Path, optimizer: Store) -> dict[str, Any]:
+def load_training(store: Any, folder: str | Path, optimizer: Any) -> dict[str, Any]:
     """Set parameters and optimizer from the training state and return its JSON object."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
@@ -270,9 +268,9 @@ def training_state(folder: str | Path) -> dict[str, Any]:
 def _no_model(folder: Folder) -> str:
     remedy = "name one that `rnng-dy train` or `import-clab` wrote"
     if isinstance(folder, Path) and not folder.exists():
-        if is_name(folder) and (known := ", ".join(known_models())):
-            remedy += f", or one of the models that `rnng-dy models` lists: {known}"
-        return f"there is no folder {folder}: {remedy}"
+        known = ", ".join(known_models()) if is_name(folder) else ""
+        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
+        return f"there is no folder {folder}: {remedy}{listed}"
     if folder.is_file():
         return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
     return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"

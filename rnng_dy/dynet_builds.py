@@ -1,7 +1,6 @@
 """Our builds of DyNet, in a folder of their own beside the packages, which no other DyNet touches.
 
-The folder has one build for each level of processors. `import rnng_dy` puts the fitting one first on Python's path,
-so that `import dynet` finds it.
+The folder has one build for each level of processors. The engine imports DyNet from the fitting one.
 """
 
 from __future__ import annotations
@@ -9,6 +8,8 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -77,14 +78,15 @@ def allowed_level() -> str:
     )
 
 
-def put_first() -> None:
-    """Put the build first on Python's path; errors come when DyNet is started."""
+@contextmanager
+def first_on_path() -> Iterator[None]:
+    """Put the build first on Python's path during a block."""
+    place = str(build())
+    sys.path.insert(0, place)
     try:
-        folder = build()
-    except RnngError:
-        return
-    if folder:
-        sys.path[:] = [str(folder), *(place for place in sys.path if place != str(folder))]
+        yield
+    finally:
+        sys.path.remove(place)
 
 
 def require_own() -> None:
@@ -93,7 +95,7 @@ def require_own() -> None:
         place = getattr(sys.modules.get(name), "__file__", None)
         if place and Path(place).parent != build():
             raise RnngError(
-                f"another DyNet has been imported: {place}; `import rnng_dy` before anything that imports dynet"
+                f"another DyNet has been imported: {place}; use that of `rnng_dy.engine` instead"
             )
 
 

@@ -13,8 +13,8 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -34,16 +34,11 @@ CUDA_BUILD = ".cu13"
 INSTALL_HINT = "run `make setup` in a checkout, or install rnng_dy again with pip"
 
 
-@dataclass(frozen=True)
-class Start:
-    """The settings that DyNet starts with; memory is in MB for each of its four pools, which grow when full."""
+MEMORY = 128
+"""MB of each of DyNet's four memory pools at first; they grow when they are full."""
 
-    device: str = CPU
-    memory: int = 128
-    profiling: bool = False
-
-
-_started: Start | None = None
+_started: tuple[str, int] | None = None
+"""The device and the memory that DyNet has been started with."""
 
 
 def installed_version() -> str | None:
@@ -117,44 +112,59 @@ os.register_at_fork(
 
 
 @one_graph
-def start(device: str = CPU, memory: int = 128, profiling: bool = False) -> None:
+def start(device: str = CPU, memory: int = MEMORY) -> None:
     """Configure and import DyNet. A second call with the same settings does nothing.
 
-    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool; with `profiling`, DyNet prints the time of
-    each kind of node to standard output when the process ends.
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool.
     Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs with other settings.
     """
     global _started
-    settings = Start(_full_name(device), memory, profiling)
+    device = _full_name(device)
     if _started is not None:
-        if settings != _started:
-            raise RnngError(f"DyNet already runs with {_started}; it cannot change to {settings}")
+        if (device, memory) != _started:
+            raise RnngError(
+                "DyNet already runs with {} and {} MB; it cannot change to {} and {} MB".format(
+                    *_started, device, memory
+                )
+            )
         return
     require_build()
     dynet_builds.require_own()
-    gpu = gpu_number(settings.device)
-    import dynet_config
-
-    dynet_config.set(
-        mem=",".join([str(memory)] * 4),
-        # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a random seed here
-        random_seed=1,
-        autobatch=1,
-        profiling=int(profiling),
-        requested_gpus=0 if gpu is None else 1,
-    )
-    if gpu is not None:
-        os.environ[VISIBLE] = visible_device(gpu, os.environ.get(VISIBLE))
+    gpu = gpu_number(device)
     try:
-        dy._load()
-    except RnngError:
-        raise
+        with dynet_builds.first_on_path(), _visible(gpu):
+            import dynet_config
+
+            dynet_config.set(
+                mem=",".join([str(memory)] * 4),
+                # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a random seed here
+                random_seed=1,
+                autobatch=1,
+                requested_gpus=0 if gpu is None else 1,
+            )
+            dy._load()
     except (RuntimeError, ValueError, MemoryError) as error:
+        if isinstance(error, RnngError):
+            raise
         raise RnngError(
-            f"DyNet does not start on {settings.device}: {error or 'out of memory'}"
+            f"DyNet does not start on {device}: {error or 'out of memory'}"
             + ("; use --device cpu" if gpu is not None else "")
         ) from error
-    _started = settings
+    _started = device, memory
+
+
+@contextmanager
+def _visible(gpu: int | None) -> Iterator[None]:
+    """Show only one GPU to CUDA, which reads the variable once, while it starts in the block."""
+    before = os.environ.get(VISIBLE)
+    if gpu is not None:
+        os.environ[VISIBLE] = visible_device(gpu, before)
+    try:
+        yield
+    finally:
+        if gpu is not None:
+            del os.environ[VISIBLE]
+            os.environ.update({} if before is None else {VISIBLE: before})
 
 
 def visible_device(gpu: int, visible: str | None) -> str:
@@ -171,13 +181,13 @@ def start_on(device: str | None) -> None:
 
     Raises RnngError as `start` does.
     """
-    if _started is None or (device is not None and _full_name(device) != _started.device):
+    if _started is None or (device is not None and _full_name(device) != _started[0]):
         start(device or CPU)
 
 
 def device() -> str:
     """Return the device that DyNet runs on: `cpu` or `cuda:N`."""
-    return _started.device if _started else CPU
+    return _started[0] if _started else CPU
 
 
 def _full_name(device: str) -> str:

@@ -18,9 +18,11 @@ from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card, plugins
+from rnng_dy.engine import dy
 from rnng_dy.model_card import About
-from rnng_dy.model_paths import ABOUT, CONFIG, SPELLING, TAGGER, TEXT, VOCABULARY, Folder, located
+from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
+from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -28,24 +30,32 @@ from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
 
-SHOWN_WORDS = 5
-"""How many words of a sentence a warning shows."""
-
 
 class Model:
-    """Base class of models: `load` and `save` for users, and the interface that `checkpoint` needs.
+    """Base class of models, each of which holds a network and all else that it is saved with.
 
     Pickling or copying a model writes and reads the files of its folder, without a training state.
     """
 
     kind: ClassVar[str]
+    """Name in config.json and on the command line."""
+    title: ClassVar[str]
+    """Title of the model card."""
+    use: ClassVar[str] = (
+        'model = rnng_dy.load("MODEL")  # this model\n'
+        'print(model.surprisals_of("It works. So it does."))  # in bits, word by word'
+    )
+    """Example in Python for the model card, with MODEL as the folder."""
+    score_title: ClassVar[str]
+    """The score on development data, with the events that it covers."""
+    generates_words: ClassVar[bool] = True
+    """Whether the model gives probabilities of words, and is trained on generative oracles."""
+    has_trees: ClassVar[bool] = True
     config_defaults: ClassVar[Mapping[str, object]] = {}
     """Keys of config.json besides kind and sizes, with their values for older folders that lack them."""
     sizes_type: ClassVar[type[Any]]
     vocabulary_type: ClassVar[type[Any]]
-    sizes: Any
-    vocabulary: Any
-    store: ParameterStore
+    network_type: ClassVar[type[Any]]
     updates: int | None = 0
     """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
     tagger: Tagger | None = None
@@ -57,6 +67,13 @@ class Model:
     """Where the model comes from; None if this is not recorded."""
 
     _segmenter: Segmenter | None = None
+
+    def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):
+        """Make a model with random parameters; `network_type` describes the arguments."""
+        self.vocabulary = vocabulary
+        self.sizes = self.sizes_type() if sizes is None else sizes
+        self.network = self.network_type(vocabulary, self.sizes, **parts)
+        self.store: ParameterStore = self.network.store
 
     @property
     def segmenter(self) -> Segmenter:
@@ -70,22 +87,14 @@ class Model:
         self._segmenter = segmenter
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {'; '.join(self._described())}>"
-
-    def _described(self) -> Iterator[str]:
-        config, about = self.config(), self.about or {}
-        named = [f"{name} {config[name]}" for name in config if name not in checkpoint.GENERAL]
+        config = self.config()
+        parts = [f"{name} {config[name]}" for name in config if name not in checkpoint.GENERAL]
         sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
-        yield from (", ".join(part) for part in (named, sizes) if part)
-        yield f"{self.store.count():,} parameters"
-        corpus, score = model_card.trained_on(about), model_card.best_score(about)
-        if self.updates == 0:
-            yield "not trained"
-        elif corpus:
-            yield f"trained on {corpus}"
-        # the score must be that of these parameters: a killed training may have written newer ones
-        if score and about["scores"].get("updates") == self.updates:
-            yield score
+        described = [", ".join(named) for named in (parts, sizes) if named]
+        described.append(f"{self.store.count():,} parameters")
+        is_new = self.updates == 0
+        described += ["not trained"] if is_new else model_card.training_of(self.about or {})
+        return f"<{type(self).__name__}: {'; '.join(described)}>"
 
     # Any stands for None, so that callers whose sentences fit into memory need no check
     @overload
@@ -122,8 +131,7 @@ class Model:
             trees.append(tree)
             if tree is None:
                 words, _ = split_tokens(tokens)
-                shown = " ".join(words[:SHOWN_WORDS])
-                shown += f" ..., {len(words)} words" if len(words) > SHOWN_WORDS else ""
+                shown = " ".join(words[:5]) + (f" ..., {len(words)} words" if words[5:] else "")
                 message = f"sentence {len(trees)} ({shown}) has no tree: {reason}"
                 warnings.warn(message, stacklevel=2)
         return trees if several else trees[0]
@@ -131,6 +139,21 @@ class Model:
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
+
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
+        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
+
+        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
+        cannot derive the tree, RnngError if the model has no such weights.
+        """
+        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
+        if found is None:
+            raise MemoryError
+        return found
+
+    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+        """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
+        raise RnngError(f"a {self.kind} model has no trees")
 
     def tokens_of(self, text: str | Iterable[Any]) -> Sequence[Any]:
         """Return the tokens per sentence of a text; return sentences of tokens unchanged, or as a list."""
@@ -149,7 +172,16 @@ class Model:
 
     def config(self) -> dict[str, Any]:
         """Return the content of config.json."""
-        return {"kind": self.kind, "sizes": vars(self.sizes)}
+        parts = self.network.parts
+        config = {"kind": self.kind, "sizes": vars(self.sizes)}
+        config |= {name: part.name for name, part in parts.items()}
+        needed = plugins.files_of(parts.values())
+        return config | ({checkpoint.PLUGINS: needed} if needed else {})
+
+    def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
+        """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
+        loss: dy.Expression = self.network.training_loss(examples, dropout)
+        return loss
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, or replace one.
@@ -181,20 +213,8 @@ class Model:
             RnngError: Parameters are too large for float16.
             OSError: The file cannot be written.
         """
-        before = about = self.about
-        given = {n: text for n, text in (("licence", licence), ("data", data)) if text is not None}
-        model = {"kind": self.kind, **(about or {}).get("model", {})}
-        # an archive that is exported again without `half` has float32
-        model.pop("arrays", None)
-        model |= {"arrays": "float16; the scores are of float32"} if half else {}
-        about = {**(about or {}), "model": model}
-        if given:
-            about["terms"] = {**about.get("terms", {}), **given}
-        try:
-            self.about = about
-            checkpoint.export(self, path, half)
-        finally:
-            self.about = before
+        about = model_card.exported(self.about, self.kind, half, licence, data)
+        checkpoint.export(self, path, half, about)
 
     def __reduce__(self) -> tuple[Any, ...]:
         stream = io.BytesIO()
@@ -239,11 +259,10 @@ class Model:
             sizes = cls.sizes_type(**config["sizes"])
         with reading(place / VOCABULARY, remedy="damaged: train the model again"):
             vocabulary = cls.vocabulary_type.from_json(checkpoint.read_vocabulary(place))
-        for name in cls.constants_of(vocabulary):
-            array_path = place / f"{name}.npz"
-            with reading(array_path):
-                given[name] = checkpoint.read_arrays(array_path)[name]
-                if not are_usable(given[name]):
+        if getattr(vocabulary, "pretrained", None) is not None:
+            with reading(place / VECTORS):
+                given["vectors"] = checkpoint.read_arrays(place / VECTORS)["vectors"]
+                if not are_usable(given["vectors"]):
                     raise ValueError("no finite numbers")
         try:
             model: M = cast(Any, cls)(vocabulary, sizes, **given)
@@ -254,38 +273,25 @@ class Model:
 
     def write_companions(self, folder: Path) -> None:
         """Write tagger, spelling model, description and segmenter into a folder, and remove those that it had else."""
-        for name, part in (
-            (SPELLING, self.spelling),
-            (TEXT, self._segmenter),
-            (ABOUT, self.about),
-        ):
-            if part is None:
-                (folder / name).unlink(missing_ok=True)
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
-        if self.spelling is not None:
-            self.spelling.save(folder / SPELLING)
-        if self.about is not None:
-            model_card.write(folder, self.about)
-        if self._segmenter is not None:
-            self._segmenter.save(folder / TEXT)
+        model_card.write(folder, self.about)
+        for name, part in ((SPELLING, self.spelling), (TEXT, self._segmenter)):
+            if part is not None:
+                part.save(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
 
     def read_companions(self, folder: Folder) -> None:
         """Read the files that `write_companions` wrote. Raises InputError naming a damaged file."""
+        self.about = model_card.read(folder)
         if (folder / TAGGER).is_dir():
             self.tagger = load_tagger(folder / TAGGER)
-        spelling = folder / SPELLING
-        if isinstance(self.vocabulary, GeneratorVocabulary) and spelling.is_file():
+        if isinstance(self.vocabulary, GeneratorVocabulary) and (folder / SPELLING).is_file():
             words = self.vocabulary.unknown, self.vocabulary.ids
-            self.spelling = SpellingModel.load(spelling, *words)
-        self.about = model_card.read(folder)
+            self.spelling = SpellingModel.load(folder / SPELLING, *words)
         if (folder / TEXT).is_file():
             self.segmenter = Segmenter.load(folder / TEXT)
-
-    @staticmethod
-    def constants_of(vocabulary: Any) -> tuple[str, ...]:
-        """Return the names of arrays that are not trained; they are arguments and attributes of the model."""
-        return ()
 
 
 def _from_archive(kind: type[Model], content: bytes) -> Model:

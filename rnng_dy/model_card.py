@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from oracle.files import reading, replacing
+from rnng_dy import registry
 from rnng_dy.model_paths import ABOUT, Folder, located
-from rnng_dy.registry import KINDS
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
 """Sections of named values; `training.about` defines them."""
 
 TITLES = {
-    "model": "Model",
     "terms": "Terms of use",
     "sizes": "Dimensions",
     "scores": "Best scores on the development data",
     "corpus": "Training corpus",
-    "origin": "Origin",
     "training": "Training so far",
-    "settings": "Settings",
     "data": "Hashes of the data",
-    "made": "Made",
     "resumed": "Resumed with",
-    "versions": "Versions",
 }
-"""Titles of the sections, in the order of the card."""
+"""Titles of sections that are not called as in about.json."""
 
 
 def read(folder: str | Folder) -> About | None:
@@ -42,45 +37,66 @@ def read(folder: str | Folder) -> About | None:
     if not path.is_file():
         return None
     with reading(path, remedy="damaged: the model is the same without it, so remove it"):
-        about = json.loads(path.read_bytes())
-        for section in about.values():
-            if not all(map(_is_value, section.values())):
-                raise ValueError("a value that is neither number nor text")
+        about: About = json.loads(path.read_bytes())
+        if not all(isinstance(x, Value) for section in about.values() for x in section.values()):
+            raise ValueError("a value that is neither number nor text")
     return about
 
 
-def write(folder: str | Path, about: About) -> None:
-    """Replace about.json in a model folder."""
+def write(folder: str | Path, about: About | None) -> None:
+    """Replace about.json in a model folder, or remove it."""
+    if about is None:
+        (Path(folder) / ABOUT).unlink(missing_ok=True)
+        return
     with replacing(Path(folder) / ABOUT) as stream:
         stream.write(json.dumps(about, indent=1) + "\n")
 
 
+def exported(
+    about: About | None, kind: str, half: bool, licence: str | None, data: str | None
+) -> About:
+    """Return the sections of an archive: how its arrays are rounded, and the terms of use of model and data."""
+    about = about or {}
+    model = {"kind": kind, **about.get("model", {})}
+    # an archive that is exported again without `half` has float32
+    model.pop("arrays", None)
+    if half:
+        model["arrays"] = "float16; the scores are of float32"
+    given = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
+    terms = {"terms": {**about.get("terms", {}), **given}} if given else {}
+    return {**about, "model": model, **terms}
+
+
 def card(about: About) -> str:
     """Return the model card in Markdown."""
-    name = about.get("model", {}).get("kind")
-    kind = KINDS.get(name)
-    parts = [f"# {kind.title if kind else _text(name)}", f"A model of rnng_dy{_scored(about)}."]
-    if kind:
-        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{kind.use}\n```"]
-    for name in [*TITLES, *(other for other in about if other not in TITLES)]:
-        if name in about:
-            parts += [f"## {TITLES.get(name, _text(name))}", *_section(about[name])]
+    name: Any = about.get("model", {}).get("kind")
+    known = registry.kind(name) if name in registry.KINDS else None
+    title = known.title if known else _text(name)
+    parts = [f"# {title}", "; ".join(["A model of rnng_dy", *training_of(about)]) + "."]
+    if known:
+        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{known.use}\n```"]
+    for name, section in about.items():
+        parts += [f"## {TITLES.get(name, _text(name.capitalize()))}", *_section(section)]
     return "\n\n".join(parts) + "\n"
+
+
+def training_of(about: About) -> list[str]:
+    """Return the corpus that a model was trained on, and its best score, as far as they are recorded."""
+    corpus, score = trained_on(about), best_score(about)
+    return ([f"trained on {corpus}"] if corpus else []) + ([score] if score else [])
 
 
 def best_score(about: About) -> str | None:
     """Return the best score on the development data as text; None if there is none yet.
 
-    >>> best_score({"scores": {"f1": 87.5128, "updates": 5094}})
+    >>> best_score({"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 5094}})
     'dev F1 87.51 (scored with gold tags)'
     """
-    scores = about.get("scores", {})
-    kind = KINDS.get(about.get("model", {}).get("kind"))
-    perplexity = kind.score_title if kind and kind.generates_words else "perplexity"
-    shown = (("f1", "F1", " (scored with gold tags)"), ("perplexity", perplexity, ""))
-    for name, title, more in shown:
-        if isinstance(scores.get(name), float):
-            return f"dev {title} {scores[name]:.2f}{more}"
+    scores, name = about.get("scores", {}), about.get("model", {}).get("kind")
+    title = registry.kind(name).score_title if name in registry.KINDS else "perplexity"
+    for key, shown, more in (("f1", "F1", " (scored with gold tags)"), ("perplexity", title, "")):
+        if isinstance(scores.get(key), float):
+            return f"dev {shown} {scores[key]:.2f}{more}"
     return None
 
 
@@ -96,48 +112,29 @@ def trained_on(about: About) -> str | None:
     return f"{counts[0]:,} sentences, {counts[1]:,} words"
 
 
-def _is_value(value: object) -> bool:
-    return math.isfinite(value) if isinstance(value, float) else isinstance(value, Value)
-
-
-def _scored(about: About) -> str:
-    corpus, score = trained_on(about), best_score(about)
-    return f"{f', trained on {corpus}' if corpus else ''}{f': {score}' if score else ''}"
-
-
 def _section(values: Mapping[str, Value]) -> Iterator[str]:
     """Yield the Markdown of a section: a command as it can be typed again, the rest as a table."""
     command = values.get("command")
     if isinstance(command, str):
-        ticks = max(map(len, re.findall("`+", command)), default=0)
-        fence = "`" * max(3, ticks + 1)
-        yield f"{fence}sh\n{_printable(command)}\n{fence}"
-    rows = [f"| {_text(n)} | {shown(x)} |" for n, x in values.items() if n != "command"]
+        yield f"```sh\n{_printable(command)}\n```"
+    rows = [f"| {_text(n)} | {_text(x)} |" for n, x in values.items() if n != "command"]
     if rows:
         yield "\n".join(["| | |", "|---|---|", *rows])
 
 
-def shown(value: Value) -> str:
-    """Return a value as Markdown shows it."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+def _text(value: Value) -> str:
+    r"""Return a value as it stands in a table.
+
+    >>> _text("a|b") == r"a\|b", _text(1234), _text(True), _text(None)
+    (True, '1,234', 'yes', 'none')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, str):
-        return _text(value)
+        return re.sub(r"[\\|]", r"\\\g<0>", _printable(value))
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def _text(text: object) -> str:
-    r"""Escape text so that Markdown shows it literally, also in a table.
-
-    >>> print(_text("a|b `c` _d of_e\n"))
-    a\|b \`c\` \_d of_e\\n
-    """
-    # an underscore between letters means nothing
-    return re.sub(r"[\\`*\[\]<>|~&#]|\b_|_\b", r"\\\g<0>", _printable(str(text)))
-
-
 def _printable(text: str) -> str:
-    """Return text on one line, with escapes for unprintable characters, such as bytes that are no UTF-8."""
+    """Return text on one line, with escapes for unprintable characters, such as those that control a terminal."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -13,8 +13,9 @@ ENDING = ".rnng.zip"
 """The ending of archives that are found by name, which is their name without it."""
 CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
 """The files that every model folder has."""
-ABOUT, TEXT, SPELLING, TAGGER = "about.json", "text.json", "spelling.json", "tagger"
-_FILES = CONFIG, VOCABULARY, PARAMETERS, "vectors.npz", ABOUT, TEXT, SPELLING
+VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
+SPELLING, TAGGER = "spelling.json", "tagger"
+_FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
 _WRITTEN = "*.json", "*.npz", "log.jsonl", "dev.trees", "tagger/*"
 """Patterns of the files in a model folder that this package writes; others are the user's."""
 SHIPPED = Path(__file__).parent / "shipped"

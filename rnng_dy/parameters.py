@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
-from rnng_dy.memory import require_memory
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
 LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 
 LARGEST = 1e9
 """Largest absolute value allowed in a model: products of larger values would overflow float32."""
-MAX_PARAMETERS = 100_000
-"""Limit on the matrices and vectors of a model; DyNet visits all of them at each update."""
-CHECKED_FROM = 100_000_000
-"""Size in bytes from which a model is checked against the available memory."""
 
 
 def are_usable(values: np.ndarray) -> bool:
@@ -44,11 +39,10 @@ class ParameterStore:
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
-        self.noted: dict[str, dict[int, object]] = {}
-        """Rows noted by table, whether a graph has computed them or not (see `LookupTable`)."""
+        self.used: dict[str, dict[int, Any]] = {}
+        """By table, the embeddings of the rows that are used, computed or pending (see `LookupTable`)."""
         self._groups: list[tuple[dy.Parameters, ...]] = []
         self._group_of: dict[tuple[str, int], int] = {}
-        self._bytes = 0
         # a table must not outlive its collection: DyNet would read freed memory
         self._constants = dy.ParameterCollection()
         self._random = np.random.default_rng(seed)
@@ -63,7 +57,7 @@ class ParameterStore:
 
     def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
         """Add a trainable table of `rows` embeddings."""
-        self._require(name, (rows, size))
+        self._require_new(name)
         values = self._uniform((rows, size), size)
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
@@ -102,25 +96,14 @@ class ParameterStore:
         )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
-        self._require(name, shape)
+        self._require_new(name)
         values = self._uniform(shape, sum(shape))
         self.dense[name] = self.collection.parameters_from_numpy(values)
         return self.dense[name]
 
-    def _require(self, name: str, shape: tuple[int, ...]) -> None:
-        """Raise RnngError if a new parameter's name is taken, or if there is no room for it."""
+    def _require_new(self, name: str) -> None:
         if name in self.dense or name in self.lookups:
             raise RnngError(f"two parameters are called {name}")
-        if len(self.dense) + len(self.lookups) >= MAX_PARAMETERS:
-            raise RnngError(
-                f"over {MAX_PARAMETERS:,} matrices and vectors: a model with fewer layers or clusters is needed"
-            )
-        # a value and its gradient, float32
-        self._bytes += 2 * 4 * math.prod(shape)
-        if self._bytes > CHECKED_FROM:
-            sizes = " x ".join(f"{n:,}" for n in shape)
-            what = f"a model whose parameter {name} is {sizes}"
-            require_memory(self._bytes, what, "use smaller dimensions")
 
     def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
         bound = np.sqrt(6.0 / fan)
@@ -160,13 +143,13 @@ class ParameterStore:
         """Return the rows by table that have received gradients since the last update, according to DyNet."""
         return {name: set(table.touched()) for name, table in self.lookups.items()}
 
-    def noted_rows(self) -> dict[str, set[int]]:
-        """Return the rows by table that have been noted since `forget_noted`."""
-        return {name: set(rows) for name, rows in self.noted.items()}
+    def used_rows(self) -> dict[str, set[int]]:
+        """Return the rows by table that have been used since `forget_used_rows`."""
+        return {name: set(rows) for name, rows in self.used.items()}
 
-    def forget_noted(self) -> None:
-        """Forget which rows have been noted."""
-        for rows in self.noted.values():
+    def forget_used_rows(self) -> None:
+        """Forget which rows have been used."""
+        for rows in self.used.values():
             rows.clear()
 
     def gradient_norm(self) -> float:

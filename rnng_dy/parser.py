@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import nltk
 import numpy as np
@@ -13,25 +15,51 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
 from oracle.tagging import tags_by
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.model import Model
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
+from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import log_probs
+from rnng_dy.sizes import ParserSizes
+from rnng_dy.vocabulary import ParserVocabulary
 
 
-class DiscriminativeParser(ParserNetwork, ParserI):
+class DiscriminativeParser(Model, ParserI):
     """A parser q(y | x): greedy trees, the k best trees, samples, and probabilities of trees.
 
     Tokens are words, or tuples of word and POS tag. If the model reads tags, its own tagger tags words without a
     tag. Log probabilities are in nats.
     """
+
+    kind = "discriminative"
+    title = "Parser q(y | x) of a recurrent neural network grammar"
+    use = (
+        'parser = rnng_dy.load("MODEL")  # this model\n'
+        'print(parser("It works. So it does."))  # a tree for each sentence'
+    )
+    score_title = "F1"
+    generates_words = False
+    sizes_type = ParserSizes
+    vocabulary_type = ParserVocabulary
+    network_type = ParserNetwork
+    config_defaults = DEFAULT_PARTS
+
+    def __init__(
+        self, vocabulary: ParserVocabulary, sizes: ParserSizes | None = None, **parts: Any
+    ):
+        """See `ParserNetwork`."""
+        super().__init__(vocabulary, sizes, **parts)
+        self.transitions: TransitionSystem = self.network.transitions
+        self.vectors: np.ndarray | None = self.network.vectors
 
     # sentences as ids
 
@@ -126,8 +154,14 @@ class DiscriminativeParser(ParserNetwork, ParserI):
     def _read(
         self, tokens: Sequence[Token], max_length: int | None = None
     ) -> tuple[list[str], Sequence[str] | None]:
-        """Return the words, and the tags that the model reads with them."""
+        """Return the words, and the tags that the model reads with them; warn of tags that training did not have."""
         words, tags = split_tokens(tokens, max_length)
+        known = self.vocabulary.tags
+        if tags and known is not None:
+            unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in known]
+            if unseen:
+                message = "a tuple is a word with its POS tag, a sentence is a list; tags unseen in training"
+                warnings.warn(f"{message}: {' '.join(unseen[:5])}", stacklevel=2)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
@@ -234,7 +268,7 @@ class DiscriminativeParser(ParserNetwork, ParserI):
         except ImpossibleError:
             return float("-inf")
         dy.renew_cg(derivatives=False)
-        return float(log_probs(self, [self.derived(example)])[0])
+        return float(log_probs(self, [self.network.derivation(example)])[0])
 
 
 Parser = DiscriminativeParser

@@ -1,57 +1,31 @@
 """Numerical checks of the installed DyNet, on the device in use; they take a few seconds.
 
-Models rely on four properties. A step of the project's LSTM cell, and its gradient, equal the original's. Autobatching
-gives the values of one-by-one evaluation. It can be switched per graph. Memory pools grow when a graph outgrows them.
+Models rely on two properties. A step of the project's LSTM cell, and its gradient, equal the original's. Memory pools
+grow when a graph outgrows them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from rnng_dy.engine import Start, dy
+from rnng_dy.engine import MEMORY, dy
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 
 TOLERANCE = 1e-4
 """The largest relative difference of a check that passes."""
-BARRED = -1e9
 
 
-@dataclass(frozen=True)
-class Check:
-    """The result of one check, with what was observed."""
-
-    name: str
-    passed: bool
-    seen: str
-
-    @classmethod
-    def of_difference(cls, name: str, measure: Callable[[], float]) -> Check:
-        """Return a check that passes if the relative difference is at most TOLERANCE; NaN fails."""
-        try:
-            difference = measure()
-        except (RuntimeError, ValueError) as error:
-            return cls(name, False, f"DyNet fails: {error}")
-        seen = f"largest relative difference {difference:.1e}, limit {TOLERANCE:.0e}"
-        return cls(name, difference <= TOLERANCE, seen)
-
-
-def run() -> list[Check]:
-    """Run all checks on the device that DyNet was started on."""
-    switched = switches()
-    effect = "it changes the order of evaluation" if switched else "it has no effect"
-    return [
-        Check("autobatching can be switched", switched, effect),
-        Check.of_difference("LSTM steps, values", lambda: cell_differences()[0]),
-        Check.of_difference("LSTM steps, gradients", lambda: cell_differences()[1]),
-        Check.of_difference("autobatched equals one by one", autobatching_difference),
-        Check.of_difference("memory grows under autobatching", growth_difference),
-    ]
+def differences() -> Iterator[tuple[str, float]]:
+    """Yield each check with its relative difference, on the device that DyNet was started on."""
+    values, gradients = cell_differences()
+    yield "LSTM steps, values", values
+    yield "LSTM steps, gradients", gradients
+    yield "a graph larger than the memory pools", growth_difference()
 
 
 def relative_difference(values: list[np.ndarray], reference: list[np.ndarray]) -> float:
@@ -66,24 +40,6 @@ def relative_difference(values: list[np.ndarray], reference: list[np.ndarray]) -
     ]
     # numpy's maximum is NaN if any value is NaN; Python's may not be
     return float(np.max(differences))
-
-
-def switches() -> bool:
-    """Return whether `renew_cg(autobatching=…)` takes effect.
-
-    Two dropouts draw from one random stream in the order of their evaluation. One by one, this is the order of
-    construction; autobatched, the shallower dropout is first.
-    """
-    masks = []
-    for autobatching in (True, False):
-        dy.renew_cg(autobatching=autobatching)
-        dy.reset_random_seed(1)
-        ones = dy.inputVector([1.0] * 64)
-        deep = dy.dropout(dy.rectify(dy.tanh(dy.rectify(ones))), 0.5)
-        shallow = dy.dropout(ones, 0.5)
-        dy.concatenate([deep, shallow]).forward()
-        masks.append(deep.npvalue() > 0)
-    return not np.array_equal(*masks)
 
 
 def cell_differences(seed: int = 1) -> tuple[float, float]:
@@ -143,58 +99,7 @@ def _lstm_outputs(arrays: dict[str, np.ndarray], xs: np.ndarray) -> np.ndarray:
     return np.array(outputs)
 
 
-def autobatching_difference(seed: int = 1) -> float:
-    """Return the relative difference of a small tagger's loss and gradients with and without autobatching."""
-    rng = np.random.default_rng(seed)
-    lengths = (1, 3, 9, 4, 9)
-    sentences = [rng.integers(_Tagger.WORDS, size=length) for length in lengths]
-    # each step bars some tags, never the gold tag 0
-    masks = [np.where(rng.random((n, _Tagger.TAGS)) < 0.5, BARRED, 0.0) for n in lengths]
-    for mask in masks:
-        mask[:, 0] = 0.0
-    results = []
-    for autobatching in (True, False):
-        tagger = _Tagger(seed)
-        dy.renew_cg(autobatching=autobatching)
-        loss = tagger.loss(sentences, masks)
-        results.append([np.array(loss.value())])
-        loss.backward()
-        stored = [*tagger.store.dense.values(), *tagger.store.lookups.values()]
-        results[-1] += [parameter.grad_as_array() for parameter in stored]
-    return relative_difference(*results)
-
-
-class _Tagger:
-    """A small tagger of the models' parts: lookup, LSTM, affine transformation, rectifier, masked softmax."""
-
-    WORDS, TAGS, SIZE = 20, 7, 32
-
-    def __init__(self, seed: int):
-        self.store = store = ParameterStore(seed)
-        self.cells = [store.lstm_cell(f"lstm.{i}", self.SIZE, self.SIZE) for i in range(2)]
-        self.words = store.lookup("word", self.WORDS, self.SIZE)
-        self.hidden = store.matrix("hidden", self.SIZE, self.SIZE)
-        self.hidden_bias = store.vector("hidden_bias", self.SIZE)
-        self.output = store.matrix("output", self.TAGS, self.SIZE)
-        self.output_bias = store.vector("output_bias", self.TAGS)
-
-    def loss(self, sentences: list[np.ndarray], masks: list[np.ndarray]) -> dy.Expression:
-        """Return the negative log likelihood, in nats, of tag 0 at every word."""
-        losses = []
-        for sentence, mask in zip(sentences, masks, strict=True):
-            state = [None] * len(self.cells)
-            for word, barred in zip(sentence, mask, strict=True):
-                x = dy.lookup(self.words, int(word))
-                for layer, cell in enumerate(self.cells):
-                    x = state[layer] = cell.step(x, state[layer])
-                summary = dy.pick_range(x, 0, self.SIZE)
-                inner = dy.affine_transform([self.hidden_bias, self.hidden, summary])
-                logits = dy.affine_transform([self.output_bias, self.output, dy.rectify(inner)])
-                losses.append(dy.pickneglogsoftmax(logits + dy.inputVector(barred), 0))
-        return dy.esum(losses)
-
-
-def growth_difference(megabytes: int = Start.memory) -> float:
+def growth_difference(megabytes: int = MEMORY) -> float:
     """Return the relative error of a gradient in a graph that is larger than the first memory pools.
 
     Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates memory and frees it soon,

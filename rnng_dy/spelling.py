@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, replacing
+from oracle.errors import RnngError
+from oracle.files import reading, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.unknown import UnknownWords
 from rnng_dy.model_paths import Folder
@@ -111,26 +111,12 @@ class SpellingModel:
 
     @classmethod
     def load(cls, path: Folder, unknown: UnknownWords, vocabulary: Iterable[str]) -> SpellingModel:
-        """Return the spelling model of a file. Raises InputError for a damaged one or one of another vocabulary."""
-        try:
+        """Return the spelling model of a file. Raises InputError for a damaged one."""
+        with reading(path, remedy="damaged: train the model again"):
             content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
             if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise ValueError("not of this version of rnng_dy")
-            words = content["words"]
-            for word, count in words.items():
-                if not word or set(word) & set(WHITE_SPACE):
-                    raise ValueError(f"{word!r} is no word")
-                if type(count) is not int or not 0 < count < 1 << 53:
-                    raise ValueError(f"the count of {word!r} is {count!r:.40}")
-            model = cls(unknown, vocabulary, words)
-            if len(model.words) < len(words):
-                raise ValueError("the model knows some of its words")
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"damaged, or of another model ({type(error).__name__}: {error})",
-                path,
-            ) from None
-        return model
+            return cls(unknown, vocabulary, content["words"])
 
 
 def learnt_spelling(model: Any, words: Mapping[str, int]) -> SpellingModel:

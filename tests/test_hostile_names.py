@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 
 import click
 import pytest
@@ -136,20 +135,6 @@ def test_whatever_ends_a_command_is_told_without_control_characters(error, capsy
     with pytest.raises(SystemExit), errors_reported():
         raise error
     assert "\\x1b[2J" in (said := capsys.readouterr().err) and "\x1b" not in said
-
-
-@pytest.mark.parametrize("megabytes", [100, 500])
-@pytest.mark.parametrize(
-    "command", ["evalb some.trees some.trees", "parse --model parser some.oracle"]
-)
-def test_too_little_address_space_is_told_in_a_sentence(data, megabytes, command):
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-
-    done = run(data, *command.split(), code=None, preexec_fn=limit)
-    assert done.returncode in (0, 2), done.stderr
-    if done.returncode:
-        assert done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
 
 
 def test_a_library_that_cannot_be_loaded_is_told_in_a_sentence(capsys):

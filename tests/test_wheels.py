@@ -237,7 +237,14 @@ def test_a_package_that_hides_ours_is_named(file, tmp_path):
     assert said in done.stdout
 
 
-OURS = "import rnng_dy, dynet_config; print(dynet_config.__file__)"
+OURS = """
+import os, sys
+before = sys.path[:], dict(os.environ)
+from rnng_dy.engine import dy
+dy.renew_cg()
+assert (sys.path, dict(os.environ)) == before
+print(sys.modules["dynet_config"].__file__)
+"""
 OTHER_FIRST = """
 import dynet_config
 import rnng_dy
@@ -257,7 +264,7 @@ def other_first(tmp_path):
     return {**os.environ, "PYTHONPATH": path}
 
 
-def test_dynet_is_ours_once_rnng_dy_has_been_imported(other_first):
+def test_dynet_is_ours_and_python_finds_what_it_found_before(other_first):
     done = run(None, OURS, command=PYTHON, env=other_first)
     assert Path(done.stdout.strip()) == dynet_builds.build() / "dynet_config.py"
 
@@ -266,7 +273,7 @@ def test_a_dynet_that_was_imported_before_is_named_with_what_to_do(other_first, 
     said = run(None, OTHER_FIRST, command=PYTHON, env=other_first).stdout
     assert said == (
         f"another DyNet has been imported: {tmp_path / 'dynet_config.py'}; "
-        "`import rnng_dy` before anything that imports dynet\n"
+        "use that of `rnng_dy.engine` instead\n"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,49 @@ class LanguageModelExample(NamedTuple):
     words: Sequence[int]
 
 
+class LstmNetwork:
+    """An LSTM over words and the softmax of the next word; the end of a sentence is a class of its own."""
+
+    parts: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, vocabulary: GeneratorVocabulary, sizes: LanguageModelSizes, seed: int = 1):
+        store = ParameterStore(seed)
+        self.store = store
+        self.end = len(vocabulary.words)
+        self.lstm = Lstm(store, "words", sizes.layers, sizes.lstm_input, sizes.hidden)
+        self.words = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
+        clusters = [*vocabulary.clusters, (self.end,)]
+        self.softmax = ClassFactoredSoftmax(store, sizes.hidden, clusters)
+
+    def states(self, words: Sequence[int]) -> list[LstmState]:
+        """Return the states before each word of a sentence and before its end."""
+        # <s> has id 0
+        return self.lstm.read(map(self.words.__getitem__, (0, *words)))
+
+    def every_log_prob(self, states: Sequence[LstmState]) -> np.ndarray:
+        """Return log p in nats of every word, and of the end, after some states; runs the graph."""
+        return self.softmax.every_log_prob(self.lstm.outputs(states))
+
+    def losses(
+        self, examples: Sequence[LanguageModelExample], dropout: float
+    ) -> tuple[list[dy.Expression], np.ndarray]:
+        """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
+        states: list[LstmState] = []
+        targets: list[int] = []
+        for example in examples:
+            states += self.states(example.words)
+            targets += (*example.words, self.end)
+        u = self.lstm.outputs(states, dropout)
+        return self.softmax.negative_log_probs(dropped(u, dropout), targets)
+
+    def training_loss(
+        self, examples: Sequence[LanguageModelExample], dropout: float
+    ) -> dy.Expression:
+        """Return the sum of -log p(words, end) in nats over a minibatch, as one graph."""
+        losses, _ = self.losses(examples, dropout)
+        return dy.esum([dy.sum_batches(loss) for loss in losses])
+
+
 class LstmLanguageModel(Model):
     """A language model of p(words and sentence end), with the class-factored softmax of the generative model.
 
@@ -45,24 +88,14 @@ class LstmLanguageModel(Model):
     """
 
     kind = "lstm-lm"
+    title = "LSTM language model"
+    score_title = "perplexity"
+    has_trees = False
     # version 0.1.0 wrote this key
     config_defaults: ClassVar = {"composition": None}
     sizes_type = LanguageModelSizes
     vocabulary_type = GeneratorVocabulary
-
-    def __init__(
-        self,
-        vocabulary: GeneratorVocabulary,
-        sizes: LanguageModelSizes = LanguageModelSizes(),
-        seed: int = 1,
-    ):
-        store = ParameterStore(seed)
-        self.store, self.vocabulary, self.sizes = store, vocabulary, sizes
-        self._end = len(vocabulary.words)
-        self._lstm = Lstm(store, "words", sizes.layers, sizes.lstm_input, sizes.hidden)
-        self._words = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
-        clusters = [*vocabulary.clusters, (self._end,)]
-        self._softmax = ClassFactoredSoftmax(store, sizes.hidden, clusters)
+    network_type = LstmNetwork
 
     def encode(self, unkified: Iterable[str]) -> LanguageModelExample:
         """Encode a sentence as ids. Raises UnseenSymbolError if it has p = 0."""
@@ -71,28 +104,6 @@ class LstmLanguageModel(Model):
     def encode_training(self, sentence: OracleSentence) -> LanguageModelExample:
         """Encode a sentence of the training oracle as ids."""
         return self.encode(sentence.unkified)
-
-    def _losses(
-        self, examples: Sequence[LanguageModelExample], dropout: float
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
-        states: list[LstmState] = []
-        targets: list[int] = []
-        for example in examples:
-            # <s> has id 0
-            states += self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
-            targets += (*example.words, self._end)
-        u = self._lstm.outputs(states, dropout)
-        return self._softmax.negative_log_probs(dropped(u, dropout), targets)
-
-    # training
-
-    def training_loss(
-        self, examples: Sequence[LanguageModelExample], dropout: float
-    ) -> dy.Expression:
-        """Return the sum of -log p(words, end) in nats over a minibatch, as one graph."""
-        losses, _ = self._losses(examples, dropout)
-        return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     # use
 
@@ -194,11 +205,11 @@ class LstmLanguageModel(Model):
     @one_graph
     def _entropies(self, example: LanguageModelExample) -> list[float]:
         found: list[float] = []
-        states = self._lstm.read(map(self._words.__getitem__, (0, *example.words)))
+        states = self.network.states(example.words)
         for i in range(0, len(states), ENTROPIES):
             dy.renew_cg(derivatives=False)
             part = states[i : i + ENTROPIES]
-            found += map(entropy, np.exp(self._softmax.every_log_prob(self._lstm.outputs(part))))
+            found += map(entropy, np.exp(self.network.every_log_prob(part)))
             keep(part[-1:])
         return found
 
@@ -220,7 +231,7 @@ class LstmLanguageModel(Model):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return log p in nats of all words and ends, sentence after sentence, and the index after each sentence."""
         dy.renew_cg(derivatives=False)
-        losses, owners = self._losses(examples, 0.0)
+        losses, owners = self.network.losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
         # the end of the sentence counts as one more position
         ends = np.cumsum([len(e.words) + 1 for e in examples])
@@ -252,18 +263,18 @@ class LstmLanguageModel(Model):
     def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
         dy.renew_cg(derivatives=False)
         words: list[int] = []
-        state = LstmState(self._lstm.start, self._words[0])
+        [state] = self.network.states(())
         while len(words) <= max_length:
-            [log_probs] = self._softmax.every_log_prob(self._lstm.outputs([state]))
+            [log_probs] = self.network.every_log_prob([state])
             word = draw(log_probs, random)
-            if word == self._end:
+            if word == self.network.end:
                 # an empty sentence does not count
                 return words or None
             words.append(word)
             # each word gets its own graph, so that long sentences need no more memory
             keep([state])
             dy.renew_cg(derivatives=False)
-            state = LstmState(state, self._words[word])
+            state = LstmState(state, self.network.words[word])
         return None
 
 

@@ -38,7 +38,7 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     """  # fmt: skip
     check_files([output], [])
     kind = registry.kind_of_words(folder)
-    model = open_model(ModelFolder(kind.name, folder, device))
+    model = open_model(ModelFolder(kind.kind, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with replacing(output) as stream:
         for sentence in draw(n, seed, max_length):

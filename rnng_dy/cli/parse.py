@@ -115,7 +115,7 @@ def way_to_parse(folder: str, wanted: Wanted, options: SearchOptions) -> Way:
             raise click.UsageError(f"--nbest {k} needs --word-beam {k} or more")
         trees = partial(search_trees, options, k)
         batches = partial(in_words, limit=SEARCHED_WORDS)
-        return Way(kind.name, "Generative model", trees, batches, options)
+        return Way(kind.kind, "Generative model", trees, batches, options)
     if flag := given_search_option(*["beam"] if wanted.nbest else []):
         more = ", and for a parser's --nbest" if flag == "--beam" else ""
         raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")

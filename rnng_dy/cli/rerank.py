@@ -126,7 +126,7 @@ def _spelled(
 
     Warn of sentences whose classes of unknown words are not those of the model or of the samples: they have p = 0.
     """
-    model = registry.kind_of(folder).model_class.build(folder)
+    model = registry.kind_of(folder).build(folder)
     spelling, spelled = required_spelling(model, folder), {}
     for i, sampled in found.items():
         is_other = other_words(sampled.samples[0][0], oracle[i], model.vocabulary.unkify)

@@ -66,4 +66,4 @@ def check_order(is_read: bool) -> None:
 
 def model_of_words(device: str, folder: str) -> ModelFolder:
     """Return the model of a folder. Raises RnngError for a parser."""
-    return ModelFolder(registry.kind_of_words(folder).name, folder, device)
+    return ModelFolder(registry.kind_of_words(folder).kind, folder, device)

@@ -17,7 +17,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
 from rnng_dy.models.discriminative import ParserSizes
@@ -188,7 +188,9 @@ def import_parser(
     action, word = arrays["action"].shape[1], arrays["word"].shape[1]
     sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
     arrays.pop("pretrained", None)
-    model = DiscriminativeParser(vocabulary, sizes, composition, vectors, state=state)
+    model = DiscriminativeParser(
+        vocabulary, sizes, composition=composition, vectors=vectors, state=state
+    )
     return _filled(model, arrays, path)
 
 
@@ -215,7 +217,7 @@ def import_generator(
     layers, arrays = _named(checkpoint, path, names)
     hidden, lstm_input = _lstm_sizes(arrays, path)
     sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
-    model = GenerativeModel(vocabulary, sizes, composition, state=state)
+    model = GenerativeModel(vocabulary, sizes, composition=composition, state=state)
     return _filled(model, arrays, path)
 
 

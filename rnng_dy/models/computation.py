@@ -12,7 +12,7 @@ from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, WORDS, ParserState
 from rnng_dy.models.vectors import (
-    BatchedVectors,
+    Batch,
     Vector,
     dropped,
     keep,
@@ -64,7 +64,7 @@ class Computation:
                 summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
             _require_shape(self._state, u, self._sizes.hidden, len(waiting))
-            mark_computed(waiting, BatchedVectors([u]))
+            mark_computed(waiting, Batch([u]))
 
     def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute the constituents among vectors: first all that wait for no other, then the rest level by level."""
@@ -86,7 +86,7 @@ class Computation:
                 self([c.configuration for c in constituents], dropout)
             composed = self._composition(constituents, dropout)
             _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
-            mark_computed(constituents, BatchedVectors([composed]))
+            mark_computed(constituents, Batch([composed]))
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the current graph, with the states that their successors need."""

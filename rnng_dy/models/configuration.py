@@ -1,7 +1,7 @@
-"""Configurations: a state of the transition system with a model's notes of stack, actions and words.
+"""Configurations: a state of the transition system, with the stack, the actions and the words as vectors.
 
-Configurations are immutable, so any number of successors can branch off one. Making one computes nothing (see
-`vectors`).
+Configurations are immutable, so any number of successors can branch off one. Making one computes nothing: its vectors
+are pending (see `vectors`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from oracle.transitions import State
+from rnng_dy.engine import dy
 from rnng_dy.models.lstm import LstmState
-from rnng_dy.models.vectors import NOWHERE, Embedding, Vector
+from rnng_dy.models.vectors import UNCOMPUTED, Embedding, Vector
 
 
 class StackCell(LstmState):
@@ -26,7 +29,7 @@ class StackCell(LstmState):
 
     def __init__(self, below: LstmState, item: Vector, label: int | None = None):
         """Put an item on a stack; `label` is the number of the nonterminal if the item is an open nonterminal."""
-        self.batch, self.before, self.reads, self.label = NOWHERE, below, item, label
+        self.batch, self.before, self.reads, self.label = UNCOMPUTED, below, item, label
         self.level = below.level if below.level > item.level else item.level
 
 
@@ -43,7 +46,7 @@ class Constituent(Vector):
         children: Sequence[Vector],
         configuration: Configuration | None,
     ):
-        self.batch, self.label = NOWHERE, label
+        self.batch, self.label = UNCOMPUTED, label
         self.embeddings = embeddings
         """Embeddings of the label in the tables of the composition."""
         self.opened = opened
@@ -73,7 +76,7 @@ class WordPrefix:
 
 
 class Configuration(Vector):
-    """A state of the transition system and a model's notes; as a vector, the parser state u, shape (hidden,)."""
+    """A state of the transition system with its vectors; itself a vector, the parser state u, shape (hidden,)."""
 
     __slots__ = ("constituents", "history", "stack", "state", "words")
 
@@ -85,12 +88,22 @@ class Configuration(Vector):
         words: WordPrefix,
         constituents: dict[tuple[object, ...], Constituent],
     ):
-        self.batch, self.state, self.stack = NOWHERE, state, stack
+        self.batch, self.state, self.stack = UNCOMPUTED, state, stack
         self.history = history
         """The state of the LSTM over actions."""
         self.words = words
         self.constituents = constituents
         """The constituent cache of the sentence, by label and children; unused by compositions that read u."""
+
+
+class Derivation(NamedTuple):
+    """Action sequences over a sentence: of one tree, or of several."""
+
+    sentence: object
+    """The argument of `start`."""
+    sequences: Sequence[Sequence[int]]
+    generated: Sequence[int] | None
+    """Ids of the words that a generator's SHIFTs generate, in order."""
 
 
 class Decision(NamedTuple):
@@ -111,3 +124,14 @@ class Walk(NamedTuple):
     decisions: list[Decision]
     paths: list[list[int]]
     """The indices of the decisions of each sequence."""
+
+
+class Losses(NamedTuple):
+    """Losses of the decisions of a walk."""
+
+    losses: list[dy.Expression]
+    """Losses in nats of actions and words, as batched expressions of scalars."""
+    decision_of: np.ndarray
+    """The index of the decision that each batch element of the losses, in order, belongs to."""
+    paths: list[list[int]]
+    """See `Walk`."""

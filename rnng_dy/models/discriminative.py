@@ -10,13 +10,12 @@ import numpy as np
 
 from oracle.transitions import DEFAULT
 from rnng_dy.engine import dy
-from rnng_dy.models.configuration import Configuration, WordPrefix
+from rnng_dy.models.configuration import Configuration, Derivation, WordPrefix
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.vectors import Embedding, LookupTable, value_of
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
 
@@ -74,7 +73,7 @@ class InputLayer:
         return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
 
     def read(self, tokens: Tokens) -> list[Embedding]:
-        """Note the vectors of a sentence's words."""
+        """Return the vectors of a sentence's words."""
         columns: list[list[Embedding]] = [[self._words[word] for word in tokens.words]]
         if self._tags is not None:
             columns.append(
@@ -94,11 +93,8 @@ class InputLayer:
 
 
 class ParserNetwork(Rnng):
-    """The parser as a network over sentences of ids; `rnng_dy.parser` adds the methods that users call."""
+    """The parser as a network over sentences of ids."""
 
-    kind = "discriminative"
-    sizes_type = ParserSizes
-    vocabulary_type = ParserVocabulary
     states = PARSER_STATES
 
     def __init__(
@@ -119,11 +115,6 @@ class ParserNetwork(Rnng):
         self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", inputs))
         self._input = InputLayer(store, sizes, vocabulary, vectors)
 
-    @staticmethod
-    def constants_of(vocabulary: ParserVocabulary) -> tuple[str, ...]:
-        """See `Model`: the pretrained vectors."""
-        return () if vocabulary.pretrained is None else ("vectors",)
-
     def start(self, tokens: Tokens) -> Configuration:
         """Return the configuration before the first action over a sentence."""
         read = self._input.read(tokens)
@@ -134,6 +125,6 @@ class ParserNetwork(Rnng):
             last.following[None] = last = following
         return self._root(root, len(read))
 
-    def derived(self, example: ParserExample) -> Derivation:
-        """Return the tree of a training example."""
+    def derivation(self, example: ParserExample) -> Derivation:
+        """See `Rnng`."""
         return Derivation(example.tokens, [example.actions], None)

@@ -9,13 +9,12 @@ import numpy as np
 
 from oracle.transitions import DEFAULT, SHIFT
 from rnng_dy.engine import dy
-from rnng_dy.models.configuration import Configuration, Decision, WordPrefix
+from rnng_dy.models.configuration import Configuration, Decision, Derivation, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, pick
-from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -33,7 +32,7 @@ class GeneratorStep(Step):
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """Return log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
         u = pick(self._u, members)
-        losses, owners = self._model.softmax.negative_log_probs(u, words)
+        losses, owners = self._network.softmax.negative_log_probs(u, words)
         values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         return -np.bincount(owners, values, len(words))
 
@@ -42,15 +41,12 @@ class GeneratorStep(Step):
 
         `<s>`, which is never generated, has -inf.
         """
-        return self._model.softmax.every_log_prob(pick(self._u, members))
+        return self._network.softmax.every_log_prob(pick(self._u, members))
 
 
 class GeneratorNetwork(Rnng):
-    """The generative model as a network over word ids; `rnng_dy.language_model` adds the methods that users call."""
+    """The generative model as a network over word ids."""
 
-    kind = "generative"
-    sizes_type = Sizes
-    vocabulary_type = GeneratorVocabulary
     states = GENERATOR_STATES
     step_type = GeneratorStep
 
@@ -97,6 +93,6 @@ class GeneratorNetwork(Rnng):
             owners = np.concatenate([owners, np.array(shifts)[of_shift]])
         return losses, owners
 
-    def derived(self, example: GeneratorExample) -> Derivation:
-        """Return the tree of a training example."""
+    def derivation(self, example: GeneratorExample) -> Derivation:
+        """See `Rnng`."""
         return Derivation(None, [example.actions], example.words)

@@ -1,4 +1,4 @@
-"""The LSTM of the original, over states that are noted first and computed later."""
+"""The LSTM of the original, over states that are described first and computed later (see `vectors`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from rnng_dy import engine
 from rnng_dy.engine import dy
 from rnng_dy.models.vectors import (
-    NEVER,
-    NOWHERE,
-    BatchedVectors,
-    KeptVectors,
+    NO_GRAPH,
+    UNCOMPUTED,
+    Batch,
+    CarriedOver,
     Vector,
     gather,
     mark_computed,
@@ -32,11 +32,11 @@ class LstmState(Vector):
     __slots__ = ("before", "reads")
 
     def __init__(self, before: LstmState | None, reads: Vector | None):
-        self.batch, self.before, self.reads = NOWHERE, before, reads
+        self.batch, self.before, self.reads = UNCOMPUTED, before, reads
 
 
 class SharedStates(dict[tuple[LstmState, Vector], LstmState]):
-    """States by the state before and the vector read; missing ones are noted."""
+    """States by the state before and the vector read; missing ones are added."""
 
     def __missing__(self, read: tuple[LstmState, Vector]) -> LstmState:
         self[read] = state = LstmState(*read)
@@ -62,12 +62,12 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        mark_computed([self.start], KeptVectors([np.zeros((1, 2 * hidden), np.float32)] * layers))
+        mark_computed([self.start], CarriedOver([np.zeros((1, 2 * hidden), np.float32)] * layers))
         self._shared = SharedStates()
-        self._graph_of_shared = NEVER
+        self._graph_of_shared = NO_GRAPH
 
     def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
-        """Note the states after each vector of a sequence that begins at `start`.
+        """Return the states after each vector of a sequence that begins at `start`.
 
         If `shared`, sequences of the current graph that begin alike have the same states there, without dropout.
         """
@@ -136,7 +136,7 @@ class Lstm:
             layers.append(x)
             # the layer above reads the h of each state
             reads = range(len(states))
-        mark_computed(states, BatchedVectors(layers))
+        mark_computed(states, Batch(layers))
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
         """Return the top layer's h of states, shape (hidden,), one batch element each; missing states are computed.

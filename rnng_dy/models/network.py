@@ -1,7 +1,7 @@
 """The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
 
-`advance` notes the effect of an action on stack, history and words. `step` and `losses` compute the missing notes of
-some configurations, batched by kind and level. The network is independent of commands.
+`advance` returns the configuration after an action, whose vectors are pending. `step` and `losses` compute the pending
+vectors of some configurations, batched by kind and level. The network is independent of files, searches and commands.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-import nltk
 import numpy as np
 
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
-from rnng_dy import plugins
-from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import dy
-from rnng_dy.model import Model
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.computation import Computation
 from rnng_dy.models.configuration import (
     Configuration,
     Constituent,
     Decision,
+    Derivation,
+    Losses,
     StackCell,
     Walk,
     WordPrefix,
@@ -32,8 +30,6 @@ from rnng_dy.models.parser_state import HISTORY, STACK, States
 from rnng_dy.models.softmax import log_softmax
 from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.attention import Attended, attention_weights
-from rnng_dy.search.model import Derivation, Losses
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -41,27 +37,26 @@ INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
 
 
+DEFAULT_PARTS = {"composition": "corrected", "transitions": "top-down", "state": "full"}
+"""The parts of networks by name; those of older folders, which do not name them."""
+
+
 class Step:
     """Probabilities of the next action of some configurations; read them before the graph is renewed."""
 
-    def __init__(self, model: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
-        self._model, self._u = model, model.parser_states(configurations)
-        masks = [model.transitions.mask_number(c.state) for c in configurations]
-        self._logits = model.action_logits(self._u, masks, alpha)
+    def __init__(self, network: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
+        self._network, self._u = network, network.parser_states(configurations)
+        masks = [network.transitions.mask_number(c.state) for c in configurations]
+        self._logits = network.action_logits(self._u, masks, alpha)
 
     def action_log_probs(self) -> np.ndarray:
         """Return log probabilities in nats, shape (configurations, actions), float64; about -1e30 if invalid."""
         return log_softmax(as_rows(self._logits))
 
 
-class Rnng(Model):
-    """The common base of parser and generative model, independent of the source of words."""
+class Rnng:
+    """The network of parsers and generative models, whose words come from a subclass."""
 
-    config_defaults: ClassVar = {
-        "composition": "corrected",
-        "transitions": "top-down",
-        "state": "full",
-    }
     states: ClassVar[States]
     """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
@@ -103,12 +98,10 @@ class Rnng(Model):
         self._actions = LookupTable(store, "action", actions, action)
         self.compute = Computation(self._lstms, self.compose, self.state, sizes)
 
-    def config(self) -> dict[str, Any]:
-        """See `Model`."""
-        parts = {"composition": self.compose, "transitions": self.transitions, "state": self.state}
-        config = super().config() | {key: part.name for key, part in parts.items()}
-        needed = plugins.files_of(parts.values())
-        return config | ({PLUGINS: needed} if needed else {})
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The parts that can be chosen, by the names of the constructor's arguments."""
+        return {"composition": self.compose, "transitions": self.transitions, "state": self.state}
 
     @property
     def has_attention(self) -> bool:
@@ -232,22 +225,11 @@ class Rnng(Model):
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
 
-    def derived(self, example: Any) -> Derivation:
-        """Return the tree of a training example."""
+    def derivation(self, example: Any) -> Derivation:
+        """Return the derivation of a training example."""
         raise NotImplementedError
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        losses = self.losses(map(self.derived, examples), dropout).losses
+        losses = self.losses(map(self.derivation, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
-
-    # use
-
-    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
-        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
-
-        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
-        cannot derive the tree, RnngError if the model has no such weights.
-        """
-        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
-        return found

@@ -1,8 +1,11 @@
-"""Vectors that are noted first and computed later, many of them as one batch of the current DyNet graph.
+"""Vectors that are described first and computed later, many of them as one batch of the current DyNet graph.
 
-A note says what a vector is made of. The graph that computes it gives it a place among batched vectors: expressions
-with one batch element per vector. A graph ends with `renew_cg`. A vector that is needed later is computed again from
-its note, unless `keep` has carried its values over.
+A `Vector` says what it is made of: an embedding of a row, an LSTM state of the state before it and an input, a
+constituent of its children. At first it is pending. A graph that needs it computes it, together with others of its
+sort, as one batched expression; then the vector is element `index` of that `batch`. DyNet has one graph at a time,
+which `renew_cg` ends. Vectors of earlier graphs are pending again, and computed again if a later graph needs them.
+But the values of vectors that are carried over (`keep`) enter later graphs as inputs, and their descriptions are no
+longer needed.
 """
 
 from __future__ import annotations
@@ -16,50 +19,53 @@ import numpy as np
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
-NEVER, KEPT = -1, -2
-"""Stand-ins for the number of a graph: NEVER marks vectors in no graph, KEPT vectors in every graph."""
+NO_GRAPH, EVERY_GRAPH = -1, -2
+"""Stand-ins for the number of a graph, for vectors that no graph has computed, and for those carried over."""
 
 
-class BatchedVectors:
-    """Vectors side by side: expressions, such as the layers of an LSTM, with one batch element per vector."""
+class Batch:
+    """Vectors that a graph has computed together.
+
+    An embedding has one expression, an LSTM state one per layer; each has one batch element per vector.
+    """
 
     __slots__ = ("expressions", "graph")
 
     def __init__(self, expressions: Sequence[dy.Expression]):
         self.expressions = expressions
-        self.graph = dy.cg_version() if expressions else NEVER
+        self.graph = dy.cg_version() if expressions else NO_GRAPH
 
 
-class KeptVectors:
-    """Values of vectors side by side; a vector enters a graph when it is needed there, once."""
+UNCOMPUTED = Batch(())
+"""The batch of vectors that no graph has computed yet."""
 
-    __slots__ = ("_graph", "_places", "_values")
-    graph = KEPT
+
+class CarriedOver:
+    """The values of vectors that were computed together; each enters a graph as an input when needed there, once."""
+
+    __slots__ = ("_graph", "_inputs", "_values")
+    graph = EVERY_GRAPH
 
     def __init__(self, values: Sequence[np.ndarray]):
         """Hold an array for each expression of the vectors: shape (vectors, dimension)."""
-        self._values, self._graph = values, NEVER
-        self._places: dict[int, tuple[BatchedVectors, int]] = {}
+        self._values, self._graph = values, NO_GRAPH
+        self._inputs: dict[int, tuple[Batch, int]] = {}
 
-    def places(self, elements: Sequence[int]) -> list[tuple[BatchedVectors, int]]:
-        """Return the place of each of some vectors in the current graph: a batch, and the element there."""
+    def in_graph(self, elements: Sequence[int]) -> list[tuple[Batch, int]]:
+        """Return where the current graph has each of some vectors: a batch, and the element there."""
         if self._graph != dy.cg_version():
-            self._graph, self._places = dy.cg_version(), {}
-        if entering := [e for e in dict.fromkeys(elements) if e not in self._places]:
-            inputs = [dy.inputTensor(x[entering].T, batched=True) for x in self._values]
-            batch = BatchedVectors(inputs)
-            self._places |= {e: (batch, index) for index, e in enumerate(entering)}
-        return [self._places[e] for e in elements]
-
-
-NOWHERE = BatchedVectors(())
+            self._graph, self._inputs = dy.cg_version(), {}
+        if entering := [e for e in dict.fromkeys(elements) if e not in self._inputs]:
+            batch = Batch([dy.inputTensor(x[entering].T, batched=True) for x in self._values])
+            self._inputs |= {e: (batch, index) for index, e in enumerate(entering)}
+        return [self._inputs[e] for e in elements]
 
 
 class Vector:
-    """A noted vector; once computed, it is batch element `index` of `batch`, and before that it has no `index`."""
+    """A vector; once computed or carried over, it is element `index` of `batch`, and before that it has no `index`."""
 
     __slots__ = ("batch", "index")
-    batch: BatchedVectors | KeptVectors
+    batch: Batch | CarriedOver
     index: int
     level = 0
     """The length of the longest chain of compositions that makes the vector, its own included."""
@@ -72,7 +78,7 @@ class Embedding(Vector):
 
     def __init__(self, source: Callable[[Sequence[Any]], dy.Expression], row: object = None):
         """`source` returns the vectors of some rows, shape (size,): one batch element each."""
-        self.batch, self.source, self.row = NOWHERE, source, row
+        self.batch, self.source, self.row = UNCOMPUTED, source, row
 
     @classmethod
     def of_parameter(cls, parameter: dy.Parameters) -> Embedding:
@@ -81,68 +87,86 @@ class Embedding(Vector):
 
 
 class LookupTable:
-    """A trainable table of embeddings; it reports every noted row to the parameter store."""
+    """A trainable table of embeddings; it tells the parameter store which rows are used."""
 
     def __init__(self, store: ParameterStore, name: str, rows: int, size: int):
         self.parameters = store.lookup(name, rows, size)
-        self._noted = store.noted.setdefault(name, {})
+        self._used = store.used.setdefault(name, {})
 
     def __getitem__(self, row: int) -> Embedding:
         """Return the embedding of a row, always the same object."""
         try:
-            return self._noted[row]
+            return self._used[row]
         except KeyError:
             return self.occurrence(row)
 
     def occurrence(self, row: int) -> Embedding:
         """Return a new embedding of a row, for one word of one sentence."""
-        found = self._noted[row] = Embedding(self, row)
-        return found
+        embedding = self._used[row] = Embedding(self, row)
+        return embedding
 
     def __call__(self, rows: Sequence[int]) -> dy.Expression:
         """Return the vectors of some rows (see `Embedding`)."""
         return dy.lookup_batch(self.parameters, rows)
 
 
+# which vectors the current graph has
+
+
 def usable_graphs() -> tuple[int, int]:
     """Return the numbers of the graphs whose vectors can be used in the current one."""
-    return dy.cg_version(), KEPT
+    return dy.cg_version(), EVERY_GRAPH
 
 
 def pending(vectors: Iterable[Vector]) -> list[Vector]:
-    """Return the vectors that the current graph lacks, in order, each once."""
+    """Return the vectors that the current graph has not computed, in order, each once."""
     usable = usable_graphs()
     return list(dict.fromkeys([v for v in vectors if v.batch.graph not in usable]))
 
 
-def mark_computed(vectors: Iterable[Vector], batch: BatchedVectors | KeptVectors) -> None:
-    """Mark vectors as computed: they are the elements of a batch, in order."""
+def mark_computed(vectors: Iterable[Vector], batch: Batch | CarriedOver) -> None:
+    """Make vectors the elements of a batch, in order."""
     for index, vector in enumerate(vectors):
         vector.batch, vector.index = batch, index
 
 
-def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
-    """Return the expressions of vectors, one batch element each; embeddings are looked up first.
+def keep(vectors: Iterable[Vector]) -> None:
+    """Carry computed vectors over to later graphs; reads their values, which runs the graph."""
+    by_batch: dict[Batch, dict[Vector, None]] = defaultdict(dict)
+    for vector in vectors:
+        if vector.batch.graph != EVERY_GRAPH:
+            by_batch[vector.batch][vector] = None
+    for batch, kept in by_batch.items():
+        elements = [v.index for v in kept]
+        mark_computed(kept, CarriedOver([as_rows(x)[elements] for x in batch.expressions]))
 
-    All batches have the same number of expressions, of which those from number `first` are returned, -1 for the last
+
+# their expressions
+
+
+def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
+    """Return the expressions of vectors, one batch element each; pending embeddings are looked up first.
+
+    All vectors have the same number of expressions, of which those from number `first` are returned, -1 for the last
     one. `rows` limits each vector to its first numbers. Raises ValueError if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
     _look_up(pending(vectors))
     batches, elements = [v.batch for v in vectors], [v.index for v in vectors]
-    for kept in [batch for batch in dict.fromkeys(batches) if batch.graph == KEPT]:
-        at = [k for k, batch in enumerate(batches) if batch is kept]
-        places = kept.places([elements[k] for k in at])
-        for k, place in zip(at, places, strict=True):
-            batches[k], elements[k] = place
-    numbers: dict[BatchedVectors, int] = {}
-    arguments = [numbers.setdefault(batch, len(numbers)) for batch in batches]
-    found = [batch.expressions[first:] for batch in numbers]
-    if len(found) == 1 and not rows and _are_all(elements, found[0][0]):
-        return found[0]
-    columns = zip(*found, strict=True)
-    return [dy.gather_batch_elems(list(xs), arguments, elements, rows) for xs in columns]
+    for carried in [batch for batch in dict.fromkeys(batches) if batch.graph == EVERY_GRAPH]:
+        at = [k for k, batch in enumerate(batches) if batch is carried]
+        entered = carried.in_graph([elements[k] for k in at])
+        for k, (batch, element) in zip(at, entered, strict=True):
+            batches[k], elements[k] = batch, element
+    # DyNet takes the different batches, the number of each vector's batch among these, and its element there
+    numbers: dict[Batch, int] = {}
+    numbered = [numbers.setdefault(batch, len(numbers)) for batch in batches]
+    expressions = [batch.expressions[first:] for batch in numbers]
+    if len(expressions) == 1 and not rows and _are_all(elements, expressions[0][0]):
+        return expressions[0]
+    columns = zip(*expressions, strict=True)
+    return [dy.gather_batch_elems(list(xs), numbered, elements, rows) for xs in columns]
 
 
 def _look_up(embeddings: Iterable[Embedding]) -> None:
@@ -150,7 +174,7 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, of_source in by_source.items():
-        mark_computed(of_source, BatchedVectors([source([e.row for e in of_source])]))
+        mark_computed(of_source, Batch([source([e.row for e in of_source])]))
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
@@ -177,17 +201,6 @@ def dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
 def join(parts: Sequence[dy.Expression]) -> dy.Expression:
     """Return the batch elements of all parts, one after another."""
     return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))
-
-
-def keep(vectors: Iterable[Vector]) -> None:
-    """Let computed vectors outlive the current graph; reads their values, which runs the graph."""
-    of_batch: dict[BatchedVectors, dict[Vector, None]] = defaultdict(dict)
-    for vector in vectors:
-        if vector.batch.graph != KEPT:
-            of_batch[vector.batch][vector] = None
-    for batch, kept in of_batch.items():
-        elements = [v.index for v in kept]
-        mark_computed(kept, KeptVectors([as_rows(x)[elements] for x in batch.expressions]))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:

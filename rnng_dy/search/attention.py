@@ -23,28 +23,27 @@ def attention_weights(model: Any, examples: Sequence[Any]) -> list[list[Attended
 
     Examples are training examples. Raises RnngError if the model has no attention weights.
     """
-    if not model.has_attention:
-        config = model.config()
+    network = model.network
+    if not network.has_attention:
         raise RnngError(
-            f"a model with composition {config['composition']} and state {config['state']} has no attention weights: "
-            "train one with --composition gated-attention, and not without the stack"
+            "this model has no attention weights: train one with --composition gated-attention and with the stack"
         )
     found: list[list[Attended] | None] = []
     for batch in batches(examples, lambda e: len(e.actions), MAX_STATES):
-        found += split_on_memory_error(lambda part: _in_one_graph(model, part), batch)
+        found += split_on_memory_error(lambda part: _in_one_graph(network, part), batch)
     return found
 
 
 @one_graph
-def _in_one_graph(model: Any, examples: Sequence[Any]) -> list[list[Attended]]:
+def _in_one_graph(network: Any, examples: Sequence[Any]) -> list[list[Attended]]:
     dy.renew_cg(derivatives=False)
-    decisions, paths = model.walk(map(model.derived, examples))
+    decisions, paths = network.walk(map(network.derivation, examples))
     trees = [
         [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
         for path in paths
     ]
     constituents = sorted(chain(*trees), key=lambda constituent: len(constituent.children))
-    model.compute([constituent.configuration for constituent in constituents])
-    weights = dict(zip(constituents, model.compose.weights(constituents), strict=True))
-    labels = model.transitions.nonterminals
+    network.compute([constituent.configuration for constituent in constituents])
+    weights = dict(zip(constituents, network.compose.weights(constituents), strict=True))
+    labels = network.transitions.nonterminals
     return [[(labels[c.label], weights[c]) for c in of_tree] for of_tree in trees]

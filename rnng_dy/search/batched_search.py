@@ -48,14 +48,16 @@ def answers(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansio
     """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
-        h.configuration if h.action is None else model.advance(h.configuration, h.action, h.word)
+        h.configuration
+        if h.action is None
+        else model.network.advance(h.configuration, h.action, h.word)
         for h in hypotheses
     ]
     system = model.transitions
     valid = system.masks[[system.mask_number(c.state) for c in configurations]]
     words = [request.word for request in requests for _ in request.hypotheses]
     members = [i for i, word in enumerate(words) if word is not None and valid[i, SHIFT]]
-    step = model.step(configurations)
+    step = model.network.step(configurations)
     of_word = np.full(len(words), -np.inf)
     if members:
         # before the actions: one run of the graph computes both

@@ -94,11 +94,11 @@ def _generate(
     """Return a sentence per random generator, None for a sentence that is too long."""
     graphs = Graphs(model, MAX_STATES)
     finished: list[Draw | None] = [None] * len(randoms)
-    frontier = [Draw(i, model.start(), [], []) for i in range(len(randoms))]
+    frontier = [Draw(i, model.network.start(), [], []) for i in range(len(randoms))]
     while frontier:
         configurations = [d.configuration for d in frontier]
         graphs.make_room(configurations)
-        step = model.step(configurations)
+        step = model.network.step(configurations)
         table = step.action_log_probs()
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
         shifts = [b for b, action in enumerate(actions) if action == SHIFT]
@@ -112,7 +112,7 @@ def _generate(
                 d.words.append(word)
                 log_p += float(of_words[b][word])
             d.actions.append(action)
-            c = model.advance(d.configuration, action, word)
+            c = model.network.advance(d.configuration, action, word)
             taken = d._replace(configuration=c, log_p=log_p)
             if c.state.is_finished:
                 finished[d.index] = taken

@@ -20,17 +20,17 @@ Parsed = tuple[list[int], float]
 def parse_batch(parser: Model, sentences: Sequence) -> list[Parsed]:
     """Return the greedy parse of each sentence, which is given as ids of the parser; all share one graph."""
     dy.renew_cg(derivatives=False)
-    configurations = list(map(parser.start, sentences))
+    configurations = list(map(parser.network.start, sentences))
     results: list[Parsed] = [([], 0.0) for _ in sentences]
     unfinished = list(range(len(sentences)))
     while unfinished:
-        table = parser.step([configurations[i] for i in unfinished]).action_log_probs()
+        table = parser.network.step([configurations[i] for i in unfinished]).action_log_probs()
         going_on = []
         for i, row, action in zip(unfinished, table, table.argmax(axis=1).tolist(), strict=True):
             actions, log_q = results[i]
             actions.append(action)
             results[i] = (actions, log_q + row[action])
-            configurations[i] = parser.advance(configurations[i], action)
+            configurations[i] = parser.network.advance(configurations[i], action)
             if not configurations[i].state.is_finished:
                 going_on.append(i)
         unfinished = going_on

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from oracle.transitions import State, TransitionSystem
 from rnng_dy.engine import dy
+from rnng_dy.models.configuration import Derivation, Losses
 
 
 class Configuration(Protocol):
@@ -33,32 +34,8 @@ class Step(Protocol):
         """Return log p of every word id, shape (members, words)."""
 
 
-class Derivation(NamedTuple):
-    """A sentence with the action ids of trees over it."""
-
-    sentence: object
-    """The argument of `start`."""
-    sequences: Sequence[Sequence[int]]
-    generated: Sequence[int] | None
-    """Ids of the words that a generator's SHIFTs generate, in order."""
-
-
-class Losses(NamedTuple):
-    """Losses of actions and words."""
-
-    losses: list[dy.Expression]
-    """Losses in nats, as batched expressions of scalars."""
-    decision_of: np.ndarray
-    """The index of the decision that each batch element of the losses, in order, belongs to."""
-    paths: list[list[int]]
-    """The indices of the decisions of each action sequence; sequences of a sentence share their equal prefixes."""
-
-
-class Model(Protocol):
-    """A model that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
-
-    transitions: TransitionSystem
-    vocabulary: Any
+class Network(Protocol):
+    """A network that searches can walk: `start`, then `step` and `advance` in turn until a state `is_finished`."""
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action; a parser needs the ids of a sentence."""
@@ -76,12 +53,20 @@ class Model(Protocol):
         """Return the losses of the actions of trees, and of the words that they generate, in the current graph."""
 
 
+class Model(Protocol):
+    """A model: its network, what its actions do, and the ids of its symbols."""
+
+    network: Network
+    transitions: TransitionSystem
+    vocabulary: Any
+
+
 class Graphs:
     """The graphs of a search, one after another, each of a bounded number of configurations."""
 
     def __init__(self, model: Model, most: int):
         """Begin the first graph; `most` bounds the configurations of each."""
-        self._model, self._most, self._configurations = model, most, 0
+        self._network, self._most, self._configurations = model.network, most, 0
         dy.renew_cg(derivatives=False)
 
     def make_room(
@@ -93,7 +78,7 @@ class Graphs:
         """
         self._configurations += len(following)
         if self._configurations > self._most:
-            self._model.keep(dict.fromkeys([*following, *others]))
+            self._network.keep(dict.fromkeys([*following, *others]))
             dy.renew_cg(derivatives=False)
             self._configurations = len(following)
 

@@ -42,7 +42,7 @@ def nbest_batch(
 
 def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[Parsed]]:
     complete: list[Hypothesis] = []
-    following = [Hypothesis(parser.start(sentence))]
+    following = [Hypothesis(parser.network.start(sentence))]
     # the row of the greedy derivation, until it is complete or dropped
     greedy: int | None = 0
     while following:

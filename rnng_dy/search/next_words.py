@@ -22,7 +22,7 @@ def word_probabilities(model: Model, ready: SearchState) -> np.ndarray:
 
     They are means over the partial trees, weighted by their probabilities, and add up to 1.
     """
-    step = model.step([h.configuration for h in ready.hypotheses])
+    step = model.network.step([h.configuration for h in ready.hypotheses])
     return ready.shares @ np.exp(step.every_word_log_prob(range(len(ready.hypotheses))))
 
 

@@ -113,7 +113,7 @@ class Reader:
 
     def _start(self) -> SearchState:
         """Return the reader's state; before the first word, a state in the current graph."""
-        return self._state or self._search.start(self._model.start())
+        return self._state or self._search.start(self._model.network.start())
 
     def _read(
         self, token: str | None, unk: str | None, word: int | None, spelling: float = 0.0
@@ -131,7 +131,7 @@ class Reader:
         if not after.hypotheses:
             place = "the end" if token is None else repr(token)
             raise RnngError(f"no partial tree that the search kept leads to {place}")
-        self._model.keep(dict.fromkeys(h.configuration for h in after.hypotheses))
+        self._model.network.keep(dict.fromkeys(h.configuration for h in after.hypotheses))
         self._state = after
         found = record(self._model, token, unk, before, after)
         return with_spellings([found], [spelling])[0] if self._open else found

@@ -53,15 +53,20 @@ def sample_batch(
         )
     graphs = Graphs(parser, MAX_STATES)
     randoms = [np.random.default_rng(seed) for seed in seeds]
-    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.start, sentences))]
+    frontier = [
+        Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.network.start, sentences))
+    ]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
     while frontier:
         configurations = [prefix.configuration for prefix in frontier]
         graphs.make_room(configurations)
-        table = parser.step(configurations, alpha).action_log_probs()
+        table = parser.network.step(configurations, alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
-            c, actions = parser.advance(prefix.configuration, action), (prefix.actions, action)
+            c, actions = (
+                parser.network.advance(prefix.configuration, action),
+                (prefix.actions, action),
+            )
             if c.state.is_finished:
                 drawn[prefix.sentence] += [(unlinked(actions), log_q)] * count
             else:

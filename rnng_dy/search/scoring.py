@@ -14,9 +14,10 @@ from oracle.files import numbered_lines, open_text, peeked, reading
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import batches
-from rnng_dy.search.model import Derivation, Model
+from rnng_dy.search.model import Model
 
 MAX_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -38,7 +39,7 @@ def joint_log_probs(
 def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
     dy.renew_cg(derivatives=False)
-    return log_probs(model, map(model.derived, examples)).tolist()
+    return log_probs(model, map(model.network.derivation, examples)).tolist()
 
 
 def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
@@ -46,7 +47,7 @@ def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
 
     All are in the current graph, which runs once.
     """
-    losses, decision_of, paths = model.losses(trees)
+    losses, decision_of, paths = model.network.losses(trees)
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
     of_decision = -np.bincount(decision_of, values.astype(np.float64))
     return np.array([of_decision[path].sum() for path in paths])

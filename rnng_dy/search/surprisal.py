@@ -95,7 +95,7 @@ def _sentence(
     """
     names = [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]
     records, skipped = [], []
-    state = search.start(model.start())
+    state = search.start(model.network.start())
     state = yield from with_next_word_entropy(model, search.options, state)
     for token, unk in names:
         if not state.hypotheses:

@@ -95,7 +95,7 @@ def _sentence(
 
 def _add_weights(model: Any, answer: ParsedSentence, trees: ScoredTrees) -> None:
     """Add the attention weights of a model that has them."""
-    if model.has_attention:
+    if model.network.has_attention:
         examples = [model.example_of(tree, True) for tree, _ in trees]
         for tree, found in zip(answer.trees, attention_weights(model, examples), strict=True):
             tree.weights = [weights.tolist() for _, weights in found or ()]

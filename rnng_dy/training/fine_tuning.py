@@ -131,8 +131,9 @@ def _grown(model: M, vocabulary: Any, seed: int, words: Sequence[str]) -> M:
     """
     config = model.config()
     given = {name: config[name] for name in model.config_defaults if name in config}
-    constants = {name: getattr(model, name) for name in model.constants_of(vocabulary)}
-    larger = type(model)(vocabulary, model.sizes, seed=seed, **given, **constants)
+    if isinstance(vocabulary, ParserVocabulary):
+        given["vectors"] = model.vectors
+    larger = type(model)(vocabulary, model.sizes, seed=seed, **given)
     arrays = larger.store.arrays()
     for name, values in model.store.arrays().items():
         arrays[name][: len(values)] = values

@@ -14,7 +14,6 @@ from oracle.blocks import OracleSentence
 from oracle.counts import counted
 from oracle.errors import placed
 from oracle.unknown import infer_unknown_words
-from rnng_dy.registry import Kind
 from rnng_dy.spelling import SpellingModel, learnt_spelling
 from rnng_dy.training.data import Data
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -23,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 def new_model(
-    kind: Kind,
+    kind: type[Any],
     sentences: Sequence[OracleSentence],
     sizes: Any,
     pos: bool = True,
@@ -41,9 +40,9 @@ def new_model(
     if not kind.generates_words:
         words, array = vectors
         vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
-        return kind.model_class(vocabulary, sizes, vectors=array, **config)
+        return kind(vocabulary, sizes, vectors=array, **config)
     vocabulary = GeneratorVocabulary.build(clusters or brown_clusters(sentences), sentences)
-    return kind.model_class(vocabulary, sizes, **config)
+    return kind(vocabulary, sizes, **config)
 
 
 def brown_clusters(sentences: Sequence[OracleSentence]) -> list[ClusteredWord]:

@@ -203,7 +203,7 @@ def settings_and_sizes(
         if value is not None
     }
     parts = []
-    for table in (Settings, kind.model_class.sizes_type):
+    for table in (Settings, kind.sizes_type):
         parts.append({})
         for of in fields(table):
             if (name := option_name(of)) in given:
@@ -211,7 +211,7 @@ def settings_and_sizes(
                 if why := mistake(of, value):
                     raise RnngError(f"{name}: {why}")
     if given:
-        raise RnngError(f"no setting of a {kind.name} training is called {min(given)!r}")
+        raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
     if "gold_weight" in parts[0] and not parts[0].get("gold"):
         raise RnngError("--gold-weight needs --gold, the number of gold sentences")
     return parts[0], parts[1]

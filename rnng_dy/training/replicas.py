@@ -217,7 +217,7 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
         load_sent(plugins)
         engine.start()
         limit_memory(count)
-        model = registry.kind(kind).model_class.build(folder)
+        model = registry.kind(kind).build(folder)
         updater = Updater(model, Examples(model, sentences, members), settings)
         checkpoint.load_training(model.store, folder, updater.optimizer)
         updater.replicas = _Replica(model.store, memory, rank, count, connection)

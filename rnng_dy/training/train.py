@@ -122,7 +122,7 @@ def train(
         others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
         for name, value in others.items():
             if value:
-                raise RnngError(f"--{name} is not for {of_kind.plural}")
+                raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
         if init and os.path.realpath(init) == os.path.realpath(folder):
@@ -152,7 +152,7 @@ def train(
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
-            load = of_kind.model_class.build if resumes else of_kind.model_class.load
+            load = of_kind.build if resumes else of_kind.load
             model = load(origin)
             fine_tuning.require_same(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
@@ -171,7 +171,7 @@ def train(
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
-        preset_of = preset, of_kind.presets or of_kind.name, len(data.train)
+        preset_of = preset, kind, len(data.train)
         saved = saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
         base = saved["settings"]
         if engine.device() != engine.CPU:
@@ -194,7 +194,7 @@ def train(
         if resumes:
             require_same(saved, settings, inputs, folder)
         if model is None:
-            sizes = of_kind.model_class.sizes_type(**{**sizes_for(*preset_of), **sizes})
+            sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             parts = pos, vectors, clustered
             model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
@@ -276,4 +276,4 @@ def train(
             finished = {**model.about["training"], "finished": True}
             model.about = {**model.about, "training": finished}
             model_card.write(folder, model.about)
-    return registry.load(folder, of_kind.name)
+    return registry.load(folder, kind)

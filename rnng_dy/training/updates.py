@@ -28,8 +28,8 @@ class PartialLoss(NamedTuple):
     """Indices of examples whose graphs do not fit into memory; they do not count in loss and gradient."""
     rows: Rows
     """Lookup rows that have a gradient."""
-    noted: Rows
-    """Lookup rows that its graphs have noted: as in the original they decay, with or without a gradient."""
+    used: Rows
+    """Lookup rows that its graphs have used: as in the original they decay, with or without a gradient."""
 
 
 class Update(NamedTuple):
@@ -65,8 +65,8 @@ def union(several: Iterable[Rows]) -> Rows:
 def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
     """Combine the parts of all replicas, in the order of their ranks, into one."""
     left_out = sum((s.left_out for s in parts), ())
-    rows, noted = union(s.rows for s in parts), union(s.noted for s in parts)
-    return PartialLoss(sum(s.loss for s in parts), left_out, rows, noted)
+    rows, used = union(s.rows for s in parts), union(s.used for s in parts)
+    return PartialLoss(sum(s.loss for s in parts), left_out, rows, used)
 
 
 class Sgd:
@@ -184,7 +184,7 @@ class Updater:
                 f"training diverged at update {number}: loss {whole.loss}, gradient norm {norm}; "
                 "use a lower --learning-rate"
             )
-        self.optimizer.step(rate, norm, union([whole.rows, whole.noted]))
+        self.optimizer.step(rate, norm, union([whole.rows, whole.used]))
         return Update(whole.loss, norm > self.settings.clip, whole.left_out)
 
     def require_usable(self, number: int) -> None:
@@ -199,11 +199,11 @@ class Updater:
     def _gradient(self, batch: Mapping[int, object]) -> PartialLoss:
         """Add the gradient of the batch to the store; uses smaller graphs if one does not fit into memory."""
         store = self.model.store
-        store.forget_noted()
+        store.forget_used_rows()
         losses = split_on_memory_error(self._losses, list(batch.values())) if batch else []
         left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
         loss = sum(loss for loss in losses if loss is not None)
-        return PartialLoss(loss, left_out, store.rows_with_gradient(), store.noted_rows())
+        return PartialLoss(loss, left_out, store.rows_with_gradient(), store.used_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
         """Add the gradient of the examples; returns their loss in nats with the first example, 0 with the others."""

@@ -60,7 +60,7 @@ def model_for(
     """Return a new model for sentences; a generative one calls `clusters`."""
     of_kind = registry.kind(kind)
     more = {"clusters": clusters()} if of_kind.generates_words else {}
-    dimensions = of_kind.model_class.sizes_type(**sizes)
+    dimensions = of_kind.sizes_type(**sizes)
     return new_model_of(of_kind, sentences, dimensions, **more)
 
 

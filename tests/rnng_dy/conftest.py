@@ -17,10 +17,10 @@ from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.engine import dy
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.search.model import Derivation
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
@@ -71,7 +71,13 @@ def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=N
     vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
     system = sentences[0].transitions
     return DiscriminativeParser(
-        vocabulary, PARSER_SIZES, composition, array, seed, transitions=system, state=state
+        vocabulary,
+        PARSER_SIZES,
+        composition=composition,
+        vectors=array,
+        seed=seed,
+        transitions=system,
+        state=state,
     )
 
 
@@ -80,7 +86,12 @@ def make_generator(sentences, composition="corrected", seed=1, state="full"):
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
     system = sentences[0].transitions
     return GenerativeModel(
-        vocabulary, GENERATOR_SIZES, composition, seed, transitions=system, state=state
+        vocabulary,
+        GENERATOR_SIZES,
+        composition=composition,
+        seed=seed,
+        transitions=system,
+        state=state,
     )
 
 
@@ -98,8 +109,8 @@ def write_untrained(folder, trees):
 def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
-    found = parser.walk([Derivation(tokens, sequences, None)])
-    step = parser.step([d.configuration for d in found.decisions], alpha)
+    found = parser.network.walk([Derivation(tokens, sequences, None)])
+    step = parser.network.step([d.configuration for d in found.decisions], alpha)
     table = step.action_log_probs()
     of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]
     return np.array([of_decision[path].sum() for path in found.paths])

@@ -11,10 +11,10 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from oracle.tagging import tags_by
-from rnng_dy import DiscriminativeParser, GenerativeModel, registry
+from rnng_dy import DiscriminativeParser, registry
 from rnng_dy.checkpoint import read_arrays
 
-from .conftest import make_generator, make_parser
+from .conftest import make_parser
 
 VECTORS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
 
@@ -106,49 +106,6 @@ def test_json_nested_too_deep_is_refused(folder, name):
     (folder / name).write_text("[" * 100_000)
     with pytest.raises(InputError, match=f"{name}: .*train the model again"):
         DiscriminativeParser.load(folder)
-
-
-def change_vocabulary(folder, change):
-    path = folder / "vocabulary.json"
-    vocabulary = json.loads(path.read_text())
-    change(vocabulary)
-    path.write_text(json.dumps(vocabulary))
-
-
-@pytest.mark.parametrize("key", ["words", "nonterminals", "tags", "pretrained", "known"])
-def test_a_vocabulary_with_what_is_no_text_is_refused(folder, key):
-    change_vocabulary(folder, lambda v: v[key].__setitem__(0, None))
-    with pytest.raises(InputError, match=r"vocabulary.json: .*is no text"):
-        DiscriminativeParser.load(folder)
-
-
-@pytest.mark.parametrize(
-    "change", [list.clear, list.pop, lambda c: c.insert(0, 0.5), lambda c: c.append(-1)]
-)
-def test_counts_of_tags_that_no_treebank_gives_are_refused(folder, change):
-    change_vocabulary(folder, lambda v: change(v["tag_counts"]))
-    with pytest.raises(InputError, match=r"vocabulary.json: .*how often each of the tags"):
-        DiscriminativeParser.load(folder)
-
-
-def test_a_parsers_vocabulary_without_unk_is_refused(folder):
-    change_vocabulary(folder, lambda v: v["words"].__setitem__(v["words"].index("UNK"), "unk"))
-    with pytest.raises(InputError, match=r"vocabulary.json: .*UNK is none of its words"):
-        DiscriminativeParser.load(folder)
-
-
-@pytest.mark.parametrize("singleton", ["0", 0.5, None, -1, 10**6])
-def test_singletons_that_are_no_words_are_refused(folder, singleton):
-    change_vocabulary(folder, lambda v: v["singletons"].append(singleton))
-    with pytest.raises(InputError, match=r"vocabulary.json: .*singletons are none of"):
-        DiscriminativeParser.load(folder)
-
-
-def test_a_generators_vocabulary_begins_with_the_beginning(generative_sentences, tmp_path):
-    make_generator(generative_sentences).save(tmp_path / "g")
-    change_vocabulary(tmp_path / "g", lambda v: v["words"].reverse())
-    with pytest.raises(InputError, match=r"vocabulary.json: .*its first word is not <s>"):
-        GenerativeModel.load(tmp_path / "g")
 
 
 def test_a_kind_that_nobody_knows_is_told(folder):

@@ -70,7 +70,9 @@ engine.installed_version = lambda: f"{engine.NEEDED}.cu13"
 engine.dy.__class__._load = lambda self: print(__import__("os").environ["CUDA_VISIBLE_DEVICES"])
 import types
 sys.modules["dynet_config"] = types.SimpleNamespace(set=lambda **settings: None)
+before = dict(__import__("os").environ)
 engine.start(sys.argv[1])
+assert dict(__import__("os").environ) == before
 """
 
 
@@ -172,7 +174,7 @@ def test_the_backend_is_in_the_version(monkeypatch):
 
 
 def test_the_device_that_runs_is_taken_whatever_its_memory(monkeypatch):
-    monkeypatch.setattr(engine, "_started", engine.Start("cuda:0", 64, True))
+    monkeypatch.setattr(engine, "_started", ("cuda:0", 64))
     for device in (None, "cuda", "cuda:0"):
         engine.start_on(device)
     for device in ("cpu", "cuda:1"):

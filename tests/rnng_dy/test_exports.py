@@ -13,13 +13,11 @@ import pytest
 import rnng_dy
 from oracle.errors import InputError, RnngError
 from oracle.tagging import tags_by
-from rnng_dy import DiscriminativeParser, checkpoint, model_card, model_paths, parallel, registry
+from rnng_dy import DiscriminativeParser, model_card, model_paths, registry
 from rnng_dy.checkpoint import read_arrays
-from rnng_dy.cli.job import ModelFolder
-from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
 
-from .conftest import make_generator, make_parser
+from .conftest import make_parser
 
 TREE = nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat))))")
 VECTORS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
@@ -63,14 +61,6 @@ def test_an_archive_gives_what_the_folder_gives_to_the_bit(parser, archive, tmp_
         assert np.array_equal(packed_.vectors, VECTORS)
         arrays = folder.store.arrays()
         assert all(np.array_equal(a, arrays[n]) for n, a in packed_.store.arrays().items())
-
-
-def test_generative_models_are_read_too(generative_sentences, tmp_path):
-    generator = make_generator(generative_sentences)
-    generator.export(tmp_path / "g.rnng.zip")
-    assert rnng_dy.LanguageModel.load(tmp_path / "g.rnng.zip").log_prob(TREE) == generator.log_prob(
-        TREE
-    )
 
 
 def test_an_unpacked_archive_is_a_model_folder(parser, archive, tmp_path):
@@ -149,29 +139,6 @@ def test_terms_go_with_the_model_and_on_the_card(parser, tmp_path):
     assert terms == {"licence": "none", "data": "my treebank"}
 
 
-def test_a_model_without_a_card_gets_one_that_says_its_kind(sentences, tmp_path):
-    make_parser(sentences).export(tmp_path / "m.zip")
-    assert rnng_dy.load(tmp_path / "m.zip").about == {"model": {"kind": "discriminative"}}
-
-
-def test_workers_on_other_machines_get_the_members_as_a_folder(parser, archive):
-    place = ModelFolder("discriminative", str(archive))
-    [opened] = parallel._open_sent({}, [place], [parallel._contents(place)], 1)
-    assert opened.log_prob(TREE) == parser.log_prob(TREE)
-
-
-def test_a_part_of_an_output_is_of_the_same_job_from_folder_and_archive(parser, archive, tmp_path):
-    parser.save(tmp_path / "m")
-    with zipfile.ZipFile(archive) as opened_:
-        opened_.extractall(tmp_path / "out")
-    places = [ModelFolder("discriminative", str(path)) for path in (tmp_path / "m", archive)]
-    places.append(ModelFolder("discriminative", str(tmp_path / "out")))
-    assert len({content_hash(*place.content()) for place in places}) == 1
-    parser.export(tmp_path / "half.zip", half=True)
-    half = ModelFolder("discriminative", str(tmp_path / "half.zip"))
-    assert content_hash(*half.content()) != content_hash(*places[0].content())
-
-
 # what is wrong with a member
 
 
@@ -236,12 +203,6 @@ def test_an_archive_is_not_written_to(parser, archive):
     assert archive.read_bytes() == before
 
 
-def test_a_folder_that_is_called_like_an_archive_stays_a_folder(parser, tmp_path):
-    parser.save(tmp_path / "m")
-    (tmp_path / "m").rename(tmp_path / "m.zip")
-    rnng_dy.load(tmp_path / "m.zip").save(tmp_path / "m.zip")
-
-
 def test_a_model_can_start_from_an_archive(archive, parser, tmp_path):
     small = {"hold_out": 0.2, "epochs": 1, "init": archive, "folder": tmp_path / "new"}
     trees = [nltk.Tree.fromstring(TREE.pformat())] * 9
@@ -281,14 +242,6 @@ def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
     }
 
 
-@pytest.mark.parametrize("given", ["", "relative"])
-def test_without_a_data_folder_that_of_the_home_folder_counts(given, monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_DATA_HOME", given)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("RNNG_DY_MODELS", raising=False)
-    assert tmp_path / ".local/share/rnng_dy/models" == model_paths.places()[0]
-
-
 def test_a_model_is_loaded_by_name(named, parser):
     for name in ("english", "folder", "users"):
         assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
@@ -302,12 +255,6 @@ def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, se
     (named / "work" / "users").write_text("no model")
     with pytest.raises(RnngError, match="users is a file, and a model is a folder or an archive"):
         rnng_dy.load("users")
-
-
-def test_a_path_is_no_name(named):
-    for path in ("./english", "x/english", "english/"):
-        with pytest.raises(RnngError, match=r"there is no folder [^:]*: name one that"):
-            checkpoint.read_config(path)
 
 
 def test_an_unknown_name_lists_the_known_ones(named):

@@ -47,23 +47,14 @@ def test_what_a_folder_says_of_its_model_goes_with_the_model(parser, tmp_path):
     assert one == two
 
 
-def test_text_that_means_something_in_markdown_is_shown_as_it_is(tmp_path):
-    about = {
-        "model": {"kind": NASTY, NASTY: NASTY},
-        NASTY: {"command": NASTY, "x": None},
-        "made": {"command": "rnng-dy ````"},
-    }
+def test_a_row_of_the_table_is_one_line_that_controls_no_terminal(tmp_path):
+    about = {"model": {"kind": NASTY, NASTY: NASTY}, NASTY: {"command": NASTY, "x": None}}
     model_card.write(tmp_path, about)
     assert model_card.read(tmp_path) == about
-    lines = model_card.card(about).split("\n")
-    for line in lines:
+    for line in model_card.card(about).split("\n"):
         assert line.isprintable()
         if line.startswith("|"):
             assert len(cells(line)) == 2, line
-    # no other line has more back quotes in a row than those around the block have
-    fences = [line for line in lines if re.match("`{3}", line)]
-    assert fences == ["`````sh", "`````", "````sh", "````"]
-    assert not any(re.search(r"(?<!\\)[*<\[]", line) for line in lines if line[:1] in ("#", "|"))
 
 
 def test_a_training_corpus_is_counted(sentences, generative_sentences):
@@ -85,7 +76,6 @@ def test_a_training_corpus_is_counted(sentences, generative_sentences):
         "",
         "[]",
         "{",
-        '{"a": {"b": NaN}}',
         '{"a": 1}',
         '{"a": {"b": []}}',
         '{"a": {"b": {"c": 1}}}',
@@ -97,12 +87,6 @@ def test_a_damaged_one_is_told(parser, tmp_path, content):
     (tmp_path / "m" / "about.json").write_text(content)
     with pytest.raises(InputError, match=r"about.json: .*damaged.* remove it"):
         load(tmp_path / "m")
-
-
-def test_a_folder_without_one_is_an_older_one(parser, tmp_path):
-    parser.save(tmp_path / "m")
-    (tmp_path / "m" / "about.json").unlink()
-    assert load(tmp_path / "m").about is None
 
 
 def test_the_time_can_be_given(monkeypatch):
@@ -132,24 +116,5 @@ def test_a_model_says_what_it_is(parser):
     )
 
 
-def test_a_score_of_other_parameters_is_not_said(parser):
-    """As after a kill between the parameters and the card."""
-    parser.about = {**parser.about, "scores": {"f1": 87.5128, "updates": 6}}
-    assert "F1" not in repr(parser)
-
-
 def test_a_model_that_is_not_trained_says_so(generative_sentences):
     assert repr(make_generator(generative_sentences)).endswith(" parameters; not trained>")
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {"corpus": {}, "scores": {}},
-        {"corpus": {"sentences": "many", "words": None}, "scores": {"f1": "high", "updates": 7}},
-        {"corpus": {"sentences": 10**400}, "scores": {"f1": 10**400, "updates": 7}},
-    ],
-)
-def test_what_is_not_told_is_not_said(parser, about):
-    parser.about = about
-    assert repr(parser).endswith(" parameters>")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
-from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
@@ -126,11 +124,6 @@ def test_a_class_that_cannot_be_registered_is_refused(text, message):
     assert said.startswith(f"Error: {message}")
 
 
-def test_a_file_that_is_not_there_is_named():
-    said = invoke("--plugin", "none.py", "prepare", trees(), "--from", "trees", code=2).stderr
-    assert said == "Error: none.py: No such file or directory\n"
-
-
 @pytest.mark.parametrize("wrong", ["dy.concatenate([child, child])", "None"])
 def test_vectors_of_another_shape_are_refused(parser, wrong):
     before, last = SUM.rsplit("        return", 1)
@@ -217,11 +210,3 @@ def test_a_training_process_shows_the_traceback_of_a_plugin():
     assert said.splitlines()[-1] == (
         "Error: training process 1: AssertionError; continue with --resume"
     )
-
-
-def test_a_model_is_pickled_with_the_plugins_of_the_process(parser):
-    rnng_dy.load_plugin("mine.py")
-    content = pickle.dumps(rnng_dy.load(parser))
-    assert pickle.loads(content).compose.name == "sum"
-    with no_plugins(), pytest.raises(RnngError, match=r"needs the plugin mine\.py"):
-        pickle.loads(content)

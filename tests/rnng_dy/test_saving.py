@@ -63,23 +63,6 @@ def test_saving_what_was_loaded_changes_nothing(trained):
     assert os.listdir(trained.parent) == ["m"]
 
 
-def test_a_model_that_goes_on_keeps_the_training_beside_it(trained):
-    before = contents(trained)
-    model = DiscriminativeParser.load(trained)
-    model.store.dense["stack_guard"].set_value([7.0] * 10)
-    model.save(trained)
-    changed = {name for name, content in contents(trained).items() if before[name] != content}
-    assert changed == {"parameters.npz"}
-
-
-def test_a_link_to_the_folder_stays_one(trained):
-    link = trained.parent / "link"
-    link.symlink_to("m")
-    DiscriminativeParser.load(link).save(link)
-    assert link.is_symlink()
-    assert (trained / TRAINING).exists()
-
-
 def test_another_model_is_not_replaced(trained, sentences):
     before = contents(trained)
     (trained.parent / "empty").mkdir()
@@ -101,15 +84,6 @@ def test_a_description_that_the_new_model_lacks_is_not_left_from_the_old_one(tra
     model.about = None
     model.save(trained)
     assert DiscriminativeParser.load(trained).about is None
-
-
-def test_an_older_folder_is_of_the_same_model(trained):
-    config = checkpoint.read_config(trained)
-    for key in ("composition", "transitions", "state"):
-        config.pop(key)
-    checkpoint._write_json(trained / "config.json", config)
-    DiscriminativeParser.load(trained).save(trained)
-    assert (trained / TRAINING).exists()
 
 
 def dies_at_its_step(n, act):

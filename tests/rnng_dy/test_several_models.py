@@ -75,24 +75,6 @@ def work_of(models, tagged, generative_sentences):
     }
 
 
-def test_models_used_in_turn_say_what_each_says_alone(
-    models, tagged, sentences, generative_sentences
-):
-    first, second, generator = models
-    alone = [[m.parse_one(t) for t in tagged] for m in (first, second)]
-    words = generative_sentences[0].unkified[:4]
-    surprisals = bits(generator.surprisals(words, OPTIONS))
-    halves = [m.parse_sents(iter(tagged)) for m in (first, second)]
-    reader, found, read = generator.reader(OPTIONS), [], []
-    for i in range(len(tagged)):
-        found.append([next(next(half)) for half in halves])
-        if i < len(words):
-            read.append(reader.push(words[i]).surprisal)
-        second.log_prob(found[-1][0])
-    assert [list(column) for column in zip(*found, strict=True)] == alone
-    assert read == pytest.approx(surprisals, rel=1e-5)
-
-
 def test_eight_threads_get_what_one_gets(models, tagged, generative_sentences):
     work = work_of(models, tagged, generative_sentences)
     expected = {name: ask() for name, ask in work.items()}
@@ -101,52 +83,6 @@ def test_eight_threads_get_what_one_gets(models, tagged, generative_sentences):
         found = list(pool.map(lambda name: work[name](), names))
     for name, result in zip(names, found, strict=True):
         assert result == expected[name], name
-
-
-def test_a_half_read_generator_and_a_reader_go_on_while_another_thread_works(
-    models, tagged, generative_sentences, monkeypatch
-):
-    monkeypatch.setattr("rnng_dy.parser.BATCH_SIZE", 2)
-    first, second, generator = models
-    expected = [second.parse_one(tokens) for tokens in tagged]
-    words = generative_sentences[0].unkified[:6]
-    alone = bits(generator.surprisals(words, OPTIONS))
-    done = threading.Event()
-
-    def disturb():
-        while not done.is_set():
-            first.parse_one(tagged[0])
-            generator.surprisals(words[:2], OPTIONS)
-
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    try:
-        trees, reader, found, read = (
-            second.parse_sents(iter(tagged)),
-            generator.reader(OPTIONS),
-            [],
-            [],
-        )
-        for i in range(len(tagged)):
-            found.append(next(next(trees)))
-            if i < len(words):
-                read.append(reader.push(words[i]).surprisal)
-    finally:
-        done.set()
-        thread.join()
-    assert found == expected
-    assert read == pytest.approx(alone, rel=1e-5)
-
-
-def test_two_threads_that_push_one_reader_take_turns(models, generative_sentences):
-    generator = models[2]
-    word = generative_sentences[0].unkified[0]
-    alone, shared = generator.reader(OPTIONS), generator.reader(OPTIONS)
-    expected = [alone.push(word).surprisal for _ in range(8)]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: shared.push(word).surprisal, range(8)))
-    assert sorted(found) == pytest.approx(sorted(expected), rel=1e-5)
-    assert shared.tokens == (word,) * 8
 
 
 def test_a_process_forked_while_another_thread_parses_can_parse(models, tagged):

@@ -37,7 +37,12 @@ def make_tiny_parser(composition, max_open):
     oracle = tiny_oracle(False, unlimited(SYSTEMS[transitions]))
     vocabulary = ParserVocabulary.from_oracle(oracle, use_tags=True)
     parser = DiscriminativeParser(
-        vocabulary, PARSER_SIZES, composition, seed=3, transitions=transitions, state=state
+        vocabulary,
+        PARSER_SIZES,
+        composition=composition,
+        seed=3,
+        transitions=transitions,
+        state=state,
     )
     return limited(parser, max_open)
 
@@ -48,7 +53,12 @@ def make_tiny_generator(composition, max_open):
     clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
     vocabulary = GeneratorVocabulary.build(clusters, oracle)
     model = GenerativeModel(
-        vocabulary, GENERATOR_SIZES, composition, seed=3, transitions=transitions, state=state
+        vocabulary,
+        GENERATOR_SIZES,
+        composition=composition,
+        seed=3,
+        transitions=transitions,
+        state=state,
     )
     return limited(model, max_open)
 
@@ -90,11 +100,11 @@ def state_after(model, actions):
 def next_steps(model, words, actions):
     """Every valid next action, with each word where it generates one, and its log probability."""
     dy.renew_cg()
-    c, generated = model.start(), iter(words)
+    c, generated = model.network.start(), iter(words)
     for action in actions:
         word = next(generated) if action == SHIFT else None
-        c = model.advance(c, action, word)
-    step = model.step([c])
+        c = model.network.advance(c, action, word)
+    step = model.network.step([c])
     [log_probs], [of_words] = step.action_log_probs(), step.every_word_log_prob([0])
     for action in np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)]):
         if action != SHIFT:

@@ -20,15 +20,14 @@ def test_a_sound_set_up_passes():
     assert done.stderr == ""
     for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs", "memory"):
         assert f"\n{name} " in "\n" + done.stdout
-    assert done.stdout.count(" ok ") == 5
+    assert done.stdout.count(" ok ") == 3
 
 
 @needs_dynet
-def test_a_wrong_number_ends_with_one(monkeypatch):
-    monkeypatch.setattr(selfcheck, "autobatching_difference", lambda: 1e-3)
-    monkeypatch.setattr(selfcheck, "growth_difference", lambda: 0.0)
-    done = invoke("doctor", code=1)
-    assert "FAILED  largest relative difference 1.0e-03" in done.output
+@pytest.mark.parametrize("difference", [2e-4, np.nan])
+def test_a_wrong_number_ends_with_one(monkeypatch, difference):
+    monkeypatch.setattr(selfcheck, "growth_difference", lambda: difference)
+    assert "FAILED" in invoke("doctor", code=1).output
 
 
 @pytest.fixture
@@ -108,45 +107,11 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
     assert any(row in line and "FAILED" in line for line in done.output.splitlines())
 
 
-@needs_dynet
-def test_autobatching_that_cannot_be_switched_is_noticed(monkeypatch):
-    assert selfcheck.switches()
-    renew_cg = engine.dy.renew_cg
-    monkeypatch.setattr(engine.dy, "renew_cg", lambda autobatching=None: renew_cg())
-    assert not selfcheck.switches()
-
-
-@needs_dynet
-def test_the_tagger_is_the_same_autobatched_and_has_every_gradient():
-    assert selfcheck.autobatching_difference(seed=2) <= selfcheck.TOLERANCE
-
-
-def test_a_difference_is_relative_to_the_largest_entry():
-    values = [np.array([1.0, 2.0]), np.array([0.0, 8.5])]
-    reference = [np.array([1.0, 2.0]), np.array([0.0, 8.0])]
-    assert selfcheck.relative_difference(values, reference) == 0.5 / 8.0
-
-
 def test_what_is_no_number_anywhere_is_no_small_difference():
     for bad in ([np.nan, 1.0], [1.0, np.nan], [np.inf, 1.0]):
         for values in ([np.array(bad), np.ones(2)], [np.ones(2), np.array(bad)]):
-            check = selfcheck.Check.of_difference(
-                "x", lambda values=values: selfcheck.relative_difference(values, [np.ones(2)] * 2)
-            )
-            assert not check.passed
-
-
-@pytest.mark.parametrize(("difference", "passed"), [(1e-4, True), (2e-4, False), (np.nan, False)])
-def test_what_passes(difference, passed):
-    assert selfcheck.Check.of_difference("x", lambda: difference).passed is passed
-
-
-def test_a_check_that_dynet_cannot_compute_fails():
-    def measure() -> float:
-        raise ValueError("pools do not grow")
-
-    check = selfcheck.Check.of_difference("x", measure)
-    assert (check.passed, check.seen) == (False, "DyNet fails: pools do not grow")
+            difference = selfcheck.relative_difference(values, [np.ones(2)] * 2)
+            assert not difference <= selfcheck.TOLERANCE
 
 
 @pytest.mark.parametrize(

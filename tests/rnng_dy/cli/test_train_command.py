@@ -127,7 +127,7 @@ def test_patience_ends_training_and_says_so(data):
 @pytest.mark.parametrize("composition", ["corrected", "buggy"])
 def test_composition_and_records(data, composition):
     invoke(*PARSER, *SMALL, "--composition", composition)
-    assert DiscriminativeParser.load("m").compose.name == composition
+    assert DiscriminativeParser.load("m").network.compose.name == composition
     records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
     assert records[-1]["event"] == "evaluation"
     assert {"f1", "epoch", "seconds", "is_best"} <= records[-1].keys()
@@ -148,7 +148,7 @@ def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, com
     invoke(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
     config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
     assert (config["composition"], config["state"]) == ("gated-attention", state)
-    assert registry.load("m").state.name == state
+    assert registry.load("m").network.state.name == state
 
 
 def test_clusters_are_made_where_none_are_given(data):

@@ -37,7 +37,7 @@ def test_a_parser_becomes_a_folder(reference, tmp_path):
     result = run(*parser_arguments(reference, params), *options)
     assert result.exit_code == 0, result.output
     model = DiscriminativeParser.load(tmp_path / "m")
-    assert model.compose.name == "buggy"
+    assert model.network.compose.name == "buggy"
     checkpoint = clab.read_checkpoint(params)
     assert np.array_equal(model.store.arrays()["word"], checkpoint.lookups[0])
     assert np.array_equal(model.store.arrays()["stack.0.x2i"], checkpoint.dense[0])

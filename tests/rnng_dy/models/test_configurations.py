@@ -27,12 +27,12 @@ NT = 2
 def walk(model, root, steps):
     """The configuration after (action, word) pairs."""
     for action, word in steps:
-        root = model.advance(root, action, word)
+        root = model.network.advance(root, action, word)
     return root
 
 
 def next_log_probs(model, configurations):
-    step = model.step(configurations)
+    step = model.network.step(configurations)
     everyone = range(len(configurations))
     return step.action_log_probs(), step.every_word_log_prob(everyone)
 
@@ -44,24 +44,15 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
     alone = []
     for steps in (one, other):
         dy.renew_cg()
-        alone.append(next_log_probs(generator, [walk(generator, generator.start(), steps)]))
+        alone.append(next_log_probs(generator, [walk(generator, generator.network.start(), steps)]))
     dy.renew_cg()
-    root = walk(generator, generator.start(), opened)
+    root = walk(generator, generator.network.start(), opened)
     both = [walk(generator, root, steps[2:]) for steps in (one, other)]
     together = next_log_probs(generator, both)
     for i in range(2):
         for shared, single in zip(together, alone[i], strict=True):
             assert shared[i] == pytest.approx(single[0], rel=1e-4)
     assert np.abs(alone[0][1][0, 1:] - alone[1][1][0, 1:]).max() > 1e-3
-
-
-def test_branches_share_what_is_equal(generator):
-    dy.renew_cg()
-    root = walk(generator, generator.start(), [(NT, None)])
-    first, again, other = (generator.advance(root, SHIFT, word) for word in (3, 3, 4))
-    assert first.words is again.words is not other.words
-    closed = [generator.advance(c, REDUCE).stack.reads for c in (first, again, other)]
-    assert closed[0] is closed[1] is not closed[2]
 
 
 def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to():
@@ -77,35 +68,11 @@ def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to
     assert lstm.read([table[0]], shared=True)[0] is not first[0]
 
 
-def test_a_configuration_is_not_changed_by_what_follows_it(generator):
-    dy.renew_cg()
-    c = walk(generator, generator.start(), [(NT, None), (SHIFT, 3)])
-    before = next_log_probs(generator, [c])
-    for word in (4, 5):
-        walk(generator, c, [(SHIFT, word), (REDUCE, None)])
-    after = next_log_probs(generator, [c])
-    for a, b in zip(before, after, strict=True):
-        assert np.array_equal(a, b)
-
-
-def test_a_word_of_a_graph_that_is_gone_is_read_anew(generator):
-    dy.renew_cg()
-    root = walk(generator, generator.start(), [(NT, None)])
-    generator.keep([root])
-    one = walk(generator, root, [(SHIFT, 3)])
-    expected = next_log_probs(generator, [one])
-    generator.keep([walk(generator, one, [(SHIFT, 4)])])
-    dy.renew_cg()
-    found = next_log_probs(generator, [walk(generator, root, [(SHIFT, 3)])])
-    for again, before in zip(found, expected, strict=True):
-        assert again == pytest.approx(before, rel=1e-5)
-
-
 def test_a_given_word_has_its_share_of_every_word(generator):
     dy.renew_cg()
-    root = walk(generator, generator.start(), [(NT, None)])
+    root = walk(generator, generator.network.start(), [(NT, None)])
     configurations = [root, walk(generator, root, [(SHIFT, 3)])]
-    step = generator.step(configurations)
+    step = generator.network.step(configurations)
     table = step.every_word_log_prob([1, 0, 1])
     assert np.exp(table).sum(axis=1) == pytest.approx(np.ones(3), rel=1e-5)
     # `<s>` is never generated
@@ -124,11 +91,11 @@ def test_a_constituent_is_shared_unless_its_composition_looks_below_it(generativ
     for name, shared in (("corrected", True), ("buggy", True), ("gated-attention", False)):
         model = make_generator(generative_sentences, name)
         dy.renew_cg()
-        root, vectors = model.start(), []
+        root, vectors = model.network.start(), []
         for actions in trees_with_an_equal_constituent():
             steps = [(a, 3 if a == SHIFT else None) for a in actions]
             closed = walk(model, root, steps[: actions.index(REDUCE) + 1])
-            model.compute([closed])
+            model.network.compute([closed])
             vectors.append(closed.stack.reads)
         assert (vectors[0] is vectors[1]) == shared
         one, other = (value_of([vector]).npvalue() for vector in vectors)
@@ -148,12 +115,12 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
     """One u a configuration, dropout masks included; and it trains."""
     model = make_parser(sentences, "gated-attention")
     dy.renew_cg()
-    root = model.start(model.encode_training(sentences[0]).tokens)
+    root = model.network.start(model.encode_training(sentences[0]).tokens)
     c = walk(model, root, [(NT, None), (SHIFT, None)])
-    closed = model.advance(c, REDUCE)
-    u = model.parser_states([closed], 0.5)
+    closed = model.network.advance(c, REDUCE)
+    u = model.network.parser_states([closed], 0.5)
     # the masks of u were drawn for the constituent
-    before = model.parser_states([c], 0.5).npvalue()
+    before = model.network.parser_states([c], 0.5).npvalue()
     assert closed.stack.reads.configuration is c
     assert np.array_equal(value_of([c]).npvalue(), before)
     assert u.npvalue().shape == before.shape
@@ -193,7 +160,7 @@ def test_what_a_state_leaves_out_is_not_computed(
     else:
         model, data = make_parser(sentences, state=state), sentences
     dy.renew_cg()
-    model.losses([model.derived(model.encode_training(data[0]))], 0.5)
+    model.network.losses([model.network.derivation(model.encode_training(data[0]))], 0.5)
     assert len(seen) == lstms
 
 
@@ -202,10 +169,10 @@ def test_rows_that_are_kept_go_on_as_before_in_each_state(generative_sentences, 
     model = make_generator(generative_sentences, "gated-attention", state=state)
     steps = [(NT, None), (SHIFT, 3), (NT + 1, None), (SHIFT, 4), (REDUCE, None)]
     dy.renew_cg()
-    expected = next_log_probs(model, [walk(model, model.start(), [*steps, (SHIFT, 5)])])
+    expected = next_log_probs(model, [walk(model, model.network.start(), [*steps, (SHIFT, 5)])])
     dy.renew_cg()
-    c = walk(model, model.start(), steps)
-    model.keep([c])
+    c = walk(model, model.network.start(), steps)
+    model.network.keep([c])
     dy.renew_cg()
     found = next_log_probs(model, [walk(model, c, [(SHIFT, 5)])])
     for ours, theirs in zip(found, expected, strict=True):
@@ -221,17 +188,17 @@ def test_what_nobody_kept_is_computed_again(kind, composition, sentences, genera
     else:
         model, data = make_generator(generative_sentences, composition), generative_sentences
     dy.renew_cg()
-    tree = model.derived(model.encode_training(data[3]))
-    configurations = [d.configuration for d in model.walk([tree]).decisions]
-    expected = model.step(configurations).action_log_probs()
+    tree = model.network.derivation(model.encode_training(data[3]))
+    configurations = [d.configuration for d in model.network.walk([tree]).decisions]
+    expected = model.network.step(configurations).action_log_probs()
     order = np.random.default_rng(1).permutation(len(configurations))
     for i, number in enumerate(order.tolist()):
         if i % 3 == 0:
             dy.renew_cg()
         if i % 5 == 0:
-            model.keep([configurations[number]])
+            model.network.keep([configurations[number]])
             dy.renew_cg()
-        [found] = model.step([configurations[number]]).action_log_probs()
+        [found] = model.network.step([configurations[number]]).action_log_probs()
         assert found == pytest.approx(expected[number], rel=1e-4), number
 
 
@@ -240,11 +207,11 @@ def test_what_is_kept_holds_nothing_that_came_before(composition, generative_sen
     """A long search needs no more memory than a short one."""
     model = make_generator(generative_sentences, composition)
     dy.renew_cg()
-    c, steps = model.start(), [(NT, None), (SHIFT, 3), (SHIFT, 4), (REDUCE, None)]
-    c = model.advance(c, NT)
+    c, steps = model.network.start(), [(NT, None), (SHIFT, 3), (SHIFT, 4), (REDUCE, None)]
+    c = model.network.advance(c, NT)
     for _ in range(12):
         c = walk(model, c, steps)
-        model.keep([c])
+        model.network.keep([c])
         dy.renew_cg()
     gc.collect()
     alive = sum(isinstance(x, Configuration) for x in gc.get_objects())

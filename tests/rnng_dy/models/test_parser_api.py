@@ -62,12 +62,6 @@ def test_parse_sents_gives_iterators_of_trees_as_they_come(short, monkeypatch):
     assert len(read) == 8
 
 
-def test_sentences_parsed_together_have_the_trees_that_they_have_alone(short, sentences):
-    tokens = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences[:40]]
-    together = [next(trees) for trees in short.parse_sents(iter(tokens))]
-    assert together == [short.parse_one(sentence) for sentence in tokens]
-
-
 def test_a_sentence_that_does_not_fit_has_no_tree(short, monkeypatch):
     def limited(parser, batch):
         if any(len(tokens.words) > 2 for tokens in batch):
@@ -105,13 +99,6 @@ def test_words_alone_are_parsed_as_words_with_the_taggers_tags(tagging, tagged):
     assert tagging.sample(WORDS, n=5) == tagging.sample(tagged, n=5)
 
 
-def test_tags_that_are_given_are_read(tagging):
-    given = [(word, "NN") for word in WORDS]
-    assert tagging.parse_one(given).pos() == given
-    found = [next(trees).pos() for trees in tagging.parse_sents([given, WORDS, given])]
-    assert found[0] == found[2] == given != found[1]
-
-
 @pytest.mark.parametrize("text", ["(S (XX the) (XX cat) (XX slept) (XX .))", "(S the cat slept .)"])
 def test_a_tree_without_tags_has_the_log_q_of_the_taggers(tagging, tagged, text):
     whole = nltk.Tree("S", [nltk.Tree(tag, [word]) for word, tag in tagged])
@@ -124,11 +111,6 @@ def test_xx_is_a_tag_where_training_has_it(sentences, tagger):
     parser = make_parser([replace(s, tags=("XX",) * len(s.tags)) for s in sentences])
     parser.tagger = tagger
     assert parser.tags_read(["a", "b"], ["XX", "XX"]) == ["XX", "XX"]
-
-
-def test_xx_is_an_unseen_tag_where_there_is_no_tagger(short):
-    assert short.tags_read(["a"], ["XX"]) == ["XX"]
-    assert short.parse_one([("a", "XX")]).pos() == [("a", "XX")]
 
 
 def test_a_parser_of_words_reads_no_tags(sentences, tagger):

@@ -11,10 +11,10 @@ from nltk import Tree
 from oracle.transitions import SYSTEMS as TRANSITIONS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.model import Derivation
 
 from ..conftest import make_generator, make_parser, sentences_of
 
@@ -27,7 +27,7 @@ SYSTEMS = [
 
 def trees_of(model, sentences):
     """Trees of two sentences: some that begin alike, and one alone."""
-    first, second = (model.derived(model.encode_training(s)) for s in sentences)
+    first, second = (model.network.derivation(model.encode_training(s)) for s in sentences)
     one, other = model.vocabulary.nonterminals[:2]
     words = ["w"] * (words_of(first) - 1)
     flat, unary = (
@@ -65,15 +65,15 @@ def test_trees_cost_the_same_in_any_batches(
     for is_batched in (True, False):
         model = make(of_kind, composition, state=state)
         if not is_batched:
-            together = model.compute
+            together = model.network.compute
 
             def alone(configurations, dropout=0.0, together=together):
                 for c in list(configurations):
                     together([c], dropout)
 
-            monkeypatch.setattr(model, "compute", alone)
+            monkeypatch.setattr(model.network, "compute", alone)
         dy.renew_cg()
-        found.append(costs(model, model.losses(trees_of(model, of_kind[3:5]))))
+        found.append(costs(model, model.network.losses(trees_of(model, of_kind[3:5]))))
     (batched, gradients), (single, single_gradients) = found
     assert batched == pytest.approx(single, rel=1e-5)
     assert len(set(np.round(batched, 3))) == 4, "equal trees cost the same, others do not"
@@ -86,7 +86,7 @@ def test_equal_prefixes_and_constituents_of_a_sentence_are_one(generator):
     one = [NT, NT, SHIFT, REDUCE, SHIFT, REDUCE]
     other = [NT, NT, SHIFT, REDUCE, NT, SHIFT, REDUCE, REDUCE]
     tree = Derivation(None, [one, other, one], [3, 4])
-    decisions, paths = generator.walk([tree, tree._replace(sequences=[one])])
+    decisions, paths = generator.network.walk([tree, tree._replace(sequences=[one])])
     assert paths[0] == paths[2]
     assert paths[0][:4] == paths[1][:4]
     made = [[decisions[i].after.stack.reads for i in p if not decisions[i].action] for p in paths]
@@ -98,7 +98,7 @@ def test_equal_prefixes_and_constituents_of_a_sentence_are_one(generator):
 
 def test_levels_are_the_heights_of_the_trees(generator):
     actions = [NT, NT, NT, NT, SHIFT, REDUCE, REDUCE, REDUCE, REDUCE]
-    decisions, _ = generator.walk([Derivation(None, [actions], [3])])
+    decisions, _ = generator.network.walk([Derivation(None, [actions], [3])])
     assert [d.after.stack.reads.level for d in decisions[5:]] == [1, 2, 3, 4]
 
 
@@ -132,7 +132,7 @@ def test_an_action_that_is_not_valid_is_refused(actions, parser, sentences):
     tokens = parser.encode_training(sentences[0]).tokens._replace(words=[1, 2], tags=[1, 1])
     dy.renew_cg()
     with pytest.raises(ValueError, match="is not valid"):
-        parser.losses([Derivation(tokens, [actions], None)])
+        parser.network.losses([Derivation(tokens, [actions], None)])
 
 
 def test_only_what_something_is_made_of_has_a_gradient(sentences):
@@ -142,18 +142,18 @@ def test_only_what_something_is_made_of_has_a_gradient(sentences):
     root = example.actions[0] - 2
     assert root + 2 not in example.actions[1:]
     dy.renew_cg()
-    model.store.forget_noted()
+    model.store.forget_used_rows()
     loss = model.training_loss([example], 0.0)
     loss.forward()
     loss.backward()
-    assert root in model.store.noted_rows()["nonterminal"]
+    assert root in model.store.used_rows()["nonterminal"]
     assert root not in model.store.rows_with_gradient()["nonterminal"]
     assert model.store.rows_with_gradient()["open_nonterminal"] >= {root}
 
 
 def test_a_generator_needs_a_word_for_each_shift(generator):
     with pytest.raises(ValueError, match="a word is missing after 1"):
-        generator.walk([Derivation(None, [[NT, SHIFT, SHIFT]], [3])])
-    opened = generator.advance(generator.start(), NT)
+        generator.network.walk([Derivation(None, [[NT, SHIFT, SHIFT]], [3])])
+    opened = generator.network.advance(generator.network.start(), NT)
     with pytest.raises(ValueError, match="needs a word"):
-        generator.advance(opened, SHIFT)
+        generator.network.advance(opened, SHIFT)

@@ -15,7 +15,7 @@ from oracle.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.search import generation
 from rnng_dy.search.generation import MAX_THROWN_AWAY, until_drawn
 from rnng_dy.search.scoring import joint_log_probs
@@ -93,7 +93,7 @@ def with_graphs(monkeypatch, owner, name, size_of):
 
 def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     model = GenerativeModel.load(DATA / "models-0.1.0" / "generator")
-    sizes = with_graphs(monkeypatch, model, "step", len)
+    sizes = with_graphs(monkeypatch, model.network, "step", len)
     expected = model.generate(12, seed=4)
     # one is enough for so few
     assert len(sizes) == 1
@@ -106,7 +106,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
 def test_a_graph_of_the_language_model_has_one_word(generator, monkeypatch):
     model = LstmLanguageModel(generator.vocabulary, LanguageModelSizes(2, 7, 9), seed=3)
     sizes = with_graphs(
-        monkeypatch, model._lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
+        monkeypatch, model.network.lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
     )
     sentences = model.generate(3, seed=4, max_length=60)
     assert sum(map(len, sentences)) > 3

@@ -14,7 +14,7 @@ from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.records import ALL_MEASURES
-from rnng_dy.language_model import GenerativeModel
+from rnng_dy.generator import GenerativeModel
 from rnng_dy.search.surprisal import SearchOptions, measure
 
 from ...pages import CHECKOUT

@@ -96,7 +96,7 @@ def read_with(search, model):
     """The readings before and after each word and the end."""
 
     def states():
-        found = [search.start(model.start())]
+        found = [search.start(model.network.start())]
         for word in [*model.vocabulary.word_ids(SENTENCE), None]:
             found.append((yield from search.read(found[-1], word)))
         return found

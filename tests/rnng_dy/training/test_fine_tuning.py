@@ -11,7 +11,7 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.search.model import Derivation
+from rnng_dy.models.configuration import Derivation
 from rnng_dy.training.fine_tuning import as_seen_by, extended, listed, unseen
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -44,11 +44,11 @@ def step_table(model, tree):
     dy.renew_cg()
     if model.kind == "discriminative":
         tokens = model.encode(words, [tag for _, tag in tree.pos()])
-        found = model.walk([Derivation(tokens, [ids], None)])
+        found = model.network.walk([Derivation(tokens, [ids], None)])
     else:
         generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
-        found = model.walk([Derivation(None, [ids], generated)])
-    return model.step([d.configuration for d in found.decisions]).action_log_probs()
+        found = model.network.walk([Derivation(None, [ids], generated)])
+    return model.network.step([d.configuration for d in found.decisions]).action_log_probs()
 
 
 def test_what_a_model_has_not_is_found_in_order(made):

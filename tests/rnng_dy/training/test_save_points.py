@@ -46,7 +46,7 @@ assert run.run()
 
 def run_of(folder: Path, sentences, settings) -> Training:
     """A training in a folder, of the model that the folder has."""
-    model = registry.kind_of(folder).model_class.build(folder)
+    model = registry.kind_of(folder).build(folder)
     return Training(model, sentences, folder, **settings)
 
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, model_card, registry
+from rnng_dy import checkpoint
 from tests.commands import invoke
 from tests.conftest import CHECKOUT
 
@@ -163,7 +162,7 @@ def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
             {"droput": 0.1},
             "no setting of a discriminative training is called 'droput'",
         ),
-        ({"clusters": "c"}, "--clusters is not for Parsers"),
+        ({"clusters": "c"}, "--clusters is not for discriminative models"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
         ({"unk": "odd"}, "--unk is one of "),
         ({"hold_out": 1.5}, "--hold-out is not in the range 0<x<1"),
@@ -212,7 +211,7 @@ def test_gold_sentences_are_among_those_that_are_read():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"composition": "buggy"}, "--composition is not for LSTM language models"),
+        ({"composition": "buggy"}, "--composition is not for lstm-lm models"),
         ({"transitions": "top-down"}, "--transitions is not for"),
         ({"state": "full"}, "--state is not for"),
         ({"pos": True}, "--pos is not for"),
@@ -256,27 +255,6 @@ def test_a_model_goes_on_with_other_trees(caplog):
             "discriminative", "t.trees", "d.trees", **{**given, "folder": "third"}, pos=True
         )
     assert "NEW" in second.vocabulary.nonterminals
-
-
-class Shouting(rnng_dy.LstmLanguageModel):
-    """A language model of a kind that the registry does not have."""
-
-    kind = "shouting-lm"
-
-    def surprisals(self, tokens, end=False):
-        return super().surprisals([token.upper() for token in tokens], end)
-
-
-def test_a_kind_that_is_added_trains_resumes_and_loads(monkeypatch):
-    lstm = registry.KINDS["lstm-lm"]
-    added = replace(lstm, name=Shouting.kind, model=Shouting, presets=lstm.name, title="Loud model")
-    monkeypatch.setitem(registry.KINDS, Shouting.kind, added)
-    given = {"hold_out": 0.2, "folder": "m", "jobs": 1, "preset": "quick", **SMALL}
-    rnng_dy.train("shouting-lm", "t.trees", **given)
-    model = rnng_dy.train("shouting-lm", "t.trees", resume=True, **{**given, "patience": 3})
-    assert type(model) is type(rnng_dy.load("m")) is Shouting
-    assert [record.token for record in model.surprisals(["the", "cat"])] == ["THE", "CAT"]
-    assert model_card.card(model.about).startswith("# Loud model")
 
 
 def test_training_in_a_thread_is_no_matter_of_signals():

@@ -534,7 +534,7 @@ def test_clusters_that_no_word_uses_are_passed_over_to_the_same_numbers(
         run = training(model, [shortest], tmp_path, l2=1e-3)
         for number in range(3):
             run.updater.update([0], number, 0.1)
-        unused = model.store.unused(model.store.noted_rows())
+        unused = model.store.unused(model.store.used_rows())
         return model.store.arrays(), unused
 
     passed_over, unused = trained()

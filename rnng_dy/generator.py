@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import nltk
 from nltk.parse.api import ParserI
@@ -10,22 +11,40 @@ from nltk.parse.api import ParserI
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import TransitionSystem
 from oracle.treebank import words as words_of
 from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.model import Model
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
+from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.open_vocabulary import open_records, read_words
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
+from rnng_dy.sizes import Sizes
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 
-class GenerativeModel(GeneratorNetwork, ParserI):
+class GenerativeModel(Model, ParserI):
     """A generative model p(x, y) of sentences and trees: surprisals, probabilities, samples, and trees.
 
     Log probabilities are in nats, surprisals in bits.
     """
+
+    kind = "generative"
+    title = "Recurrent neural network grammar p(x, y)"
+    score_title = "perplexity of words and trees"
+    sizes_type = Sizes
+    vocabulary_type = GeneratorVocabulary
+    network_type = GeneratorNetwork
+    config_defaults = DEFAULT_PARTS
+
+    def __init__(self, vocabulary: GeneratorVocabulary, sizes: Sizes | None = None, **parts: Any):
+        """See `GeneratorNetwork`."""
+        super().__init__(vocabulary, sizes, **parts)
+        self.transitions: TransitionSystem = self.network.transitions
 
     # sentences as ids
 
