@@ -16,13 +16,11 @@ Token = str | tuple[str, str]
 _WRONG = re.compile(rf"[{WHITE_SPACE}\ud800-\udc7f\udd00-\udfff]")
 
 
-def split_tokens(
-    tokens: Iterable[Token], max_length: int | None = None
-) -> tuple[list[str], list[str] | None]:
+def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
 
     Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other or mixed
-    tokens, for none or more than `max_length`, and for an empty word or tag, white space and lone surrogates.
+    tokens, for none, and for an empty word or tag, white space and lone surrogates.
 
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
@@ -34,8 +32,6 @@ def split_tokens(
             "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
             "`model.surprisals_of(text)` the surprisals"
         )
-    if max_length is not None and len(given) > max_length:
-        raise RnngError(f"a sentence of {len(given)} tokens, more than the max_length {max_length}")
     if all(isinstance(token, str) for token in given):
         return _checked(given), None
     if not all(isinstance(token, tuple) and len(token) == 2 for token in given):

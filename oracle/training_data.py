@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import floor
+from pathlib import Path
 from typing import TypeVar
 
 from oracle.blocks import OracleSentence, make_oracle
 from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines
 from oracle.errors import InputError
-from oracle.files import numbered_lines, open_text, reading
+from oracle.files import numbered_lines, open_text, reading, replacing
 from oracle.lazy import nltk
+from oracle.stored import STORED, StoredSentences, stored
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
@@ -165,34 +167,37 @@ def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
 
 
 def make_training_data(
-    trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
-) -> tuple[list[OracleSentence], list[OracleSentence]]:
+    folder: Path, trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
+) -> tuple[StoredSentences, list[OracleSentence]]:
     """Return the oracles of a training and a development part, the same as `rnng-dy oracle` makes of these trees.
 
-    `dev` is the development part's trees, or the share of `trees` to hold out for it. Raises InputError if no tree is
-    left for a part.
+    `dev` is the development part's trees, or the share of `trees` to hold out for it. The training part stays in files
+    of an empty folder, which is needed as long as it is. Raises InputError if no tree is left for a part.
     """
     if isinstance(dev, TreesFile):
         parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
     else:
         parts = held_out(trees, dev)
-    train_texts: list[str] = []
-    dev_texts: list[str] = []
+    train_trees, dev_texts = folder / "train.trees", []
 
     def training_words() -> Iterator[list[str]]:
-        for located, is_dev in parts:
-            (dev_texts if is_dev else train_texts).append(located.text or "")
-            if not is_dev:
-                yield words(located.tree)
+        with replacing(train_trees) as stream:
+            for located, is_dev in parts:
+                if is_dev:
+                    dev_texts.append(located.text)
+                else:
+                    stream.write(f"{located.text}\n")
+                    yield words(located.tree)
 
     unknown_words = UnknownWords(recipe.unk, known_words(training_words()))
-    if not train_texts:
+    if not train_trees.stat().st_size:
         message = "one tree alone: held out, it leaves none to train on; give --dev-trees"
         raise InputError(message, trees.path)
     system = unlimited(SYSTEMS[recipe.transitions])
 
-    def oracle_of(texts: list[str]) -> list[OracleSentence]:
+    def oracle_of(texts: Iterable[str]) -> Iterator[OracleSentence]:
         located = read_tree_lines(enumerate(texts, 1), trees.path)
-        return list(make_oracle(located, unknown_words, recipe.generative, system))
+        return make_oracle(located, unknown_words, recipe.generative, system)
 
-    return oracle_of(train_texts), oracle_of(dev_texts)
+    with open_text(train_trees) as texts:
+        return stored(oracle_of(texts), folder / STORED), list(oracle_of(dev_texts))

@@ -13,11 +13,12 @@ from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.tokens import Token, split_tokens
 from oracle.transitions import TransitionSystem
 from oracle.treebank import words as words_of
-from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.model import Model
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
-from rnng_dy.open_vocabulary import open_records, read_words
+from rnng_dy.open_vocabulary import read_words
+from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
@@ -27,7 +28,7 @@ from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 
-class GenerativeModel(Model, ParserI):
+class GenerativeModel(Model, Scorer, ParserI):
     """A generative model p(x, y) of sentences and trees: surprisals, probabilities, samples, and trees.
 
     Log probabilities are in nats, surprisals in bits.
@@ -137,62 +138,16 @@ class GenerativeModel(Model, ParserI):
         """See `Model`."""
         return best_trees(self, sentences)
 
-    def surprisals(
-        self,
-        tokens: Sequence[str],
-        options: SearchOptions = DEFAULT_OPTIONS,
-        end: bool = False,
-        open_vocabulary: bool = False,
-    ) -> list[WordRecord]:
-        """Measure the surprisal of each word of a sentence, in bits.
-
-        Args:
-            tokens: The words.
-            options: The search; the default is the word-synchronous beam.
-            end: Whether to add a record for the end of the sentence.
-            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
-                of its spelling.
-
-        Returns:
-            A `WordRecord` per word.
-
-        Raises:
-            RnngError: A token is invalid, the options are impossible, or the model has no spelling model.
-        """
-        [records] = self._records([tokens], options, end, open_vocabulary)
-        return records
-
-    def surprisals_of(
-        self,
-        sentences: Sequence[Sequence[str]] | str,
-        options: SearchOptions = DEFAULT_OPTIONS,
-        open_vocabulary: bool = False,
-        end: bool = False,
-    ) -> list[list[WordRecord]]:
-        """Measure the surprisals of several sentences, which is faster than one at a time.
-
-        Args:
-            sentences: Running text, or a list of lists of words.
-            options: The search.
-            open_vocabulary: See `surprisals`.
-            end: See `surprisals`.
-
-        Returns:
-            A list of `WordRecord` per sentence.
-        """
-        return self._records(self.tokens_of(sentences), options, end, open_vocabulary)
-
-    def _records(
+    def measure(
         self,
         sentences: Sequence[Sequence[str]],
-        options: SearchOptions,
-        end: bool,
-        open_vocabulary: bool,
-    ) -> list[list[WordRecord]]:
-        def measured(unkified: list[list[str]] | None) -> list[list[WordRecord]]:
-            return [found.records for found in measure(self, sentences, options, end, unkified)]
-
-        return open_records(self, sentences, measured) if open_vocabulary else measured(None)
+        options: SearchOptions = DEFAULT_OPTIONS,
+        end: bool = False,
+        unkified: Sequence[Sequence[str] | None] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[MeasuredSentence]:
+        """See `Scorer`."""
+        return measure(self, sentences, options, end, unkified, numbers)
 
     def reader(
         self, options: SearchOptions = DEFAULT_OPTIONS, open_vocabulary: bool = False

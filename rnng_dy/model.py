@@ -18,11 +18,10 @@ from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from rnng_dy import checkpoint, model_card, plugins
-from rnng_dy.engine import dy
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
 from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
-from rnng_dy.search.attention import Attended, attention_weights
 from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -140,16 +139,16 @@ class Model:
         """Yield the best tree per sentence, or the reason why it has none."""
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
-    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[Attended]:
-        """Return the constituents of a tree, inner ones before outer ones: label and weights of the children.
+    @one_graph
+    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+        """Return a list of the constituents of a tree, inner ones first: pairs of the label and the children's weights.
 
         `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
         cannot derive the tree, RnngError if the model has no such weights.
         """
-        [found] = attention_weights(self, [self.example_of(tree, preterminals)])
-        if found is None:
-            raise MemoryError
-        return found
+        example = self.example_of(tree, preterminals)
+        dy.renew_cg(derivatives=False)
+        return self.network.attention(example)
 
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
         """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""

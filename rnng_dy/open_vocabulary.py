@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from oracle.errors import RnngError
-from oracle.tokens import split_tokens
-from rnng_dy.evaluation.records import WordRecord, with_spellings
 from rnng_dy.spelling import SpellingModel
 
 
@@ -58,21 +56,3 @@ def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
     """
     pairs = zip(spelling.read(sentence.tokens), sentence.unkified, strict=True)
     return math.fsum(word.log_prob if word.unk == unk else -math.inf for word, unk in pairs)
-
-
-def open_records(
-    model: Any,
-    sentences: Iterable[Sequence[str]],
-    measured: Callable[[list[list[str]]], Iterable[Sequence[WordRecord]]],
-) -> list[list[WordRecord]]:
-    """Return records of words as strings, per sentence; `measured` returns those of words as the model reads them.
-
-    Raises RnngError if the model has no spelling model, or a token is invalid.
-    """
-    spelling = required_spelling(model, "this model")
-    read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
-    records = measured([[word.unk for word in words] for words in read])
-    return [
-        with_spellings(of_sentence, [word.log_prob for word in words])
-        for of_sentence, words in zip(records, read, strict=True)
-    ]

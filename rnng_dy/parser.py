@@ -151,11 +151,9 @@ class DiscriminativeParser(Model, ParserI):
 
     # use
 
-    def _read(
-        self, tokens: Sequence[Token], max_length: int | None = None
-    ) -> tuple[list[str], Sequence[str] | None]:
+    def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Return the words, and the tags that the model reads with them; warn of tags that training did not have."""
-        words, tags = split_tokens(tokens, max_length)
+        words, tags = split_tokens(tokens)
         known = self.vocabulary.tags
         if tags and known is not None:
             unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in known]
@@ -204,7 +202,6 @@ class DiscriminativeParser(Model, ParserI):
         tokens: Sequence[Token],
         k: int,
         beam: int | None = None,
-        max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
         """Return the k best trees that a beam over actions finds, best first.
 
@@ -212,15 +209,14 @@ class DiscriminativeParser(Model, ParserI):
             tokens: Words, or tuples of word and POS tag.
             k: Number of trees.
             beam: Number of partial trees kept after each action; None means the larger of 20 and 2k.
-            max_length: Largest number of tokens; None means any.
 
         Returns:
             Pairs of a tree and its log q(y | x) in nats, at most k.
 
         Raises:
-            RnngError: The sentence has more than `max_length` tokens, or `k` or `beam` is below 1.
+            RnngError: `k` or `beam` is below 1.
         """
-        words, tags = self._read(tokens, max_length)
+        words, tags = self._read(tokens)
         [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
 
@@ -230,7 +226,6 @@ class DiscriminativeParser(Model, ParserI):
         n: int = 100,
         alpha: float = FLATTENED,
         seed: int = 1,
-        max_length: int | None = None,
     ) -> list[tuple[nltk.Tree, float]]:
         """Draw trees from q(y | x), flattened by alpha.
 
@@ -239,15 +234,14 @@ class DiscriminativeParser(Model, ParserI):
             n: Number of trees.
             alpha: Exponent of the probabilities of actions, which are then normalised; 1 does not flatten.
             seed: The same seed gives the same trees.
-            max_length: Largest number of tokens; None means any.
 
         Returns:
             n pairs of a tree and its log probability in nats under the flattened distribution.
 
         Raises:
-            RnngError: The sentence has more than `max_length` tokens.
+            RnngError: `n` is below 1, or `alpha` or `seed` is negative.
         """
-        words, tags = self._read(tokens, max_length)
+        words, tags = self._read(tokens)
         [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 

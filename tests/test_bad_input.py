@@ -155,8 +155,8 @@ CASES = [
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
      "bad: prediction 1: item 1 has no region 9"),
-    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "bad: prediction 1: "),
-    ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad:1"),
+    ("a formula that does not parse", SUITE.replace("> 0", ">"), SUITES.format("bad"), "see prediction 1"),
+    ("a suite that is no JSON", SUITE[:-2], SUITES.format("bad"), "bad: Expecting"),
     ("a pair without its other half", "the cat slept\n", SUITES.format("bad"), "bad:1"),
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("a parser for suites", SUITE, "suite bad --model parser -o out", "gives words no probability"),

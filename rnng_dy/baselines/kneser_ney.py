@@ -195,21 +195,12 @@ class KneserNey(WordScorer):
         ]
         return math.fsum(logs[:-1]), logs[-1]
 
-    def surprisals_of(
+    def records_of(
         self,
-        sentences: Iterable[Sequence[str]],
+        sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
-        """Measure the surprisals of several sentences, in bits.
-
-        Args:
-            sentences: Lists of words.
-            unkified: The words as the model should read them, with classes of unknown words; None derives them.
-
-        Returns:
-            Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model
-            lacks its class of unknown words; the words after it are read without it.
-        """
+        """See `Scorer`."""
         sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)
         return [

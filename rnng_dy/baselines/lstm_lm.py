@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,9 +17,10 @@ from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
-from rnng_dy.open_vocabulary import open_records, read_words
+from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.next_words import entropy
 from rnng_dy.sizes import LanguageModelSizes
@@ -81,7 +81,7 @@ class LstmNetwork:
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
 
-class LstmLanguageModel(Model):
+class LstmLanguageModel(Model, Scorer):
     """A language model of p(words and sentence end), with the class-factored softmax of the generative model.
 
     The end of a sentence is a word in its own class, the last one.
@@ -140,47 +140,12 @@ class LstmLanguageModel(Model):
             return -math.inf
         return float(self.log_probs([example]).sum()) + spelling
 
-    def surprisals(
-        self, tokens: Sequence[str], end: bool = False, open_vocabulary: bool = False
-    ) -> list[WordRecord]:
-        """Measure the surprisal of each word of a sentence, in bits.
-
-        Args:
-            tokens: The words.
-            end: Whether to add a record for the end of the sentence.
-            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
-                of its spelling.
-
-        Returns:
-            A `WordRecord` per word.
-
-        Raises:
-            RnngError: A token is invalid, or `open_vocabulary` is true and the model has no spelling model.
-        """
-        [records] = self.surprisals_of([tokens], open_vocabulary=open_vocabulary)
-        return records if end else records[:-1]
-
-    def surprisals_of(
+    def records_of(
         self,
-        sentences: Iterable[Sequence[str]] | str,
+        sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,
-        open_vocabulary: bool = False,
     ) -> list[list[WordRecord]]:
-        """Measure the surprisals of several sentences, in bits.
-
-        Args:
-            sentences: Running text, or a list of lists of words.
-            unkified: The words as the model should read them, with classes of unknown words; None derives them.
-            open_vocabulary: See `surprisals`; `unkified` then does not count.
-
-        Returns:
-            Per sentence, a `WordRecord` per word and one for the end. A word has infinite surprisal if the model
-            lacks its class of unknown words; the words after it are read without it. Surprisals are NaN in a
-            sentence that does not fit into memory.
-        """
-        sentences = self.tokens_of(sentences)
-        if open_vocabulary:
-            return open_records(self, sentences, partial(self.surprisals_of, sentences))
+        """See `Scorer`; NaN in a sentence that does not fit into memory."""
         tokens = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(tokens)
         unkify = self.vocabulary.unkify
@@ -195,11 +160,7 @@ class LstmLanguageModel(Model):
         return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
 
     def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Return the entropy of the next word in bits before each word, and before the end, of several sentences.
-
-        Args:
-            sentences: Words of the vocabulary and classes of unknown words. The end of a sentence counts as a word.
-        """
+        """See `Scorer`."""
         return [self._entropies(self.encode(words)) for words in sentences]
 
     @one_graph

@@ -109,7 +109,7 @@ class SurprisalTable(WordScorer):
         """See `WordScorer`."""
         return Path(path or cls.name).name
 
-    def surprisals_of(
+    def records_of(
         self,
         sentences: Sequence[Sequence[str]],
         unkified: Sequence[Sequence[str] | None] | None = None,

@@ -147,8 +147,9 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
         target = os.path.realpath(path)
         if not os.path.isdir(parent := os.path.dirname(target)):
             raise RnngError(f"{path}: there is no folder {parent}")
-        if targets.setdefault(target, path) is not path:
+        if target in targets:
             raise RnngError(f"{path} is the name of two outputs: give each its own")
+        targets[target] = path
     for path in targets.values():
         click.get_current_context().with_resource(locked(path))
 

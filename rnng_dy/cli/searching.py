@@ -36,8 +36,8 @@ def _options() -> Iterator[Callable]:
                 "sum_all",
                 type=click.Choice(["beam", "all"]),
                 default="beam",
-                help="Beam: add up the probabilities of the partial trees in the word beam, or of all that reach a "
-                "word.",
+                help="With --like-reference: add up the probabilities of the partial trees in the word beam, or of all "
+                "that reach a word.",
             )
         elif of.metadata:
             is_flag = of.type == "bool"
@@ -45,9 +45,7 @@ def _options() -> Iterator[Callable]:
             yield click.option(flag, help=of.metadata["help"], **how)
 
 
-_NAMES = [
-    f.name for f in fields(SearchOptions) if f.name not in ("seed", "max_length", "next_word")
-]
+_NAMES = [f.name for f in fields(SearchOptions) if f.name not in ("seed", "next_word")]
 
 
 def given_search_option(*allowed: str) -> str | None:
@@ -73,6 +71,8 @@ def search_options(command: Callable) -> Callable:
             warn(
                 "--fast-track 0: words lose against ever deeper trees, which takes long and finds little"
             )
+        if found["sum_all"] and not found["like_reference"]:
+            raise click.UsageError("--sum all goes with --like-reference")
         return command(*args, options=found, **kwargs)
 
     return all_of(*_options())(with_options)

@@ -35,14 +35,12 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
-from rnng_dy.evaluation.suite_files import shipped
+from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
-from rnng_dy.evaluation.suite_sources import suites_of
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.parallel import fitting
-from rnng_dy.search.measured_lines import records_of
 from rnng_dy.search.surprisal import SearchOptions
 
 DEFAULT_MODEL = "english-generative"
@@ -150,7 +148,7 @@ def suite(
     for name in sorted(systems, key=lambda name: name in folders):
         job.places, job.models = [systems[name]], [models[name]]
         shown = name if len(systems) > 1 else ""
-        measured = partial(_surprisals, job, partial(records_of, options, spelled[name]), shown)
+        measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
         found[name] = evaluate(suites, measured, name)
     results = [result for name in systems for result in found[name]]
     forms = {
@@ -214,6 +212,13 @@ def _surprisals(
     if unknown := unknown_words_of(words):
         say(of + unknown)
     return found
+
+
+def _records(
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
+) -> list[Sequence[WordRecord]]:
+    numbers, sentences = zip(*batch, strict=True)
+    return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)
 
 
 def _report_left_out(results: Sequence[SuiteResult]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count
+from typing import NamedTuple
 
 import click
 
@@ -33,20 +35,15 @@ from rnng_dy.evaluation.records import (
     MeasuredSentence,
     WordRecord,
     unknown_words_of,
+    unmeasured,
 )
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
-from rnng_dy.search.measured_lines import (
-    WantedOutputs,
-    line_without_memory,
-    searched_lines,
-    sequential_lines,
-)
-from rnng_dy.search.surprisal import SearchOptions, measures_of
-from rnng_dy.search.trees import NumberedSentence
-from rnng_dy.text.sources import Source
+from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of
+from rnng_dy.search.trees import in_places
+from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import read_stimuli
 
 DEFAULT = "english-generative"
@@ -116,14 +113,13 @@ def surprisal(
     check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
     _check_rows(source, merge, by_region, end)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
-    wanted = WantedOutputs(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
+    wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
     place = baseline or model_of_words(job.device, folder)
-    lines, columns = partial(searched_lines, options, wanted), measures_of(options)
+    columns = measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         flag = given_search_option() or ("-o FILE.trees" if wanted.trees else None)
         if flag is not None:
             raise click.UsageError(f"{flag} is for generative models with trees")
-        lines = partial(sequential_lines, wanted, next_word)
         columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model, description = job.open_place(place), folder if baseline is None else baseline.title
     columns = [*columns, *(OPEN_MEASURES if is_open else ())]
@@ -168,8 +164,8 @@ def surprisal(
         job.write(
             next(iter(writers)),
             grouped_for(options, items),
-            lines,
-            partial(line_without_memory, wanted),
+            partial(_lines, options, wanted),
+            partial(_line_without_memory, wanted),
             options,
             sentences,
             wanted,
@@ -177,6 +173,35 @@ def surprisal(
             make=make,
             on_lines=stream_lines,
         )
+
+
+class _Wanted(NamedTuple):
+    """What is wanted besides the measures of words."""
+
+    end: bool
+    trees: bool
+    beams: bool
+
+
+def _lines(
+    options: SearchOptions, wanted: _Wanted, model, batch: Sequence[NumberedSentence]
+) -> list[Lines]:
+    """Return the measures of each sentence as a line of JSON; an empty sentence has no words."""
+
+    def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
+        for found in measure_batch(options, wanted.end or wanted.trees, model, sentences):
+            records = found.records
+            if not wanted.beams:
+                records = [replace(record, beam=()) for record in records]
+            trees = found.trees[:1] if wanted.trees else ()
+            yield found._replace(records=records, trees=trees)
+
+    return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]
+
+
+def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
+    tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
+    return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
 
 
 def _check_rows(source: Source, merge: bool, by_region: bool, end: bool) -> None:

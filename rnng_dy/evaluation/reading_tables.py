@@ -170,17 +170,27 @@ def align(
         if words[i : i + 1] == tokens[j : j + 1]:
             found[i] = rows[j]
             i, j = i + 1, j + 1
-            continue
-        end = len(words), len(tokens)
-        for here in range(i, len(words)):
-            if here - i >= sum(end) - i - j:
-                break
-            after = [k for k in places.get(tuple(words[here : here + ANCHOR]), ()) if k >= j]
-            end = min([end, *((here, k) for k in after[:1])], key=sum)
-        read, measured = _listed(times.words[i : end[0]]), _listed(rows[j : end[1]])
-        reports.append(f"{times.path}:{read} against {path}:{measured}")
-        i, j = end
+        else:
+            here, there = _nearest(words, places, i, j) or (len(words), len(tokens))
+            read, measured = _listed(times.words[i:here]), _listed(rows[j:there])
+            reports.append(f"{times.path}:{read} against {path}:{measured}")
+            i, j = here, there
     return found, reports
+
+
+def _nearest(
+    words: Sequence[str], places: Mapping[tuple[str, ...], Sequence[int]], i: int, j: int
+) -> tuple[int, int] | None:
+    """Return where ANCHOR equal words begin in both sequences, nearest after a difference at `i` and `j`."""
+    nearest = None
+    for here in range(i, len(words)):
+        if nearest and here + j >= sum(nearest):
+            break
+        after = (k for k in places.get(tuple(words[here : here + ANCHOR]), ()) if k >= j)
+        there = next(after, None)
+        if there is not None and (nearest is None or here + there < sum(nearest)):
+            nearest = here, there
+    return nearest
 
 
 def _listed(words: Sequence[Word | SurprisalRow]) -> str:

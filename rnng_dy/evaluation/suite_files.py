@@ -1,16 +1,19 @@
-"""Readers of test suites: SyntaxGym's JSON, minimal pairs in two columns or in JSON lines (BLiMP), built-in suites."""
+"""Readers of test suites: SyntaxGym's JSON, minimal pairs in two columns or JSON lines (BLiMP), tables of stimuli."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError, RnngError, placed
 from oracle.files import WHITE_SPACE, read_lines, reading, split_words
+from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suites import (
     METRICS,
@@ -22,11 +25,16 @@ from rnng_dy.evaluation.suites import (
     pair,
     suite_of_pairs,
 )
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import RawText
+from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.tokens import running_text
 
 Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"
 """The folder of the suites that come with the package."""
 _GOOD, _BAD = "sentence_good", "sentence_bad"
+_log = logging.getLogger(__name__)
 
 
 def tokens_of(text: str) -> list[str]:
@@ -41,6 +49,65 @@ def tokens_of(text: str) -> list[str]:
 def shipped() -> dict[str, Path]:
     """Return the paths of the suites that come with the package, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.json*"))}
+
+
+def suites_of(
+    sources: Sequence[str], predictions: Sequence[Formula], segmenter: Segmenter | None
+) -> list[Suite]:
+    """Return the suites of files, which are tables of stimuli if there are predictions.
+
+    Without a segmenter, blanks separate tokens; texts that look like running text get a warning.
+    """
+    if predictions:
+        suites = [_of_stimuli(source, predictions, segmenter) for source in sources]
+    else:
+        tokenize = partial(_plain_tokens, segmenter) if segmenter else tokens_of
+        suites = [suite for source in sources for suite in read_suites(source, tokenize)]
+    if not segmenter:
+        for suite in suites:
+            if found := running_text([sentence.tokens for sentence in suite.sentences()]):
+                _log.warning(f"{suite.name}: {found[1]}")
+    return suites
+
+
+def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
+    """Return the suite of a table of stimuli; items keep their numbers if they all have one.
+
+    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
+    item that has a condition twice, and for a sentence without words.
+    """
+    stimuli, text = read_stimuli(path), RawText()
+    items: dict[str, list[Condition]] = {}
+    numbers: dict[str, int] = {}
+    for item, condition, of in stimuli.conditions():
+        if segmenter:
+            found = of.tokens_by_region(text.read_line(of.text, path, of.line, segmenter))
+        else:
+            found = [(name, tokens_of(content)) for name, content in of.region_texts]
+        for name, _ in found:
+            counted = len(numbers) + 1
+            numbers.setdefault(name, int(name) if is_whole_number(name) else counted)
+        regions = tuple(Region(numbers[name], tuple(tokens)) for name, tokens in found)
+        items.setdefault(item, []).append(Condition(condition, regions))
+    if len(set(numbers.values())) < len(numbers):
+        raise InputError("some regions have numbers as names, others words: use one of them", path)
+    own = all(map(is_whole_number, items))
+    with placed(path):
+        return Suite(
+            Path(path).stem,
+            path,
+            "sum",
+            {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
+            tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
+            tuple(
+                Item(int(item) if own else i, tuple(conditions))
+                for i, (item, conditions) in enumerate(items.items(), 1)
+            ),
+        )
+
+
+def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
+    return [token for of in segmenter.sentences(text, one_per_line=True) for token in of.tokens]
 
 
 def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
@@ -62,14 +129,13 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     path = str(known.get(source, source))
     if path != "-" and os.sep not in source and not os.path.exists(path):
         raise RnngError(f"{source} is no file and none of the suites {', '.join(known)}")
-    lines = {number: text for number, text in read_lines(path) if text.strip(WHITE_SPACE)}
+    texts = dict(read_lines(path))
+    lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     if not lines:
         raise InputError("no test suite in this file", path)
     first = next(iter(lines.values())).lstrip(WHITE_SPACE)
     if first.startswith("{") and f'"{_GOOD}"' not in first:
-        # with the empty lines between them, so that line numbers in messages are right
-        whole = "".join(lines.get(number, "\n") for number in range(1, max(lines) + 1))
-        return [_syntaxgym(whole, path, tokenize)]
+        return [_syntaxgym("".join(texts.values()), path, tokenize)]
     read = _json_pair if first.startswith("{") else _two_columns
     pairs: dict[str, list[Item]] = {}
     for line, text in lines.items():

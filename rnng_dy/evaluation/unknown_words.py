@@ -42,5 +42,5 @@ def as_read(model, sentences: Sequence[SourceSentence]) -> list[Sequence[str | N
     unkify = getattr(reader, "unkify", None)
     if unkify is not None:
         return [s.unkified or unkify(s.tokens) for s in sentences]
-    records = model.surprisals_of([s.tokens for s in sentences], [s.unkified for s in sentences])
+    records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
     return [[r.unk for r in of if r.token is not None] for of in records]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
@@ -233,3 +234,20 @@ class Rnng:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
         losses = self.losses(map(self.derivation, examples), dropout).losses
         return dy.esum([dy.sum_batches(loss) for loss in losses])
+
+    def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:
+        """Return the constituents of a training example in order of completion, in the current graph.
+
+        A constituent has its label and the weights of its children, shape (children,), which sum to 1. Raises RnngError
+        if the network has no such weights.
+        """
+        if not self.has_attention:
+            raise RnngError(
+                "this model has no attention weights: train one with --composition gated-attention and with the stack"
+            )
+        decisions, [path] = self.walk([self.derivation(example)])
+        found = [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
+        by_children = sorted(found, key=lambda constituent: len(constituent.children))
+        self.compute([constituent.configuration for constituent in by_children])
+        weights = dict(zip(by_children, self.compose.weights(by_children), strict=True))
+        return [(self.transitions.nonterminals[c.label], weights[c]) for c in found]

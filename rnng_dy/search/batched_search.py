@@ -24,11 +24,7 @@ def run(model: Model, searches: Sequence[Search[T]]) -> list[T]:
 
     def send(i: int, answer: Expansion | None) -> None:
         try:
-            request = searches[i].send(answer)
-            if not isinstance(request, ExpansionRequest):
-                # raised inside the search, so that the traceback shows its yield
-                searches[i].throw(TypeError(f"yields {request!r:.60}, and no ExpansionRequest"))
-            requests[i] = request
+            requests[i] = searches[i].send(answer)
         except StopIteration as stopped:
             results[i] = stopped.value
 

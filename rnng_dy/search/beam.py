@@ -42,6 +42,8 @@ class BeamSearch(WordSearch):
                 f"beam {o.beam}, fast track {o.fast_track}, word beam {o.word_beam}: beam and word beam from 1 on, "
                 "fast track from 0 on"
             )
+        if o.sum_all and not o.like_reference:
+            raise RnngError("the sum over all partial trees goes with like_reference")
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
@@ -114,13 +116,11 @@ class BeamSearch(WordSearch):
     def _bound(self, word_beam: Sequence[Hypothesis], reached: int) -> float:
         """Return the score that an open partial tree must exceed for the search to continue with it.
 
-        Scores only fall, so the others cannot enter the word beam. If all that reach the word count, a beam of them
-        counts first. The published program stops at that number.
+        Scores only fall, so the others cannot enter the word beam. The published program stops when a beam of partial
+        trees has reached the word.
         """
-        if (self.options.sum_all or self.options.like_reference) and reached < self.options.beam:
-            return -np.inf
         if self.options.like_reference:
-            return np.inf
+            return -np.inf if reached < self.options.beam else np.inf
         return word_beam[-1].score if len(word_beam) == self.options.word_beam else -np.inf
 
     def _state(

@@ -8,7 +8,7 @@ import numpy as np
 
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.word_search import Search, SearchOptions, SearchState, log_sum
+from rnng_dy.search.word_search import Search, SearchOptions, SearchState, WordSearch, log_sum
 
 
 def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
@@ -44,6 +44,20 @@ def with_next_word_entropy(
         return state
     of_word, of_end = np.exp(log_masses - log_sum(log_masses))
     return replace(state, next_word_entropy=entropy(np.append(of_word * words, of_end)))
+
+
+def read_word(
+    model: Model, search: WordSearch, state: SearchState, word: int | None
+) -> Search[tuple[SearchState, SearchState]]:
+    """Return the states before and after a word, with the entropies of the next words if the options ask for them.
+
+    The word None is the end of the sentence, which no word follows.
+    """
+    before = yield from with_next_word_entropy(model, search.options, state)
+    after = yield from search.read(before, word)
+    if word is not None:
+        after = yield from with_next_word_entropy(model, search.options, after)
+    return before, after
 
 
 def entropy(probabilities: np.ndarray) -> float:

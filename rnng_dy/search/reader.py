@@ -13,7 +13,7 @@ from rnng_dy.evaluation.records import Analysis, WordRecord, with_spellings
 from rnng_dy.open_vocabulary import read_words, required_spelling
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import beam_of, with_next_word_entropy, word_probabilities
+from rnng_dy.search.next_words import beam_of, read_word, word_probabilities
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SEARCHES, SearchOptions, analysis, record
 from rnng_dy.search.word_search import Search, SearchState
 
@@ -112,22 +112,14 @@ class Reader:
         return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
 
     def _start(self) -> SearchState:
-        """Return the reader's state; before the first word, a state in the current graph."""
         return self._state or self._search.start(self._model.network.start())
 
     def _read(
         self, token: str | None, unk: str | None, word: int | None, spelling: float = 0.0
     ) -> WordRecord:
         """Read a word, or the end of the sentence if it is None."""
-
-        def search() -> Search[tuple[SearchState, SearchState]]:
-            before = yield from with_next_word_entropy(self._model, self._options, self._start())
-            after = yield from self._search.read(before, word)
-            if token is not None:
-                after = yield from with_next_word_entropy(self._model, self._options, after)
-            return before, after
-
-        [(before, after)] = run(self._model, [search()])
+        search = read_word(self._model, self._search, self._start(), word)
+        [(before, after)] = run(self._model, [search])
         if not after.hypotheses:
             place = "the end" if token is None else repr(token)
             raise RnngError(f"no partial tree that the search kept leads to {place}")

@@ -52,21 +52,16 @@ def sample_batch(
             f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
         )
     graphs = Graphs(parser, MAX_STATES)
-    randoms = [np.random.default_rng(seed) for seed in seeds]
-    frontier = [
-        Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(parser.network.start, sentences))
-    ]
+    network, randoms = parser.network, [np.random.default_rng(seed) for seed in seeds]
+    frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(network.start, sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
     while frontier:
         configurations = [prefix.configuration for prefix in frontier]
         graphs.make_room(configurations)
-        table = parser.network.step(configurations, alpha).action_log_probs()
+        table = network.step(configurations, alpha).action_log_probs()
         grown = []
         for prefix, action, count, log_q in _taken(frontier, table, randoms):
-            c, actions = (
-                parser.network.advance(prefix.configuration, action),
-                (prefix.actions, action),
-            )
+            c, actions = network.advance(prefix.configuration, action), (prefix.actions, action)
             if c.state.is_finished:
                 drawn[prefix.sentence] += [(unlinked(actions), log_q)] * count
             else:

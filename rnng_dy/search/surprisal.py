@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import entropy, with_next_word_entropy
+from rnng_dy.search.next_words import entropy, read_word
 from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
@@ -69,7 +70,7 @@ def measure(
     """
     unkified = unkified or [None] * len(sentences)
     numbers = numbers or range(len(sentences))
-    words = [split_tokens(tokens, options.max_length)[0] for tokens in sentences]
+    words = [split_tokens(tokens)[0] for tokens in sentences]
     columns = list(zip(words, unkified, numbers, strict=True))
     at_once = sentences_at_once(options)
     for begin in range(0, len(columns), at_once):
@@ -96,7 +97,6 @@ def _sentence(
     names = [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]
     records, skipped = [], []
     state = search.start(model.network.start())
-    state = yield from with_next_word_entropy(model, search.options, state)
     for token, unk in names:
         if not state.hypotheses:
             records.append(WordRecord(token, unk, math.inf))
@@ -106,10 +106,8 @@ def _sentence(
             records.append(WordRecord(token, unk, math.inf))
             skipped.append(token if token == unk else f"{token} ({unk})")
             continue
-        after = yield from search.read(state, word)
-        if token is not None:
-            after = yield from with_next_word_entropy(model, search.options, after)
-        records.append(record(model, token, unk, state, after))
+        before, after = yield from read_word(model, search, state, word)
+        records.append(record(model, token, unk, before, after))
         state, place = after, "the end" if token is None else f"word {len(records)}, {token!r}"
     problem = None
     if skipped:
@@ -123,12 +121,13 @@ def _sentence(
 
 
 def measure_batch(
-    options: SearchOptions, end: bool, model: Model, batch: Sequence[NumberedSentence]
-) -> Iterator[MeasuredSentence]:
-    """Yield the measures of sentences of an input (see `measure`)."""
+    options: SearchOptions, end: bool, model: Any, batch: Sequence[NumberedSentence]
+) -> Iterable[MeasuredSentence]:
+    """Return the measures of sentences of an input by a model that has `measure`."""
     sentences, numbers = [item.sentence for item in batch], [item.index for item in batch]
     tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-    return measure(model, tokens, options, end, unkified, numbers)
+    found: Iterable[MeasuredSentence] = model.measure(tokens, options, end, unkified, numbers)
+    return found
 
 
 def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:

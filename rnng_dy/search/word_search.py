@@ -119,7 +119,7 @@ class SearchOptions:
         "Beam: number of partial trees kept for the next word.", 10, AT_LEAST_1
     )
     sum_all: bool = False
-    """Whether probabilities are sums over all partial trees that reach a word, not over the word beam alone."""
+    """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
     like_reference: bool = setting(
         "Beam: compute the same numbers as the published program (cpllab/rnng-incremental).", False
     )
@@ -133,8 +133,6 @@ class SearchOptions:
         Range(0, 1),
     )
     seed: int = 1
-    max_length: int | None = None
-    """Longest sentence that `measure` accepts, in tokens; None for no limit."""
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 

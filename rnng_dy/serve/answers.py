@@ -14,7 +14,6 @@ from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
 from rnng_dy.search import posterior as posteriors
-from rnng_dy.search.attention import attention_weights
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import sample_batch
@@ -96,9 +95,8 @@ def _sentence(
 def _add_weights(model: Any, answer: ParsedSentence, trees: ScoredTrees) -> None:
     """Add the attention weights of a model that has them."""
     if model.network.has_attention:
-        examples = [model.example_of(tree, True) for tree, _ in trees]
-        for tree, found in zip(answer.trees, attention_weights(model, examples), strict=True):
-            tree.weights = [weights.tolist() for _, weights in found or ()]
+        for of_tree, (tree, _) in zip(answer.trees, trees, strict=True):
+            of_tree.weights = [weights.tolist() for _, weights in model.attention(tree, True)]
 
 
 def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTrees) -> None:
@@ -122,13 +120,8 @@ def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTr
 def measured(model: Any, wanted: Any, limits: Limits) -> list[MeasuredSentence]:
     """Return the records of the words of sentences."""
     words = [split_tokens(tokens)[0] for tokens in _sentences(model, wanted, limits)]
-    if hasattr(model, "transitions"):
-        options = SearchOptions(beam=wanted.beam, word_beam=wanted.word_beam)
-        return list(measure(model, words, options, wanted.end))
-    return [
-        MeasuredSentence([r for r in records if wanted.end or r.token is not None])
-        for records in model.surprisals_of(words)
-    ]
+    options = SearchOptions(beam=wanted.beam, word_beam=wanted.word_beam)
+    return list(model.measure(words, options, wanted.end))
 
 
 def surprisal(model: Any, wanted: Any, limits: Limits) -> Surprisals:

@@ -7,12 +7,14 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, parse_line, read_trees
 from oracle.errors import InputError, RnngError
 from oracle.lazy import nltk
+from oracle.stored import STORED, stored_oracle
 from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.treebank import words
 from oracle.unknown import RULES
@@ -72,11 +74,14 @@ class Sources:
             raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
-def data_of_oracles(sources: Sources, parses: bool) -> Data:
-    """Read oracles. Raises InputError for what is no oracle of this kind of model."""
+def data_of_oracles(sources: Sources, parses: bool, folder: Path) -> Data:
+    """Read oracles; the training sentences stay in a folder.
+
+    Raises InputError for what is no oracle of this kind of model.
+    """
     train, dev = sources.train, sources.dev
-    sentences, dev_sentences = read_oracle(train), read_oracle(dev)
-    inputs = {"--train": content_hash(sentences), "--dev": content_hash(dev_sentences)}
+    sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
+    inputs = {"--train": sentences.hash, "--dev": content_hash(dev_sentences)}
     golds = []
     if parses:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
@@ -90,14 +95,17 @@ def data_of_oracles(sources: Sources, parses: bool) -> Data:
     return Data(sentences, dev_sentences, golds, str(train), str(dev), inputs)
 
 
-def data_of_trees(sources: Sources, recipe: Recipe) -> Data:
-    """Make oracles from trees. Raises InputError for what is no tree, or if no tree is left."""
+def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
+    """Make oracles from trees; the training sentences stay in a folder.
+
+    Raises InputError for what is no tree, or if no tree is left.
+    """
     trees = _trees_file("trees", sources)
     dev = trees if sources.dev_trees is None else _trees_file("dev_trees", sources)
     files = [trees] if dev is trees else [trees, dev]
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
     part = Fraction(str(sources.hold_out)) if dev is trees else dev
-    sentences, dev_sentences = make_training_data(trees, part, recipe)
+    sentences, dev_sentences = make_training_data(folder, trees, part, recipe)
     for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"

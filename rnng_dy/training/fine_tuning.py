@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -111,11 +111,11 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
     return larger
 
 
-def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> list[OracleSentence]:
-    """Return the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
+def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> Iterator[OracleSentence]:
+    """Yield the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
-    return [replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences]
+    return (replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences)
 
 
 def _new_words(vocabulary: ParserVocabulary, counts: OracleCounts) -> list[str]:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
 from oracle.errors import RnngError, placed
 from oracle.files import replacing
+from oracle.stored import stored
 from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
@@ -159,15 +161,16 @@ def train(
                 raise RnngError(f"{origin} was trained without --pos")
 
         # data
+        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if train is not None:
-            data = data_of_oracles(sources, parses)
+            data = data_of_oracles(sources, parses, made)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(sources, recipe)
+            data = data_of_trees(sources, recipe, made)
         inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
 
         # settings
@@ -204,8 +207,8 @@ def train(
             model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
             model.about = section
         if init is not None:
-            seen = {p: fine_tuning.as_seen_by(model, getattr(data, p)) for p in ("train", "dev")}
-            data = replace(data, **seen)
+            seen = stored(fine_tuning.as_seen_by(model, data.train), made / "train.seen")
+            data = replace(data, train=seen, dev=[*fine_tuning.as_seen_by(model, data.dev)])
 
         # examples
         with placed(data.source):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from nltk import Tree
@@ -33,8 +35,11 @@ def write(name, *lines):
 
 def made(trees, dev, recipe=RECIPE):
     """The files of trees and oracles of both parts, by name."""
-    files = {}
-    for part, oracle in zip(("train", "dev"), make_training_data(trees, dev, recipe), strict=True):
+    files, folder = {}, Path(mkdtemp(dir="."))
+    train, dev = make_training_data(folder, trees, dev, recipe)
+    texts = (folder / "train.trees").read_text(encoding="utf-8").splitlines()
+    train = [replace(s, tree=text) for s, text in zip(train, texts, strict=True)]
+    for part, oracle in (("train", train), ("dev", dev)):
         write_oracle(oracle, stream := StringIO())
         files[f"{part}.oracle"] = stream.getvalue()
         files[f"{part}.trees"] = "".join(f"{sentence.tree}\n" for sentence in oracle)

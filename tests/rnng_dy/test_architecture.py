@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -22,7 +19,7 @@ from rnng_dy.training.updates import Updater
 
 from ..pages import CHECKOUT, blocks
 from ..plugin_state import no_plugins
-from .conftest import PARSER_SIZES, TINY, ParserVocabulary, make_parser
+from .conftest import PARSER_SIZES, ParserVocabulary, make_parser
 from .tiny_models import (
     WORDS,
     all_trees,
@@ -170,33 +167,6 @@ def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tm
     tokens = list(zip(sentences[0].tokens, sentences[0].tags, strict=True))
     assert again.parse_one(tokens) == model.parse_one(tokens)
     assert isinstance(again.network.compose, examples["GatedSum"])
-
-
-def test_a_composition_that_is_added_has_all_commands(tmp_path):
-    """Two parsers are trained, sample and are compared by commands of a file with the page's lines."""
-    [block] = [found for found in blocks(PAGES[0], "python") if "class GatedSum" in found]
-    own = tmp_path / "mine.py"
-    [ending] = re.findall(r"^    if __name__.*?main\(\)$", PAGES[0].read_text("utf-8"), re.S | re.M)
-    own.write_text(f"{block}\n{textwrap.dedent(ending)}\n", encoding="utf-8")
-    lines = TINY.read_text(encoding="utf-8").splitlines()[:30]
-    (tmp_path / "t.trees").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-    def run(command: str) -> str:
-        ended = subprocess.run(
-            [sys.executable, own, *command.split()], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
-
-    for name in ("gated-sum", "corrected"):
-        run(
-            f"train discriminative --trees t.trees --dev-trees t.trees --model {name} "
-            f"--composition {name} --preset quick --epochs 1"
-        )
-        run(f"parse --model {name} t.trees -o {name}.trees")
-    drawn = run("sample --model gated-sum --samples 3 t.trees").splitlines()
-    assert len(drawn) == 3 * len(lines)
-    assert "F1 of corrected less gated-sum" in run("evalb t.trees gated-sum.trees corrected.trees")
 
 
 def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentences, tmp_path):

@@ -57,11 +57,6 @@ def test_cards_are_counted_by_another_process(cards, monkeypatch):
     assert "libcuda.so" not in Path("/proc/self/maps").read_text()
 
 
-def test_without_a_driver_there_are_no_cards(monkeypatch, tmp_path):
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
-    assert engine.cuda_device_count() == 0
-
-
 STARTED = """
 import sys
 from rnng_dy import engine
@@ -161,16 +156,6 @@ def test_another_build_of_dynet_is_refused(version):
 def test_the_build_that_is_needed_starts_with_cuda_or_without(version):
     done = run(None, ANOTHER_BUILD, version, command=PYTHON)
     assert (done.stdout, done.stderr) == ("", "")
-
-
-def test_the_backend_is_in_the_version(monkeypatch):
-    for version, has_cuda in (
-        (engine.NEEDED, False),
-        (f"{engine.NEEDED}.cu13", True),
-        (None, False),
-    ):
-        monkeypatch.setattr(engine, "installed_version", lambda version=version: version)
-        assert engine.has_cuda_build() is has_cuda
 
 
 def test_the_device_that_runs_is_taken_whatever_its_memory(monkeypatch):

@@ -63,15 +63,6 @@ def test_an_archive_gives_what_the_folder_gives_to_the_bit(parser, archive, tmp_
         assert all(np.array_equal(a, arrays[n]) for n, a in packed_.store.arrays().items())
 
 
-def test_an_unpacked_archive_is_a_model_folder(parser, archive, tmp_path):
-    with zipfile.ZipFile(archive) as opened_:
-        opened_.extractall(tmp_path / "out")
-    again = rnng_dy.load(tmp_path / "out")
-    assert again.log_prob(TREE) == parser.log_prob(TREE)
-    again.save(tmp_path / "out")
-    assert rnng_dy.load(tmp_path / "out").log_prob(TREE) == parser.log_prob(TREE)
-
-
 def test_it_holds_what_use_needs_and_nothing_of_the_training(parser, tmp_path):
     parser.save(tmp_path / "m")
     for name in ("training.npz", "log.jsonl", "clusters.paths", "mine.json", "my.npz"):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import io
 import multiprocessing
 import pickle
 import sys
 import threading
 import warnings
-import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.thread import ThreadPoolExecutor
 
@@ -18,7 +16,7 @@ import pytest
 
 from oracle.errors import InputError, UnseenSymbolError
 from oracle.tagging import train_tagger
-from rnng_dy import DiscriminativeParser, checkpoint
+from rnng_dy import DiscriminativeParser
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.segmenter import Segmenter
@@ -142,19 +140,6 @@ def test_a_copy_has_all_of_a_model_and_nothing_in_common_with_it(sentences, agai
     other.store.dense[name].scale(0.5)
     assert all(np.array_equal(a, arrays[name]) for name, a in model.store.arrays().items())
     assert np.array_equal(other.store.arrays()[name], arrays[name] / 2)
-
-
-def test_a_model_in_training_is_pickled_without_its_state(sentences, tmp_path):
-    model = make_parser(sentences)
-    checkpoint.save(model, tmp_path / "m")
-    (tmp_path / "m" / checkpoint.TRAINING).write_bytes(b"much")
-    _, (_, archive) = type(model).load(tmp_path / "m").__reduce__()
-    names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
-    assert sorted(names) == [
-        "config.json",
-        "parameters.npz",
-        "vocabulary.json",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_generation_is_the_seeds_and_of_the_vocabulary(model):
 
 def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):
     sentences = [s.tokens for s in generative_sentences[:9]]
-    found = model.surprisals_of(sentences)
+    found = model.records_of(sentences)
     log_probs = model.log_probs([model.encode_training(s) for s in generative_sentences[:9]])
     for sentence, records, (words, end) in zip(
         generative_sentences[:9], found, log_probs, strict=True
@@ -112,7 +112,7 @@ def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, gene
 def test_a_word_that_cannot_be_given_is_infinitely_surprising_and_passed_over(model):
     # no UNK class of digits, capitals and a dash is in the small training data
     odd = "A1-S"
-    [with_odd, without, nothing] = model.surprisals_of(
+    [with_odd, without, nothing] = model.records_of(
         [["she", odd, "slept"], ["she", "slept"], [odd]]
     )
     bits = [r.surprisal for r in with_odd]
@@ -120,7 +120,7 @@ def test_a_word_that_cannot_be_given_is_infinitely_surprising_and_passed_over(mo
     assert [bits[0], *bits[2:]] == pytest.approx([r.surprisal for r in without], abs=1e-4)
     assert nothing[0].surprisal == math.inf
     assert math.isfinite(nothing[1].surprisal)
-    assert model.surprisals_of([]) == []
+    assert model.records_of([]) == []
 
 
 def test_a_sentence_that_does_not_fit_into_memory_has_no_surprisals(model, monkeypatch):
@@ -128,6 +128,6 @@ def test_a_sentence_that_does_not_fit_into_memory_has_no_surprisals(model, monke
         raise MemoryError
 
     monkeypatch.setattr(model, "_word_log_probs", refuse)
-    [records] = model.surprisals_of([["she", "slept"]])
+    [records] = model.records_of([["she", "slept"]])
     assert [r.token for r in records] == ["she", "slept", None]
     assert all(math.isnan(r.surprisal) for r in records)

@@ -39,7 +39,7 @@ def table(tmp_path):
 
 def test_tokens_of_any_kind_are_added_up_to_the_tokens_of_a_sentence(table):
     sentences = [["``", "No", ",", "''", "she", "ca", "n't", "."], ["-LRB-", "unseen", "-RRB-"]]
-    first, second = table(TABLE).surprisals_of(sentences)
+    first, second = table(TABLE).records_of(sentences)
     # `,"` covers two tokens and belongs to the first; `can` begins with `ca`
     assert [r.surprisal for r in first[:-1]] == [0.5, 1, 2, 0, 4, 8, 16, 32]
     assert [r.surprisal for r in second] == [1, 2, 4, 8]
@@ -48,14 +48,14 @@ def test_tokens_of_any_kind_are_added_up_to_the_tokens_of_a_sentence(table):
 
 def test_a_mark_of_subwords_alone_belongs_to_the_next_word(table):
     content = "sentence_id,token,surprisal\n1,In,1\n1,▁,3\n1,1990,5\n1,▁.,2\n"
-    [records] = table(content).surprisals_of([["In", "1990", "."]])
+    [records] = table(content).records_of([["In", "1990", "."]])
     assert [r.surprisal for r in records[:-1]] == [1, 8, 2] and math.isnan(records[-1].surprisal)
 
 
 @pytest.mark.parametrize(("end", "bits"), [("", [1, 6]), ("1,</s>,8\n", [1, 2, 12])])
 def test_a_mark_after_the_last_word_belongs_to_the_end_if_there_is_one(table, end, bits):
     content = f"sentence_id,token,surprisal\n1,Dogs,1\n1,▁bark,2\n1,▁,4\n{end}"
-    [records] = table(content).surprisals_of([["Dogs", "bark"]])
+    [records] = table(content).records_of([["Dogs", "bark"]])
     assert [r.surprisal for r in records][: len(bits)] == bits
 
 
@@ -74,28 +74,28 @@ EVERY = (
     ],
 )
 def test_sentences_of_the_same_letters_are_told_apart_by_their_words(table, content):
-    two, one = table(content).surprisals_of([["it", "every", "day"], ["it", "everyday"]])
+    two, one = table(content).records_of([["it", "every", "day"], ["it", "everyday"]])
     assert [r.surprisal for r in two[:-1]] == [1, 2, 3]
     assert [r.surprisal for r in one[:-1]] == [1, 20]
 
 
 def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
     content = "sentence_id,token,surprisal\n1,a,1\n2,a,1.0001\n3,b,nan\n4,b,nan\n5,a,{}\n"
-    [records, of_nan] = table(content.format(1)).surprisals_of([["a"], ["b"]])
+    [records, of_nan] = table(content.format(1)).records_of([["a"], ["b"]])
     assert records[0].surprisal == 1 and math.isnan(of_nan[0].surprisal)
     with pytest.raises(InputError, match="the sentence 'a' is in this table with different surpri"):
-        table(content.format(1.1)).surprisals_of([["a"]])
+        table(content.format(1.1)).records_of([["a"]])
 
 
 def test_marks_of_any_sentence_say_what_begins_a_word(table):
     content = "sentence_id,token,surprisal\n1,every,1\n1,Ġday,2\n2,every,4\n2,day,5\n"
-    two, one = table(content).surprisals_of([["every", "day"], ["everyday"]])
+    two, one = table(content).records_of([["every", "day"], ["everyday"]])
     assert [[r.surprisal for r in of[:-1]] for of in (two, one)] == [[1, 2], [9]]
 
 
 def test_the_mark_of_an_end_may_begin_a_sentence(table):
     content = "sentence_id,token,surprisal\n1,</s>,7\n1,a,1\n2,</s>,7\n2,b,1\n2,</s>,2\n"
-    first, second = table(content).surprisals_of([["a"], ["b"]])
+    first, second = table(content).records_of([["a"], ["b"]])
     assert first[0].surprisal == 1 and math.isnan(first[1].surprisal)
     assert [r.surprisal for r in second] == [1, 2]
 
@@ -104,12 +104,12 @@ def test_the_mark_of_an_end_may_begin_a_sentence(table):
 def test_a_sentence_that_is_there_twice_has_one_surprisal_of_each_word(table, other):
     found = table(f"sentence_id,token,surprisal\n1,a,nan\n{other}\n")
     with pytest.raises(InputError, match="in this table with different surprisals"):
-        found.surprisals_of([["a"]])
+        found.records_of([["a"]])
 
 
 def test_unknown_words_are_those_of_the_column(table):
     content = "sentence_id,token,known,surprisal\n1,a,1,1\n1,b,0,2\n"
-    [records] = table(content).surprisals_of([["a", "b"]])
+    [records] = table(content).records_of([["a", "b"]])
     assert [r.known for r in records] == [True, False, None]
 
 
@@ -117,7 +117,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
     (tmp_path / "t.csv").write_text("sentence_id,token,surprisal\n1,a,1\n", encoding="utf-8")
     scorer = OpenableScorer("surprisals", str(tmp_path / "t.csv"))
     assert scorer.title == "t.csv"
-    assert scorer.open().surprisals_of([["a"]])[0][0].surprisal == 1
+    assert scorer.open().records_of([["a"]])[0][0].surprisal == 1
 
 
 @pytest.mark.parametrize(
@@ -132,4 +132,4 @@ def test_it_is_a_scorer_by_name(tmp_path):
 )
 def test_other_tables_are_errors(table, content, message):
     with pytest.raises(InputError, match=re.escape(f"gpt.tsv:{message}")):
-        table(content).surprisals_of([["a", "b"]])
+        table(content).records_of([["a", "b"]])

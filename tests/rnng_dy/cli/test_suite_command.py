@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
+from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.cli import suite as module
-from rnng_dy.search import measured_lines
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -223,14 +223,14 @@ def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
     folder, monkeypatch, generative_sentences
 ):
     make_generator(generative_sentences).save("generator")
-    measure = measured_lines.measure
+    measure = generator_module.measure
 
     def full(model, sentences, *others, **more):
         if any(sentence[-2] == "letter" for sentence in sentences):
             raise MemoryError
         return measure(model, sentences, *others, **more)
 
-    monkeypatch.setattr(measured_lines, "measure", full)
+    monkeypatch.setattr(generator_module, "measure", full)
     found = run("pairs.tsv", "--model", "generator", "--beam", "5", "-o", "r.tsv")
     assert "1 of 2 items are left out" in found.stderr
     bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]

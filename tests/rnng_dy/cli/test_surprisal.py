@@ -15,8 +15,8 @@ import pytest
 
 from oracle.blocks import write_oracle
 from oracle.files import replacing
+from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
@@ -251,14 +251,14 @@ def test_a_search_that_finds_no_way_says_where():
 
 
 def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):
-    measure = searching.measure
+    measure = generator_module.measure
 
     def full(model, tokens, *others):
         if any(len(of) > 5 for of in tokens):
             raise MemoryError
         return measure(model, tokens, *others)
 
-    monkeypatch.setattr(searching, "measure", full)
+    monkeypatch.setattr(generator_module, "measure", full)
     result = run(
         *KINDS["generator"], "s.txt", "--end", *outputs("-", "t.trees", "h.html", "j.jsonl")
     )
@@ -275,13 +275,13 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
 @pytest.mark.parametrize("form", ["tsv", "jsonl", "trees"])
 def test_sentences_are_printed_as_they_are_measured(form, monkeypatch, folder):
     arguments = [*KINDS["generator"], "many.txt", "--format", form]
-    expected, measure, printed = run(*arguments).stdout, searching.measure, []
+    expected, measure, printed = run(*arguments).stdout, generator_module.measure, []
 
     def watched(*others):
         printed.append(sys.stdout.buffer.getvalue().decode())
         return measure(*others)
 
-    monkeypatch.setattr(searching, "measure", watched)
+    monkeypatch.setattr(generator_module, "measure", watched)
     assert run(*arguments).stdout == expected
     lengths = list(map(len, printed))
     assert lengths == sorted(set(lengths)) and len(lengths) > 2
@@ -347,7 +347,7 @@ def test_all_searches_have_the_columns_that_they_can_have():
         run("--model", "generator", "s.txt", "--search", "variable", "--particles", "50").stdout
     )
     assert list(rows[0]) == COLUMNS
-    summed = table(run(*KINDS["generator"], "s.txt", "--sum", "all").stdout)
+    summed = table(run(*KINDS["generator"], "s.txt", "--like-reference", "--sum", "all").stdout)
     like = table(run(*KINDS["generator"], "s.txt", "--like-reference").stdout)
     bits = [sum(float(r["surprisal"]) for r in rows) for rows in (summed, like)]
     assert bits[0] < bits[1]
@@ -504,7 +504,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
 def test_a_part_of_other_options_is_not_gone_on_with(folder):
     arguments = ["--model", "generator", "many.txt", "-o", "cut"]
     run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["-o", "j.jsonl"], ["--end"], ["--sum", "all"]):
+    for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
         result = run(*arguments, *SMALL, *changed, "--resume")

@@ -12,9 +12,8 @@ import pytest
 from oracle.errors import InputError, RnngError
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.suite_files import read_suite, read_suites
+from rnng_dy.evaluation.suite_files import read_suite, read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate, parts, region_value
-from rnng_dy.evaluation.suite_sources import suites_of
 from rnng_dy.evaluation.suites import METRICS, Condition, Region
 from rnng_dy.text.segmenter import Segmenter
 

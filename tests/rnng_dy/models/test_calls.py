@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import nltk
 import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from oracle.treebank import NO_TAG
 from rnng_dy import LstmLanguageModel
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
+from rnng_dy.scorer import Scorer
 from rnng_dy.search import surprisal
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import PYTHON, run
-
-from ..conftest import make_parser
 
 TEXT = "It slept. The dog saw (and heard) it!"
 SENTENCES = [
@@ -56,6 +53,18 @@ def generator(generator, monkeypatch):
     return generator
 
 
+def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(generator, lm):
+    ngrams, options = KneserNey(SENTENCES, []), SearchOptions(beam=8, fast_track=2, word_beam=3)
+    for scorer in (generator, lm, ngrams):
+        assert type(scorer).surprisals is Scorer.surprisals
+        assert type(scorer).surprisals_of is Scorer.surprisals_of
+        for end, last in (False, []), (True, [None]):
+            several = scorer.surprisals_of(SENTENCES, options, end)
+            assert [[r.token for r in of] for of in several] == [[*s, *last] for s in SENTENCES]
+            alone = scorer.surprisals(SENTENCES[0], options, end)
+            assert [r.surprisal for r in alone] == pytest.approx([r.surprisal for r in several[0]])
+
+
 def test_constituents_of_one_word_are_no_tags_if_one_says_so(parser, generator):
     tree = nltk.Tree.fromstring("(S (NP the) (NP time))")
     for model in (parser, generator):
@@ -68,22 +77,6 @@ def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
     assert [tree.leaves() for tree in trees] == SENTENCES
     assert trees == [parser.parse_one(tokens) for tokens in SENTENCES]
     assert {tag for tree in trees for _, tag in tree.pos()} == {"NN"}
-
-
-def test_a_generative_model_gives_the_best_trees_of_its_beam(generator):
-    trees = generator(TEXT)
-    found = measure(generator, SENTENCES, end=True)
-    expected = [
-        generator.transitions.tree_of(of.trees[0].actions, words, [NO_TAG] * len(words))
-        for of, words in zip(found, SENTENCES, strict=True)
-    ]
-    assert trees == expected
-
-
-@pytest.mark.parametrize("text", ["", " \n\n "])
-def test_a_text_without_a_sentence_has_no_trees(parser, generator, text):
-    assert parser(text) == [] == generator(text)
-    assert generator.surprisals_of(text) == []
 
 
 @pytest.mark.parametrize("kind", ["parser", "generator"])
@@ -111,27 +104,6 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
     assert [warning.filename for warning in told] == [__file__]
     with pytest.warns(UserWarning, match="does not fit into memory"):
         assert model(SENTENCES[1]) is None
-
-
-def test_a_sentence_of_which_nothing_can_be_said_is_named(generator, monkeypatch):
-    monkeypatch.setattr(
-        type(generator.vocabulary), "unkify", lambda self, tokens: ["qwx"] * len([*tokens])
-    )
-    with pytest.warns(
-        UserWarning, match=r"sentence 1 \(a b\) has no tree: not in the model's vocab"
-    ):
-        assert generator(["a", "b"]) is None
-
-
-def test_without_a_tagger_it_is_said_what_to_do(sentences):
-    with pytest.raises(RnngError, match="has no tagger: give it"):
-        make_parser(sentences)("It slept.")
-
-
-def test_a_parser_without_tags_needs_no_tagger(sentences):
-    parser = make_parser(sentences, tags=False)
-    parser.transitions.max_open = 3
-    assert [tree.leaves() for tree in parser(TEXT)] == SENTENCES
 
 
 def test_lists_are_sentences_and_tuples_are_pairs(parser, generator):
@@ -191,35 +163,6 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         KneserNey([["a"]], []).surprisals_of([tokens])
 
 
-def test_sentences_over_max_length_are_refused(parser, generator):
-    tokens, options = SENTENCES[0], SearchOptions(beam=8, fast_track=2, word_beam=3, max_length=2)
-    for ask in (
-        lambda n: parser.sample(tokens, n=1, max_length=n),
-        lambda n: parser.nbest(tokens, 1, max_length=n),
-        lambda n: generator.surprisals(tokens, replace(options, max_length=n)),
-        lambda n: generator.surprisals_of([tokens], replace(options, max_length=n)),
-    ):
-        assert ask(3) and ask(None)
-        with pytest.raises(RnngError, match="3 tokens, more than the max_length 2"):
-            ask(2)
-
-
-def test_every_bad_input_is_one_type_of_error(parser, generator, lm):
-    assert issubclass(rnng_dy.RnngError, ValueError) and rnng_dy.RnngError is RnngError
-    tokens = SENTENCES[0]
-    for ask in (
-        lambda: parser.sample(tokens, seed=-1),
-        lambda: generator.generate(-1),
-        lambda: generator.generate(2, seed=-1),
-        lambda: generator.generate(2, max_length=0),
-        lambda: lm.generate(2, seed=-1),
-        lambda: lm.generate(2, max_length=0),
-        lambda: generator.surprisals(tokens, SearchOptions("particles", seed=-1)),
-    ):
-        with pytest.raises(RnngError):
-            ask()
-
-
 def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
     tokens, escaped = ["see", "(", "x)"], ["see", "-LRB-", "x-RRB-"]
     for tree in (parser(tokens), parser.sample(tokens, n=1)[0][0], parser.nbest(tokens, 1)[0][0]):
@@ -254,12 +197,7 @@ def lm(generator):
 
 
 def test_a_model_of_words_has_surprisals_and_no_trees(lm):
-    whole = lm.surprisals(SENTENCES[0], end=True)
-    assert [record.token for record in whole] == [*SENTENCES[0], None]
-    assert lm.surprisals(SENTENCES[0]) == whole[:-1]
-    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == [
-        [*s, None] for s in SENTENCES
-    ]
+    assert [[r.token for r in of] for of in lm.surprisals_of(TEXT)] == SENTENCES
     with pytest.raises(RnngError, match="gives no trees"):
         lm(TEXT)
 

@@ -55,19 +55,6 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
     assert np.abs(alone[0][1][0, 1:] - alone[1][1][0, 1:]).max() > 1e-3
 
 
-def test_sequences_that_begin_alike_share_states_in_a_graph_if_they_are_asked_to():
-    store = ParameterStore(1)
-    lstm, table = Lstm(store, "read", 2, 4, 4), LookupTable(store, "word", 3, 4)
-    dy.renew_cg()
-    first, second = (lstm.read([table[0], table[word]], shared=True) for word in (1, 2))
-    assert first[0] is second[0]
-    assert first[1] is not second[1]
-    alone = [lstm.read([table[0]])[0] for _ in range(2)]
-    assert alone[0] is not alone[1]
-    dy.renew_cg()
-    assert lstm.read([table[0]], shared=True)[0] is not first[0]
-
-
 def test_a_given_word_has_its_share_of_every_word(generator):
     dy.renew_cg()
     root = walk(generator, generator.network.start(), [(NT, None)])

@@ -62,21 +62,6 @@ def test_parse_sents_gives_iterators_of_trees_as_they_come(short, monkeypatch):
     assert len(read) == 8
 
 
-def test_a_sentence_that_does_not_fit_has_no_tree(short, monkeypatch):
-    def limited(parser, batch):
-        if any(len(tokens.words) > 2 for tokens in batch):
-            raise MemoryError
-        return parse_batch(parser, batch)
-
-    parse_batch = parser_module.parse_batch
-    monkeypatch.setattr(parser_module, "parse_batch", limited)
-    found = [list(trees) for trees in short.parse_sents([TOKENS[:2], TOKENS, TOKENS[:1]])]
-    assert [len(trees) for trees in found] == [1, 0, 1]
-    assert short.parse_one(TOKENS) is None
-    reasons = [reason for _, reason in short.best_trees([TOKENS[:2], TOKENS, TOKENS[:1]])]
-    assert reasons == ["", "it does not fit into memory", ""]
-
-
 @pytest.fixture
 def tagging(short, tagger):
     """A parser with a tagger of its own."""

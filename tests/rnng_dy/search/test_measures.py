@@ -109,7 +109,9 @@ def test_surprisal_and_its_shares(model, ids, prefixes, records):
 
 
 def test_with_sum_all_a_derivation_that_is_dropped_counts_at_the_next_word(model, ids, prefixes):
-    options = SearchOptions(beam=10**6, fast_track=0, word_beam=2, sum_all=True)
+    options = SearchOptions(
+        beam=10**6, fast_track=0, word_beam=2, like_reference=True, sum_all=True
+    )
     [found] = measure(model, [SENTENCE], options)
     kept, before = {()}, [0.0]
     for derivations, record in zip(prefixes[1:], found.records, strict=True):
@@ -189,9 +191,9 @@ def entropies_by_surprisal(scorer, seen, words):
     """The entropy before each word but the first, and before the end, from the surprisals of all words there."""
     for i in range(1, len(seen) + 1):
         sentences = [[*seen[:i], word] for word in words]
-        found = scorer.surprisals_of(sentences, sentences)
+        found = scorer.records_of(sentences, sentences)
         p = [2.0 ** -records[i].surprisal for records in found]
-        [records] = scorer.surprisals_of([seen[:i]], [seen[:i]])
+        [records] = scorer.records_of([seen[:i]], [seen[:i]])
         p = np.array([*p, 2.0 ** -records[i].surprisal])
         assert p.sum() == pytest.approx(1, abs=1e-4)
         yield -float(p @ np.log2(p))

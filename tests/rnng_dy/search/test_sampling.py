@@ -55,24 +55,6 @@ def test_sentences_draw_from_their_own_streams(parser, sentences):
     assert [actions for actions, _ in together[1]] == [actions for actions, _ in alone]
 
 
-def test_first_decision_follows_the_flattened_distribution(parser, short):
-    """Chi-square of the first actions of many samples against their exact probabilities."""
-    alpha, n = 0.5, 2000
-    root = np.exp(
-        [
-            flattened_log_q(parser, short, [[action]], alpha)[0]
-            for action in range(2, len(parser.transitions))
-        ]
-    )
-    assert root.sum() == pytest.approx(1, abs=1e-5)
-    first = [actions[0] for actions, _ in draw(parser, short, n, alpha, 11)]
-    observed = np.bincount(first, minlength=len(parser.transitions))[2:]
-    statistic = ((observed - n * root) ** 2 / (n * root)).sum()
-    # far beyond the 0.9999 quantile of chi-square with this many degrees of freedom
-    freedom = len(root) - 1
-    assert statistic < freedom + 6 * np.sqrt(2 * freedom)
-
-
 def test_order_is_exchangeable(parser, short):
     """The samples of one prefix must not stand together: the first half is a fair half."""
     samples = draw(parser, short, 1000, 0.3, 5)

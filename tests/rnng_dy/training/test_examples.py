@@ -10,12 +10,14 @@ import pytest
 from oracle.blocks import make_oracle
 from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import ImpossibleError
+from oracle.stored import stored
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.training.examples import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from .trainings import Training
 
 
 def make_language_model(sentences):
@@ -73,3 +75,18 @@ def test_too_many_constituents_open_are_left_out(trees):
     examples, impossible = examples_of(model, sentences)
     assert list(examples) == [model.encode_training(sentences[1])]
     assert list(impossible) == [0]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_training_from_stored_sentences_is_the_same_to_the_last_bit(trees, tmp_path, jobs):
+    sentences = sentences_of(trees[:16], generative=False)
+    changes = {"batch_size": 4, "epochs": 1, "l2": 0.0, "optimizer": "adam", "jobs": jobs}
+    found = []
+    for name, data in (("listed", sentences), ("read", stored(sentences, tmp_path / "stored"))):
+        model = make_parser(data)
+        training = Training(model, data, tmp_path / name, **changes)
+        training.create_folder()
+        training.run()
+        found.append(model.store.arrays())
+    for name, values in found[0].items():
+        assert np.array_equal(values, found[1][name]), name

@@ -190,7 +190,7 @@ def test_a_parser_reads_words_that_it_has_not_as_their_classes(old):
         tokens=(known, *sentence.tokens[1:]),
         actions=tuple(a.replace("SX", "S").replace("QP", "NP") for a in sentence.actions),
     )
-    example = model.encode_training(as_seen_by(model, [sentence])[0])
+    example = model.encode_training(next(as_seen_by(model, [sentence])))
     symbols = [model.vocabulary.words.symbols[i] for i in example.tokens.words]
     assert symbols[0] == known
     assert symbols[2] in ("UNK-LC-ed", "UNK")
