@@ -33,7 +33,7 @@ def parse_sections(sections: str | None) -> list[range] | None:
         match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9}))?\s*", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if first > last:
-            raise RnngError(f"sections {sections!r}: {part!r} is no number or range such as 2-21")
+            raise RnngError(f"{sections!r}: {part!r} is no number or range such as 2-21")
         ranges.append(range(first, last + 1))
     return ranges
 

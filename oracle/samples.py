@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -15,6 +16,9 @@ from oracle.files import WHITE_SPACE, open_text, reading
 from oracle.lazy import nltk
 from oracle.numerals import is_whole_number
 from oracle.treebank import words
+
+_PRINTED = re.compile(r"prob: (\S+) \(len=(\d+)\)")
+"""A sentence in the output of `rerank`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,21 @@ def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
                 raise ValueError(f"the negative log joint is {negative:g}: a probability above 1")
             rows.append((_whole_number(fields[0], "the number of words"), negative))
     return rows
+
+
+def read_log_probs(path: str | os.PathLike[str], lengths: Sequence[int]) -> list[float]:
+    """Return log p in nats of sentences of these lengths in words, as `perplexity` writes and `rerank` prints it.
+
+    Raises InputError if the file has other sentences.
+    """
+    with reading(path), open_text(path) as stream:
+        found = filter(None, map(_PRINTED.match, stream))
+        rows = [(int(length), float(log_p)) for log_p, length in (line.groups() for line in found)]
+    if not rows:
+        rows = [(length, -negative) for length, negative in read_likelihoods(path)]
+    if [length for length, _ in rows] != list(lengths):
+        raise InputError(f"not the numbers of words of the {len(lengths)} sentences of INPUT", path)
+    return [log_p for _, log_p in rows]
 
 
 def read_scored_samples(

@@ -47,12 +47,3 @@ def read_words(
         return model.vocabulary.unkify(words), 0.0
     read = required_spelling(model, "this model").read(words)
     return [word.unk for word in read], math.fsum(word.log_prob for word in read)
-
-
-def log_prob_as_read(spelling: SpellingModel, sentence: Any) -> float:
-    """Return log p in nats of an oracle's sentence as strings, given its unkified words.
-
-    It is -inf if the oracle has another class for a word than the spelling model.
-    """
-    pairs = zip(spelling.read(sentence.tokens), sentence.unkified, strict=True)
-    return math.fsum(word.log_prob if word.unk == unk else -math.inf for word, unk in pairs)

@@ -104,7 +104,7 @@ def test_its_trees_are_sampled_scored_and_reranked(model, token):
 def test_it_has_a_surprisal_and_a_perplexity(model, token, scorer):
     named = ["--model", f"{model}.{scorer}"]
     if scorer == "n-grams":
-        named = ["--kneser-ney", f"{model}.oracle"]
+        named = ["--scorer", f"kneser-ney={model}.oracle"]
     invoke("surprisal", *named, "s.txt", "--end", "-o", "s.jsonl", "-o", "s.tsv")
     [records] = (json.loads(line)["words"] for line in Path("s.jsonl").read_text().splitlines())
     assert [record["token"] for record in records] == [*sentence(token), None]

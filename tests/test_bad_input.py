@@ -139,9 +139,8 @@ CASES = [
     ("a composition that does not exist", None, TRAIN.format("good.oracle") + " --composition new", "composition"),
     ("no sentences to generate", None, "generate --model generator -n 0", "-n"),
     # language models, tags, comparison, reproduction
-    ("n-grams of a tree file", TREE, "perplexity good.gen.oracle --kneser-ney bad", "bad:1"),
-    ("neither model nor n-grams", None, "perplexity good.gen.oracle", "either"),
-    ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "lstm-lm"),
+    ("n-grams of a tree file", TREE, "perplexity good.gen.oracle --scorer kneser-ney=bad", "bad:1"),
+    ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "parser"),
     ("sentences from a parser", None, "generate --model parser -o out", "parser"),
     # word-by-word surprisals
     ("surprisals of a parser", TREE, "surprisal --model parser bad -o out", "gives words no probability"),
@@ -151,7 +150,7 @@ CASES = [
     ("no sentence to read", "\n", SURPRISAL.format("bad"), "bad"),
     ("no particles", TREE, SURPRISAL.format("bad") + " --search particles --particles 0", "particles"),
     ("an option of another search", TREE, SURPRISAL.format("bad") + " --runs 2", "--runs is for --search particles"),
-    ("n-grams of text", "the cat\n", "surprisal --kneser-ney bad good.trees -o out --jobs 2", "bad:1"),
+    ("n-grams of text", "the cat\n", "surprisal --scorer kneser-ney=bad good.trees -o out --jobs 2", "bad:1"),
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),
      "bad: prediction 1: item 1 has no region 9"),
@@ -161,7 +160,7 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("a parser for suites", SUITE, "suite bad --model parser -o out", "gives words no probability"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
-    ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser --json out", "--into"),
+    ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser -o out.json", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
     ("a server without words", None, "serve --model parser --limit words=0", "N from 1"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),

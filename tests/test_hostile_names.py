@@ -100,12 +100,8 @@ def names_of(command: click.Command):
 
 
 def test_no_command_takes_an_empty_name():
-    found = [
-        pair
-        for name in COMMANDS
-        for pair in names_of(getattr(load_command(name), name.replace("-", "_")))
-    ]
-    assert len(found) > 80
+    found = [pair for name in COMMANDS for pair in names_of(load_command(name))]
+    assert len(found) > 60
     for command, parameter in found:
         with pytest.raises(click.BadParameter, match="empty name"):
             parameter.type.convert("", parameter, click.Context(command))

@@ -62,7 +62,7 @@ def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(da
         "sample --model parser some.oracle -o some.oracle",
         "score --model generator some.props -o some.props",
         "rerank some.props some.props -o some.props",
-        "perplexity some.gen.oracle --kneser-ney some.gen.oracle -o some.gen.oracle",
+        "perplexity some.gen.oracle --scorer kneser-ney=some.gen.oracle -o some.gen.oracle",
         "clusters some.gen.oracle -o some.gen.oracle",
     ],
 )
@@ -83,7 +83,7 @@ def test_an_output_that_is_the_input_is_refused(data, command):
         "prepare --from trees some.trees",
         "oracle --train some.trees some.trees",
         "clusters some.gen.oracle",
-        "perplexity some.gen.oracle --kneser-ney some.gen.oracle",
+        "perplexity some.gen.oracle --scorer kneser-ney=some.gen.oracle",
         "--help",
     ],
 )
@@ -148,7 +148,7 @@ def test_training_options_that_are_no_numbers_are_refused_by_name(data, option):
 
 def test_what_does_not_fit_into_memory_is_refused_with_the_number(data, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 2 * 10**9)
-    given = ("--kneser-ney", "some.gen.oracle", "--order", "10000000")
+    given = ("--scorer", "kneser-ney=some.gen.oracle", "--order", "10000000")
     said = refused(data, "perplexity", "some.gen.oracle", *given)
     assert "order 10,000,000 needs" in said and "2.0 GB are there" in said
     files = ["--train", "some.gen.oracle", "--dev", "some.gen.oracle", "--model", "x"]

@@ -10,8 +10,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
-from typing import NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,47 +21,38 @@ from rnng_dy.cli.option_groups import TYPED
 from rnng_dy.cli.paths import FILE
 from rnng_dy.interrupts import Terminated
 
-
-class Place(NamedTuple):
-    """A command's module and its summary, so that --help and shell completion need not load the modules."""
-
-    module: str
-    """Module in `rnng_dy.cli`; it defines the command under its name, with _ instead of -."""
-    summary: str
-
-
 COMMANDS = {
-    "prepare": Place("oracle", "Make a file with one tree per line from a treebank."),
-    "oracle": Place("oracle", "Make an oracle: the actions that build each tree."),
-    "tag": Place("tag", "Replace the POS tags of trees by a tagger's."),
-    "clusters": Place("clusters", "Make Brown clusters of words, or show them."),
-    "train": Place("train", "Train a parser, a generative model or an LSTM."),
-    "parse": Place("parse", "Parse sentences."),
-    "sample": Place("sample", "Draw trees from a parser."),
-    "score": Place("score", "Compute joint likelihoods of sentences and trees."),
-    "rerank": Place("rerank", "Rerank samples, and estimate perplexity from them."),
-    "surprisal": Place("surprisal", "Measure surprisal word by word."),
-    "perplexity": Place("perplexity", "Measure the likelihood and perplexity of sentences."),
-    "suite": Place("suite", "Measure accuracy on test suites and minimal pairs."),
-    "reading-times": Place(
-        "reading_times", "Measure how much of reading times surprisals explain."
-    ),
-    "evalb": Place("evalb", "Score trees by EVALB's rules."),
-    "show": Place("show", "Draw trees, and mark errors against gold trees."),
-    "generate": Place("generate", "Generate sentences from a model."),
-    "import-clab": Place("import_clab", "Convert a checkpoint of the original program."),
-    "models": Place("models", "List models by name, show one, or put one into a file."),
-    "serve": Place("serve", "Show models on web pages, and answer with JSON."),
-    "reproduce": Place("reproduce", "Make the paper's tables from a treebank."),
-    "doctor": Place("doctor", "Check the installation and the numerics."),
+    "prepare": "Make a file with one tree per line from a treebank.",
+    "oracle": "Make an oracle: the actions that build each tree.",
+    "tag": "Replace the POS tags of trees by a tagger's.",
+    "clusters": "Make Brown clusters of words.",
+    "train": "Train a parser, a generative model or an LSTM.",
+    "parse": "Parse sentences.",
+    "sample": "Draw trees from a parser.",
+    "score": "Compute joint likelihoods of sentences and trees.",
+    "rerank": "Rerank samples, and estimate perplexity from them.",
+    "surprisal": "Measure surprisal word by word.",
+    "perplexity": "Measure the likelihood and perplexity of sentences.",
+    "suite": "Measure accuracy on test suites and minimal pairs.",
+    "reading-times": "Measure how much of reading times surprisals explain.",
+    "evalb": "Score trees by EVALB's rules.",
+    "show": "Draw trees, and mark errors against gold trees.",
+    "generate": "Generate sentences from a model.",
+    "import-clab": "Convert a checkpoint of the original program.",
+    "models": "List models by name, show one, or put one into a file.",
+    "serve": "Show models on web pages, and answer with JSON.",
+    "reproduce": "Make the paper's tables from a treebank.",
+    "doctor": "Check the installation and the numerics.",
 }
+"""Summaries, so that --help and shell completion need not load the modules of commands."""
 
 
-def load_command(name: str = "") -> ModuleType | None:
-    """Import and return the module of a command; return None if there is no such command."""
+def load_command(name: str = "") -> click.Command | None:
+    """Import a command from its module, which has its name with _ instead of -; None if there is no such command."""
     if name not in COMMANDS:
         return None
-    return importlib.import_module(f"rnng_dy.cli.{COMMANDS[name].module}")
+    module = "oracle" if name == "prepare" else name.replace("-", "_")
+    return getattr(importlib.import_module(f"rnng_dy.cli.{module}"), name.replace("-", "_"))
 
 
 class LazyGroup(click.Group):
@@ -75,22 +64,17 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """See click."""
-        if self.commands.get(name) is None and (module := load_command(name)):
-            self.add_command(getattr(module, name.replace("-", "_")), name)
-        return super().get_command(ctx, name)
+        return load_command(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """See click."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, place.summary) for name, place in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """See click."""
-        commands = [
-            CompletionItem(name, help=place.summary)
-            for name, place in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
+        begun = [name for name in COMMANDS if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=COMMANDS[name]) for name in begun]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:

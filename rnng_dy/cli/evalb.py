@@ -11,6 +11,7 @@ import click
 
 from oracle.errors import RnngError
 from rnng_dy.cli.messages import warn
+from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import (
     FILE,
     PathName,
@@ -22,16 +23,6 @@ from rnng_dy.cli.paths import (
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
-
-OWN, GOLD = "own", "gold"
-
-tags_option = click.option(
-    "--tags",
-    type=click.Choice([OWN, GOLD]),
-    default=OWN,
-    help="POS tags by which EVALB recognises punctuation: each tree's own tags, or the gold tree's tags for both "
-    "trees. With own tags, a sentence is not scored if its two trees keep different words.",
-)
 
 
 @click.command()
@@ -56,21 +47,21 @@ tags_option = click.option(
     is_flag=True,
     help="Ignore labels: compare only the first and last words of brackets (LABELED 0).",
 )
-@tags_option
-def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
+@gold_tags_option
+def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
     Each file has one tree per line; - is standard input. A system's file may be JSON of `parse`: its first trees are
     scored, and if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences
     that cannot be scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB
-    stops because of MAX_ERROR. If the parser read other POS tags than gold, give --tags gold; the tagging accuracy is
+    stops because of MAX_ERROR. If the parser read other POS tags than gold, give --gold-tags; the tagging accuracy is
     then meaningless.
 
     Several systems are compared on the sentences that can be scored for all of them: figures, differences in F1 of
     all pairs with a paired bootstrap, and F1 by label. For more than two systems, p is
     also corrected for the number of pairs by Holm's method.
 
-    Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --tags gold
+    Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """
     require_read_once(gold, *systems, params)
     if ".evalb" in outputs and len(systems) > 1:
@@ -80,7 +71,7 @@ def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
         rules = replace(rules, labelled=False)
     names = _names(systems)
     check_files([*outputs.values()], [gold, *systems, params])
-    scores = dict(zip(names, score_systems(gold, systems, rules, tags == GOLD), strict=True))
+    scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags), strict=True))
     for form, path in outputs.items():
         if len(systems) > 1:
             text = report.format_comparison(scores, form)
@@ -90,8 +81,8 @@ def evalb(gold, systems, params, outputs, unlabelled, tags) -> None:
     if ".evalb" in outputs:
         _report_errors(*scores.values())
         return
-    if tags == OWN and (errors := sum(of.errors for of in scores.values())):
-        warn(f"{errors} with other words than gold: if only tags differ, --tags gold scores them")
+    if not gold_tags and (errors := sum(of.errors for of in scores.values())):
+        warn(f"{errors} with other words than gold: if only tags differ, --gold-tags scores them")
 
 
 def _rules(params: str) -> Params:

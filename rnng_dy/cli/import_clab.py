@@ -40,27 +40,19 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
     "--pretrained", type=FILE, help="File of word vectors that the parser was trained with."
 )
 @click.option(
-    "--tagger",
-    "tagger_path",
-    type=FILE,
-    metavar="TREES",
-    help="With --pos: train a POS tagger on these trees and keep it, so that the parser can tag words.",
-)
-@click.option(
     "--composition",
     type=COMPOSITION,
-    help="Composition of the program that trained the model. The checkpoint of a generative model shows whether it is "
-    "gated attention; no checkpoint shows whether it is corrected or buggy.  "
-    f"[default: gated-attention if the checkpoint shows it, else {DEFAULT}]",
+    help="Composition of the program that trained the model; a checkpoint shows gated attention alone.  "
+    f"[default: {DEFAULT}]",
 )
 @click.option(
     "--state",
     type=LiveChoice(GENERATOR_STATES | PARSER_STATES),
-    help="Parser state of the program that trained the model. No checkpoint shows it; with a wrong one the model loads "
-    f"and scores wrongly. Required with gated attention.  [default: {DEFAULT_STATE}]",
+    help="Parser state of that program, which no checkpoint shows: with a wrong one the model scores wrongly. Required "
+    f"with gated attention.  [default: {DEFAULT_STATE}]",
 )
 def import_clab(
-    kind, params, train_oracle, folder, clusters, pos, pretrained, tagger_path, composition, state
+    kind, params, train_oracle, folder, clusters, pos, pretrained, composition, state
 ) -> None:
     """Convert PARAMS, a checkpoint of the original program (a Boost text archive), to a model folder.
 
@@ -77,8 +69,6 @@ def import_clab(
         raise click.UsageError("a generative model has neither --pos nor --pretrained")
     if is_parser and clusters:
         raise click.UsageError("a parser has no --clusters")
-    if tagger_path and not pos:
-        raise click.UsageError("--tagger is for a parser with --pos")
     if state not in (None, *states):
         raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
     if state == History.name:
@@ -96,11 +86,6 @@ def import_clab(
     else:
         entries = read_clusters(clusters)
         model = clab.import_generator(params, sentences, entries, composition, state)
-    if tagger_path:
-        from oracle.tagging import tagger_of_training, training_pairs
-        from rnng_dy.training.tagger import give_tagger
-
-        give_tagger(model, tagger_of_training(training_pairs(tagger_path), seed=1))
     origin = {"program": "clab/rnng", "checkpoint": params, "sha256": file_hash(params)}
     model.about = about_model(model, sentences, typed_command()) | {"origin": origin}
     model.save(folder)

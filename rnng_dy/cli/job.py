@@ -152,6 +152,8 @@ class Job:
 
         opened, workers = results(output, key, self.resume, make is not None), self.workers()
         with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:
+            # an error before the first sentence stands alone
+            shown.leave = kept.done > 0
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
@@ -162,6 +164,7 @@ class Job:
                     left_out += [item for item, lines in new if lines is None]
                     of_items = [lines_of_left_out(i) if of is None else of for i, of in new]
                     kept.write(of_items)
+                    shown.leave = True
                     shown.update(len(new))
                     for lines in of_items:
                         on_lines(lines)
@@ -192,19 +195,17 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     return model
 
 
-def job_options(
-    *more: Callable, jobs: str = "Number of processes; the output does not depend on it."
-):
+def job_options(*more: Callable, jobs: str = "Number of processes."):
     """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
     return together(
         "job",
         Job,
-        click.option("--jobs", type=AT_LEAST_1, default=1, help=jobs),
+        click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help=jobs),
         click.option(
             "--scheduler",
             type=PathName("address", "file", ["tcp://"]),
             metavar="ADDRESS|FILE",
-            help="Instead of --jobs: use the workers of this Dask scheduler.",
+            help="The workers of a Dask scheduler.",
         ),
         *more,
     )

@@ -8,7 +8,6 @@ from dataclasses import Field
 from functools import partial
 
 import click
-from click.shell_completion import CompletionItem
 
 from oracle.transitions import SYSTEMS
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
@@ -62,12 +61,6 @@ class Names(click.ParamType):
         """See click."""
         return ",".join(self._registry)
 
-    def shell_complete(self, ctx, param, incomplete: str) -> list[CompletionItem]:
-        """See click. Completes the last of the names and keeps those before it."""
-        before, comma, last = incomplete.rpartition(",")
-        left = [name for name in self._registry if name not in before.split(",")]
-        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
-
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
@@ -112,10 +105,6 @@ def in_section(title: str) -> Callable:
     return partial(click.option, cls=SectionOption, section=title)
 
 
-def _devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [device for device in ("cpu", "cuda") if device.startswith(incomplete)]
-
-
 def device_options(option: Callable) -> Callable:
     """Return the option --device."""
     return option(
@@ -123,18 +112,12 @@ def device_options(option: Callable) -> Callable:
         default="cpu",
         show_default=True,
         metavar="cpu|cuda|cuda:N",
-        shell_complete=_devices,
-        help="The processor, the first GPU, or GPU N, counted from 0.",
+        help="Where to compute.",
     )
 
 
 device_option = device_options(click.option)
-resume_option = click.option(
-    "--resume", is_flag=True, help="Continue from the results that a stopped run kept."
-)
-json_option = click.option(
-    "--json", "numbers", type=FILE, help="Also write the printed numbers as JSON."
-)
+resume_option = click.option("--resume", is_flag=True, help="Continue a stopped run.")
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )
@@ -151,28 +134,23 @@ unknown_option = click.option(
     "--unknown",
     type=click.Choice(["class", "error"]),
     default="class",
-    help="A word that the model does not know: read it as its class of unknown words, or stop before the work with an "
-    "error that names its place.",
+    help="Read a word that the model does not know as its class, or stop before the work.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Random seed."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
 )
 
-
-kneser_ney_option = click.option(
-    "--kneser-ney",
-    "train_path",
-    type=FILE,
-    metavar="TRAIN.oracle",
-    help="Instead of --model: interpolated modified Kneser-Ney n-grams, made from this generative training oracle.",
-)
 open_option = click.option(
     "--open",
     "is_open",
     is_flag=True,
-    help="Give every string a probability: that of its class of unknown words, times that of its spelling, by the "
-    "spelling model that `train --open` made.",
+    help="Give each unknown word the probability of its spelling, too; see `train --open`.",
 )
 order_option = click.option(
-    "--order", type=AT_LEAST_1, default=5, help="Order of n-gram models: the n."
+    "--order", type=AT_LEAST_1, default=5, metavar="N", help="N-gram models: the n."
+)
+gold_tags_option = click.option(
+    "--gold-tags",
+    is_flag=True,
+    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
 )

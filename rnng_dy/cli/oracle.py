@@ -41,7 +41,7 @@ skip_preterminals_option = click.option(
     type=LiveChoice(READERS),
     required=True,
     help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg), the Chinese Treebank or IcePaHC (.psd; "
-    "implies --strip-ids and --strip-lemmas), or files of trees. nltk takes no SOURCE.",
+    "without ids and lemmas), or files of trees. nltk takes no SOURCE.",
 )
 @click.option(
     "--sections",
@@ -61,11 +61,6 @@ skip_preterminals_option = click.option(
     "(CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
 @click.option(
-    "--strip-lemmas",
-    is_flag=True,
-    help="Leaves are word-lemma: keep the part before the last hyphen.",
-)
-@click.option(
     "--unlabelled",
     "one_label",
     is_flag=True,
@@ -74,7 +69,7 @@ skip_preterminals_option = click.option(
 @trees_output_option
 @skip_preterminals_option
 def prepare(
-    source, kind, sections, encoding, strip_ids, strip_lemmas, one_label, output, skip_preterminals
+    source, kind, sections, encoding, strip_ids, one_label, output, skip_preterminals
 ) -> None:
     """Make a file with one tree per line from a treebank.
 
@@ -88,7 +83,7 @@ def prepare(
     cleaner = partial(
         clean,
         is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
-        word_of=without_lemma if strip_lemmas or has_lemmas else str,
+        word_of=without_lemma if has_lemmas else str,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:

@@ -106,7 +106,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             "--output",
             type=FILE,
             multiple=True,
-            help="File to write; may be given several times, and the ending says what each holds: "
+            help="File to write, one or more; the ending says what it holds: "
             + "; ".join(f"{ending} {what}" for ending, what in forms.items())
             + ".  [default: standard output]",
         ),
@@ -114,7 +114,8 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             "--format",
             "form",
             type=click.Choice([ending[1:] for ending in forms]),
-            help=f"What standard output, or a file with another ending, holds.  [default: {first[1:]}]",
+            metavar="FORM",
+            help=f"The form of standard output.  [default: {first[1:]}]",
         ),
     )
 

@@ -11,15 +11,15 @@ from oracle.samples import format_sample
 from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
-from rnng_dy.cli.source import in_words, parser_source, reader_of
+from rnng_dy.cli.source import parser_source, reader_of
 from rnng_dy.results import Lines
+from rnng_dy.search.decoding import in_words
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.search.trees import (
     Find,
     NumberedSentence,
-    as_read,
+    decoded,
     drawn,
-    in_places,
     parser_trees,
     unkified_tree,
 )
@@ -59,9 +59,7 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
 
 def _lines(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[Lines]:
-    batch = as_read(parser, batch)
-    trees = in_places(partial(parser_trees, find, unkified_tree, parser), batch)
     return [
-        [format_sample(item.index, tree.log_prob, tree.tree) for tree in of_item]
-        for item, of_item in zip(batch, trees, strict=True)
+        [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
+        for item, trees in decoded(partial(parser_trees, find, unkified_tree), parser, batch)
     ]

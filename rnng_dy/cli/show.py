@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
 from oracle.corpora import parse_sections
-from oracle.errors import RnngError
-from rnng_dy.cli.evalb import GOLD, tags_option
+from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
-from rnng_dy.cli.tree_formats import columns_of
-from rnng_dy.drawing.terminal import section_lines
+from rnng_dy.drawing.terminal import columns_of, section_lines
 from rnng_dy.drawing.tree_files import chosen_sections, described, read_tree_file
 from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.drawing.trees import svg_file
-
-
-class Numbers(click.ParamType):
-    """Numbers of sentences from 1, as `3`, `1-10` or `1-10,12`."""
-
-    name = "1-10,12"
-
-    def convert(self, value, param, ctx) -> Sequence[range]:
-        """See click."""
-        try:
-            ranges = parse_sections(value)
-        except RnngError:
-            ranges = []
-        if not ranges or min(part.start for part in ranges) < 1:
-            self.fail(
-                f"{value!r} is not like 3, 1-10 or 1-10,12: sentences are numbered from 1, smaller numbers first.",
-                param,
-                ctx,
-            )
-        return ranges
 
 
 @click.command()
@@ -47,12 +23,14 @@ class Numbers(click.ParamType):
         ".svg": "a drawing",
     }
 )
-@click.option("--sentences", "ranges", type=Numbers(), help="Draw only these sentences.")
+@click.option(
+    "--sentences", "numbers", metavar="1-10,12", help="Draw only these sentences, counted from 1."
+)
 @click.option(
     "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
-@tags_option
-def show(trees, gold, outputs, ranges, only_errors, tags) -> None:
+@gold_tags_option
+def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
     TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. Posteriors in JSON of `parse` are
@@ -64,13 +42,14 @@ def show(trees, gold, outputs, ranges, only_errors, tags) -> None:
     """
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
-    if tags == GOLD and gold is None:
-        raise click.UsageError("--tags gold needs --gold")
+    if gold_tags and gold is None:
+        raise click.UsageError("--gold-tags needs --gold")
     require_read_once(trees, gold)
     check_files(list(outputs.values()), [trees, gold])
+    ranges = parse_sections(numbers) or ()
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    chosen = chosen_sections(system, reference, ranges or (), only_errors, tags == GOLD)
+    chosen = chosen_sections(system, reference, ranges, only_errors, gold_tags)
     # a drawing in characters needs no other sentence
     sections = chosen if list(outputs) == [".txt"] else list(chosen)
     for form, path in outputs.items():

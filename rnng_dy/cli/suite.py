@@ -36,7 +36,7 @@ from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
-from rnng_dy.evaluation.suite_scores import Sentence, SuiteResult, evaluate
+from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.open_vocabulary import required_spelling
@@ -56,11 +56,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
         raise click.BadParameter(str(error)) from None
 
 
-@click.command(
-    epilog="\n".join(
-        ["\b", "Suites of the package (write ./NAME for a file of the same name):", *shipped()]
-    )
-)
+@click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
 )
@@ -72,7 +68,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     help=f"Model folder, archive or name, one or more.  [default: {DEFAULT_MODEL}]",
 )
 @several_scorers_option
-@search_options
+@partial(search_options, without=("like_reference", "runs"))
 @open_option
 @unknown_option
 @click.option(
@@ -163,7 +159,6 @@ def suite(
     if effects:
         style = CSV if ending_of(effects) == ".csv" else TSV
         write_output(effects, suite_report.effect_lines(results, style))
-    _report_left_out(results)
 
 
 def _systems(
@@ -219,15 +214,3 @@ def _records(
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
     return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)
-
-
-def _report_left_out(results: Sequence[SuiteResult]) -> None:
-    several = len({result.model for result in results}) > 1
-    for result in results:
-        of = f"{result.model}, " if several else ""
-        count = result.accuracy.left_out
-        if count:
-            warn(
-                f"{of}{result.suite.name}: {count} of {len(result.items)} items are left out: what a prediction "
-                "compares is infinite on both sides, or not known"
-            )

@@ -18,16 +18,15 @@ from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
-    kneser_ney_option,
     open_option,
     order_option,
     seed_option,
     unknown_option,
 )
 from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.searching import given_search_option, grouped_for, search_options
-from rnng_dy.cli.source import source_options, stimuli_options
-from rnng_dy.cli.word_scorers import chosen_baseline, model_of_words, scorer_option
+from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.source import source_options, stimuli_option
+from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
     OF_NEXT_WORD,
@@ -41,7 +40,7 @@ from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Lines, Results
-from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of
+from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
 from rnng_dy.search.trees import in_places
 from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import read_stimuli
@@ -54,9 +53,8 @@ DEFAULT = "english-generative"
     "--model",
     "folder",
     type=GENERATIVE,
-    help=f"Generative or LSTM language model: folder, archive or name.  [default: {DEFAULT}]",
+    help=f"Generative or LSTM model.  [default: {DEFAULT}]",
 )
-@kneser_ney_option
 @scorer_option
 @order_option
 @outputs_option(FORMS)
@@ -67,24 +65,23 @@ DEFAULT = "english-generative"
 @click.option(
     "--next-word",
     is_flag=True,
-    help="Measure the entropy of the next word, too (slow).",
+    help="Add the entropy of the next word (slow).",
 )
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option(
     "--merge",
     is_flag=True,
-    help="With --text: a row per written word, with sums over its tokens.",
+    help="With --text: a row per written word.",
 )
 @click.option(
     "--by-region",
     is_flag=True,
-    help="With --stimuli: a row per region, with sums over its words.",
+    help="With --stimuli: a row per region.",
 )
-@source_options(*stimuli_options)
+@source_options(stimuli_option)
 @sentences_job
 def surprisal(
     folder,
-    train_path,
     scorer,
     order,
     source,
@@ -102,14 +99,12 @@ def surprisal(
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text it is running
-    text, and with --stimuli a table. Words that the model does not know are read as their classes of unknown words.
-    Sentences are numbered from 1; empty lines of INPUT count, but not in running text.
+    text, and with --stimuli a table of stimuli, whose columns the output has. Words that the model does not know are
+    read as their classes of unknown words.
 
-    Example: rnng-dy surprisal --model generator sentences.txt -o surprisals.tsv -o surprisals.html
+    Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    if [folder, train_path, scorer].count(None) < 2:
-        raise click.UsageError("give either --model or --kneser-ney or --scorer")
-    baseline, folder = chosen_baseline(train_path, scorer, order), folder or DEFAULT
+    baseline, folder = chosen_scorer(folder, scorer, order), folder or DEFAULT
     check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
     _check_rows(source, merge, by_region, end)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
@@ -163,7 +158,7 @@ def surprisal(
         items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
         job.write(
             next(iter(writers)),
-            grouped_for(options, items),
+            search_batches(options, items),
             partial(_lines, options, wanted),
             partial(_line_without_memory, wanted),
             options,
@@ -206,11 +201,12 @@ def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
 
 def _check_rows(source: Source, merge: bool, by_region: bool, end: bool) -> None:
     """Raise UsageError for rows that the input cannot have."""
-    is_stimuli = source.column is not None
-    if merge and (is_stimuli or source.text is None):
+    if merge and (source.is_stimuli or source.text is None):
         remedy = "--stimuli merges tokens itself: leave out --merge"
-        raise click.UsageError(remedy if is_stimuli else "--merge is for running text: add --text")
-    if by_region and (end or not is_stimuli):
+        raise click.UsageError(
+            remedy if source.is_stimuli else "--merge is for running text: add --text"
+        )
+    if by_region and (end or not source.is_stimuli):
         remedy = "leave out --end" if end else "add --stimuli"
         raise click.UsageError(f"--by-region is for regions of stimuli: {remedy}")
 
@@ -219,8 +215,8 @@ def _read(
     source: Source, model, columns: Sequence[str], merge: bool, by_region: bool
 ) -> tuple[Sequence[SourceSentence], TokenRows]:
     """Return the sentences of INPUT, and the rows of the table."""
-    if source.column is not None:
-        stimuli = read_stimuli(source.path, source.column or None)
+    if source.is_stimuli:
+        stimuli = read_stimuli(source.path)
         sentences = stimuli.tokenised(model.segmenter, source.text)
         return sentences, (RegionRows if by_region else WordRows)(sentences, stimuli, columns)
     sentences = list(source.read(lambda: model.segmenter, warn))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import json
 
 import click
 
 from oracle.brackets import format_tree, read_trees
-from oracle.errors import InputError, RnngError
-from oracle.files import locked, write_json
+from oracle.errors import InputError
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import job_options
-from rnng_dy.cli.options import json_option, seed_option, trees_output_option
-from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
-from rnng_dy.model_paths import located
+from rnng_dy.cli.options import seed_option
+from rnng_dy.cli.paths import FILE, MODEL, check_files, outputs_option, write_output
 
 
 @click.command()
@@ -23,26 +21,21 @@ from rnng_dy.model_paths import located
     "--jackknife",
     "folds",
     type=click.IntRange(min=2),
-    help="Divide TREES into this number of folds, and tag each fold by a tagger trained on the others; 10 is usual.",
+    metavar="N",
+    help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
-@click.option(
-    "--tags",
-    "tags_path",
-    type=FILE,
-    help="Take the tags from this file: word_TAG tokens, one sentence per line.",
-)
-@trees_output_option
+@click.option("--tags", "tags_path", type=FILE, help="Take the tags from word_TAG sentences.")
+@outputs_option({".trees": "the trees", ".json": "the number of tags that did not change"})
 @click.option(
     "--into",
     "folder",
     type=MODEL,
     metavar="MODEL",
-    help="Write the tagger that --train makes into the folder of a parser, as its own tagger. Takes no TREES.",
+    help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
 )
-@json_option
-@job_options(jobs="Number of folds that are tagged at the same time.")
+@job_options(jobs="Number of parts that are tagged at the same time.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, seed) -> None:
+def tag(trees_path, train_path, folds, tags_path, folder, outputs, job, seed) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
 
     Prints the number of tags that did not change.
@@ -51,18 +44,22 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
 
     Example: rnng-dy tag --train train.trees --into parser
     """
-    check_files([output, numbers], [trees_path, train_path, tags_path])
+    paths = [*outputs.values()]
+    check_files(paths, [trees_path, train_path, tags_path])
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
+    from oracle import tagging
+
     if folder is not None:
-        if trees_path or not train_path or numbers or output != "-":
+        from rnng_dy.training.tagger import train_into
+
+        if trees_path or not train_path or paths != ["-"]:
             raise click.UsageError("--into goes with --train, without TREES or outputs")
-        _keep_tagger(train_path, folder, seed)
+        tagger = train_into(folder, train_path, seed)
+        click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return
     if trees_path is None:
         raise click.UsageError("name the TREES to tag")
-    from oracle import tagging
-
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
@@ -76,26 +73,13 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, numbers, job, 
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
         found = tagging.jackknife(gold, folds, seed, job.map)
-    agreement = tagging.same_tags(gold, found)
-    if numbers:
-        write_json(numbers, {**agreement._asdict(), "percent": agreement.percent})
-    # last, since the reader of standard output may leave
+    same = tagging.same_tags(gold, found)
     pairs = zip(trees, found, strict=True)
-    write_output(output, (f"{format_tree(with_tags(tree.tree, new))}\n" for tree, new in pairs))
-    message = f"tags: {agreement.same} of {agreement.words} as they were, {agreement.percent:.2f} %"
-    click.echo(message, err=output == "-")
-
-
-def _keep_tagger(train_path: str, folder: str, seed: int) -> None:
-    """Train a tagger and write it into the folder of a parser that has none."""
-    from oracle.tagging import tagger_of_training, training_pairs
-    from rnng_dy.training.tagger import give_tagger, keep_tagger, parser_without_tagger
-
-    folder = str(located(folder))
-    if os.path.isfile(folder.rstrip("/")):
-        raise RnngError(f"{folder} is no model folder: archives are only read")
-    parser, training = parser_without_tagger(folder), training_pairs(train_path)
-    click.get_current_context().with_resource(locked(folder))
-    give_tagger(parser, tagger_of_training(training, seed))
-    keep_tagger(parser.tagger, folder)
-    click.echo(f"{folder}: a tagger with {len(parser.tagger.classes)} POS tags")
+    texts = {
+        ".json": [json.dumps({**same._asdict(), "percent": same.percent})],
+        ".trees": (format_tree(with_tags(tree.tree, tags)) for tree, tags in pairs),
+    }
+    for form, path in outputs.items():
+        write_output(path, (f"{line}\n" for line in texts[form]))
+    message = f"tags: {same.same} of {same.words} as they were, {same.percent:.2f} %"
+    click.echo(message, err="-" in paths)

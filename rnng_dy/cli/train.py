@@ -220,7 +220,7 @@ def train() -> None:
 def discriminative(no_tagger, **options) -> None:
     """Train a parser q(y | x), and keep the model with the best F1 on the development data.
 
-    F1 is scored with the gold tags of punctuation (`evalb --tags gold`).
+    F1 is scored with the gold tags of punctuation (`evalb --gold-tags`).
 
     Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
     """

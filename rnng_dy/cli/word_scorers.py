@@ -1,11 +1,10 @@
-"""Sources of surprisals: models of words, and `--scorer` and `--kneser-ney`, which need no model folder."""
+"""Sources of surprisals: models of words, and `--scorer`, which needs no model folder."""
 
 from __future__ import annotations
 
 import click
 
 from rnng_dy import registry
-from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.cli.option_groups import flag_given
@@ -34,7 +33,7 @@ class ScorerName(LiveChoice):
 scorer_option = click.option(
     "--scorer",
     type=ScorerName(SCORERS),
-    help="Instead of --model: a scorer of words that needs no model folder; some scorers are made from a FILE.",
+    help="Instead of --model: n-grams of an oracle, or a table of surprisals.",
 )
 
 
@@ -48,12 +47,12 @@ several_scorers_option = click.option(
 )
 
 
-def chosen_baseline(
-    train_path: str | None, scorer: OpenableScorer | None, order: int
+def chosen_scorer(
+    folder: str | None, scorer: OpenableScorer | None, order: int
 ) -> OpenableScorer | None:
-    """Return the scorer of --kneser-ney or --scorer, with the n of n-grams; None without these options."""
-    if train_path is not None:
-        scorer = OpenableScorer(KneserNey.name, train_path)
+    """Return the scorer of --scorer with the n of n-grams; None without it. Raises UsageError beside --model."""
+    if folder is not None and scorer is not None:
+        raise click.UsageError("give either --model or --scorer")
     check_order(scorer is not None)
     return scorer and scorer._replace(order=order)
 

@@ -13,10 +13,10 @@ from rnng_dy.evaluation.word_tables import TokenRows, best_tree, header, json_li
 
 FORMS = {
     ".tsv": "a table",
-    ".csv": "a table for spreadsheets",
-    ".jsonl": "all measures and partial trees, a sentence per line",
+    ".csv": "the same",
+    ".jsonl": "measures and partial trees",
     ".trees": "the best complete trees",
-    ".html": "a page with bars and the partial trees",
+    ".html": "a page",
 }
 """What files with each ending hold."""
 

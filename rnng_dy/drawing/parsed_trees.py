@@ -13,11 +13,11 @@ from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.drawing.trees import svg_file
 
 FORMS = {
-    ".trees": "trees in brackets, one per line",
-    ".txt": "trees drawn in characters",
-    ".jsonl": "tokens, tags and trees, a sentence per line",
-    ".svg": "all trees in one drawing",
-    ".html": "all trees on one page",
+    ".trees": "brackets",
+    ".txt": "drawn in characters",
+    ".jsonl": "all, a sentence per line",
+    ".svg": "one drawing",
+    ".html": "one page",
 }
 """What files with each ending hold."""
 DRAWINGS = (".svg", ".html")

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Container
 
 from oracle.brackets import format_tree
 from oracle.lazy import nltk
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.words import visible
+
+COLUMNS = 80
+"""Width of a drawing in characters, unless a terminal has another width."""
+
+
+def columns_of(output: str) -> int:
+    """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
+    if output != "-" or not sys.stdout.isatty():
+        return COLUMNS
+    return shutil.get_terminal_size((COLUMNS, 24)).columns
 
 
 def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> list[str]:

@@ -101,9 +101,10 @@ def chosen_sections(
     different words, and for files of different numbers of sentences.
     """
     counted = system if gold is None else gold
-    last = max((numbers[-1] for numbers in ranges), default=0)
-    if last > counted.count:
-        raise RnngError(f"--sentences: no sentence {last}, {counted.path} has {counted.count}")
+    ends = [end for numbers in ranges for end in (numbers[0], numbers[-1])]
+    for end in ends:
+        if not 1 <= end <= counted.count:
+            raise RnngError(f"--sentences: no sentence {end}, {counted.path} has {counted.count}")
     numbers = sorted({n for found in ranges or [range(1, counted.count + 1)] for n in found})
     if gold is None:
         return (section(n, _scored(system.trees.get(n, ()))) for n in numbers)

@@ -1,12 +1,14 @@
-"""Likelihood and perplexity over sentences with p > 0, and the comparison of two ways to estimate them."""
+"""Likelihood and perplexity over sentences with p > 0, and comparisons of two estimates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
+from rnng_dy.evaluation.significance import perplexity_difference
 
 
 class Likelihood(NamedTuple):
@@ -109,52 +111,77 @@ ABOVE = 1e-6
 
 
 class Gap(NamedTuple):
-    """A search's probabilities compared with a sampler's estimates, over the sentences with p > 0 in both."""
+    """Two estimates of the probabilities of sentences compared, over the sentences with p > 0 in both."""
 
-    searched: Likelihood
-    sampled: Likelihood
+    first: Likelihood
+    second: Likelihood
     nats_per_sentence: float
-    """Nats per sentence by which the log likelihood of the search is lower."""
+    """Nats per sentence by which the first log likelihood is lower."""
     nats_per_word: float
-    """Nats per word by which the log likelihood of the search is lower."""
+    """Nats per word by which the first log likelihood is lower."""
     ratio: float
-    """Perplexity by the search divided by perplexity by the samples."""
+    """The first perplexity divided by the second."""
     above: int
-    """Sentences to which the search gives a higher probability; if that is a lower bound, the sampler missed mass."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines to print."""
-        sentences, words = self.sampled.sentences, self.sampled.words
-        yield f"p > 0 by search and samples: {sentences} sentences, {words} words"
-        for name, of_way in (("search", self.searched), ("samples", self.sampled)):
-            yield f"{name}: LLH={of_way.llh:.15g} PPL={of_way.perplexity:.15g}"
-        yield (
-            f"gap: {self.nats_per_sentence:.6g} nats per sentence, {self.nats_per_word:.6g} nats per word, "
-            f"ratio of perplexities {self.ratio:.6g}"
-        )
-        yield f"search above samples: {self.above} sentences"
-
-    def to_json(self) -> dict[str, object]:
-        """Return all figures by name."""
-        both = {"searched": self.searched._asdict(), "sampled": self.sampled._asdict()}
-        return self._asdict() | both
+    """Sentences with a higher probability by the first; if that is a lower bound, the second missed mass."""
 
 
-def gap(searched: Sequence[float], sampled: Sequence[float], lengths: Sequence[int]) -> Gap:
+def gap(first: Sequence[float], second: Sequence[float], lengths: Sequence[int]) -> Gap:
     """Return the gap between log probabilities, in nats, of the same sentences; `lengths` are in words.
 
     >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
     >>> found.nats_per_sentence, found.nats_per_word, round(found.ratio, 6), found.above
     (0.25, 0.1, 1.105171, 1)
     """
-    both = in_all([searched, sampled])
-    of_search, of_samples = (likelihood(of_way, lengths) for of_way in both)
-    missed, words = of_samples.llh - of_search.llh, of_search.words
+    both = in_all([first, second])
+    own, other = (likelihood(log_ps, lengths) for log_ps in both)
+    missed, words = other.llh - own.llh, own.words
     return Gap(
-        of_search,
-        of_samples,
-        missed / of_search.sentences if of_search.sentences else math.nan,
+        own,
+        other,
+        missed / own.sentences if own.sentences else math.nan,
         missed / words if words else math.nan,
         _exp(missed / words) if words else math.nan,
         sum(a > b + ABOVE for a, b in zip(*both, strict=True)),
     )
+
+
+def report(
+    log_ps: Sequence[float],
+    sentences: Sequence[Sequence[str]],
+    of_strings: bool = False,
+    others: Sequence[float] | None = None,
+) -> tuple[list[str], dict[str, object]]:
+    """Return the figures of sentences as lines and by name.
+
+    Args:
+        log_ps: log p of each sentence in nats.
+        sentences: The tokens of each sentence.
+        of_strings: Whether to add the rates per character and byte.
+        others: log p in nats by another model or method, to compare with.
+    """
+    lengths = list(map(len, sentences))
+    whole = likelihood(log_ps, lengths)
+    lines = whole.lines(len(sentences))
+    figures: dict[str, object] = whole._asdict() | {"of": len(sentences)}
+    if of_strings:
+        per_unit = rates(log_ps, sentences)
+        lines += per_unit.lines()
+        figures |= per_unit._asdict()
+    if others is not None:
+        both, less = gap(log_ps, others, lengths), perplexity_difference(others, log_ps, lengths)
+        lines += [
+            f"p > 0 in both: {both.first.sentences} sentences, {both.first.words} words",
+            f"this: LLH={both.first.llh:.15g} PPL={both.first.perplexity:.15g}",
+            f"other: LLH={both.second.llh:.15g} PPL={both.second.perplexity:.15g}",
+            f"difference: {less.value:.6g} (95 % interval {less.low:.6g} to {less.high:.6g}), p={less.p:.4g}",
+            f"gap: {both.nats_per_sentence:.6g} nats per sentence, {both.nats_per_word:.6g} nats per word, "
+            f"ratio of perplexities {both.ratio:.6g}",
+            f"higher p than the other: {both.above} sentences",
+        ]
+        figures["against"] = {
+            **both._asdict(),
+            "first": both.first._asdict(),
+            "second": both.second._asdict(),
+            "difference": asdict(less),
+        }
+    return lines, figures

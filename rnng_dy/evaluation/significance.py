@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rnng_dy.evaluation.evalb import Scores
+if TYPE_CHECKING:
+    from rnng_dy.evaluation.evalb import Scores
 
 REPLICATES = 10000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError
@@ -44,3 +45,9 @@ def as_read(model, sentences: Sequence[SourceSentence]) -> list[Sequence[str | N
         return [s.unkified or unkify(s.tokens) for s in sentences]
     records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
     return [[r.unk for r in of if r.token is not None] for of in records]
+
+
+def with_words_as_read(model, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
+    """Return sentences with their words as the model reads them."""
+    words = as_read(model, sentences)
+    return [replace(s, unkified=tuple(w)) for s, w in zip(sentences, words, strict=True)]

@@ -126,19 +126,19 @@ def _tagging(e: Experiment, part: str) -> Stage:
         given, free = "--jackknife 10", ("--jobs",)
     else:
         given = "--train train.trees"
-    command = f"tag {part}.trees {given} -o {trees} --json {accuracy}"
+    command = f"tag {part}.trees {given} -o {trees} -o {accuracy}"
     return Stage(f"tags {part}", "data", command, trees, (accuracy,), free)
 
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
     test, output = "test.gen.oracle", "kneser-ney.json"
-    given = f"--kneser-ney train.gen.oracle --clusters clusters.paths --order {ORDER}"
-    command = f"perplexity {test} {given} --json {output}"
+    given = f"--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order {ORDER}"
+    command = f"perplexity {test} {given} -o {output}"
     yield Stage("perplexity kneser-ney", "baselines", command, output)
     for seed in e.seeds:
         model = f"lstm-{seed}"
         yield _training(e, "lstm-lm", model, seed, _word_data(TOP_DOWN), "baselines")
-        command, output = f"perplexity {test} --model {model} --json {model}.json", f"{model}.json"
+        command, output = f"perplexity {test} --model {model} -o {model}.json", f"{model}.json"
         yield Stage(f"perplexity {model}", "baselines", command, output, free=("--device",))
 
 
@@ -173,10 +173,10 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     sizes = f"--fast-track {max(1, e.beam // 20)} --word-beam {max(1, e.beam // 10)}"
     runs = f"--runs {PARTICLE_RUNS} --seed {seed}"
     for search, given, more in (
-        ("beam", f"--beam {e.beam} {sizes} --trees {trees}", (trees,)),
+        ("beam", f"--beam {e.beam} {sizes} -o {trees}", (trees,)),
         ("particles", f"--particles {10 * e.beam} {runs}", ()),
     ):
-        output = f"{run}.{search}.likelihoods"
+        output = f"{run}.{search}.tsv"
         command = f"perplexity {test} --model {model} --search {search} {given} -o {output}"
         yield Stage(f"perplexity {run} {search}", "search", command, output, more, RESUMABLE)
 

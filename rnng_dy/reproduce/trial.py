@@ -67,7 +67,7 @@ class Trial:
 
     def perplexities(self) -> Iterator[dict[str, object]]:
         """Yield the perplexity by importance sampling and each search, on sentences with p > 0 by all of them."""
-        paths = [self._folder / f"{self.name}.{search}.likelihoods" for search in SEARCHES]
+        paths = [self._folder / f"{self.name}.{search}.tsv" for search in SEARCHES]
         searched = [[-negative for _, negative in read_likelihoods(path)] for path in paths]
         by_samples, *by_searches = in_all([self.log_probs, *searched])
         for search, log_probs in zip(
@@ -78,11 +78,11 @@ class Trial:
             yield {
                 "search": search,
                 "run": self.name,
-                "perplexity": beside.searched.perplexity,
+                "perplexity": beside.first.perplexity,
                 "gap_per_sentence": beside.nats_per_sentence if is_search else None,
                 "gap_per_word": beside.nats_per_word if is_search else None,
                 "above_samples": beside.above if is_search else None,
-                "sentences": beside.sampled.sentences,
+                "sentences": beside.second.sentences,
             }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,17 +115,6 @@ def require_fit(
     else:
         return
     raise InputError(problem, props, sample.line)
-
-
-def other_words(
-    sample: Sample, sentence: OracleSentence, unkify: Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[str, str] | None:
-    """Return the first word of a sample that a sentence has otherwise, and the sentence's; None if all are the same.
-
-    `unkify` is that of the model that scored the sample. The estimate is of these words.
-    """
-    pairs = zip(unkify(words(sample.tree)), sentence.unkified, strict=True)
-    return next((pair for pair in pairs if pair[0] != pair[1]), None)
 
 
 def map_line(sampled: Sampled, oracle: Sequence[OracleSentence] | None, weight: float = 1.0) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import ImpossibleError, InputError, placed
+from oracle.errors import ImpossibleError, placed
 from oracle.files import numbered_lines, open_text, peeked, reading
-from oracle.samples import begins_samples, read_samples
+from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import words as words_of
+from oracle.unknown import CLASSES
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
-from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import batches
 from rnng_dy.search.model import Model
 
@@ -74,54 +75,72 @@ def tree_log_probs(
     return [log_ps.get(actions, -math.inf) for actions in sequences]
 
 
-class TreeToScore(NamedTuple):
-    """A tree to score."""
+class SentenceTrees(NamedTuple):
+    """The trees of a sentence that are to be scored."""
 
-    sentence: int
-    """The number of the tree's sentence, from 0."""
+    number: int
+    """The number of the sentence, from 0."""
+    tokens: tuple[str, ...]
+    """The words as written."""
     words: tuple[str, ...]
     """Unkified words."""
-    actions: tuple[str, ...]
-    spelling: float = 0.0
-    """log p in nats of the words as strings, given the unkified words; 0 without an open vocabulary."""
-    tokens: tuple[str, ...] = ()
-    """The words as written."""
+    trees: tuple[tuple[str, ...], ...]
+    """The actions of each tree."""
+
+    def read_words(self) -> Iterator[tuple[str, str | None]]:
+        """Yield the words, each as written and, unless it is unknown, as the model reads it."""
+        for token, word in zip(self.tokens, self.words, strict=True):
+            # samples have classes in place of unknown words
+            yield token, None if word in CLASSES else token
 
 
-def trees_to_score(path: str, model, open_vocabulary: bool = False) -> Iterator[TreeToScore]:
-    """Yield the trees of a file of samples or trees, whose unknown words become classes.
+def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
+    """Yield the trees of a file of samples or trees, whose unknown words become classes, by sentence.
 
-    With an open vocabulary the words of trees count as strings. Raises InputError, with the line, for a tree that has
-    no actions, and for a samples file with an open vocabulary.
+    Raises InputError, with the line, for a tree that has no actions.
     """
-    actions_of = model.transitions.actions_of
-    # opened once, because a pipe cannot be read again
-    with reading(path), open_text(path) as stream:
-        first, lines = peeked(stream)
-        if is_samples := begins_samples(first):
-            if open_vocabulary:
-                raise InputError(
-                    "samples have classes of unknown words in place of words: score them without --open, and "
-                    "`rerank --oracle ORACLE --spelling MODEL` adds the spelling",
-                    path,
-                )
-            trees = ((s.index, s) for s in read_samples(path, lines))
-        else:
-            trees = enumerate(read_tree_lines(numbered_lines(lines, path), path))
-        for index, found in trees:
-            with placed(path, found.line):
-                actions = tuple(actions_of(found.tree, False if is_samples else None))
-            tokens = tuple(words_of(found.tree))
-            unkified, spelling = read_words(model, tokens, open_vocabulary)
-            yield TreeToScore(index, tuple(unkified), actions, spelling, tokens)
+
+    def read() -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
+        # opened once, because a pipe cannot be read again
+        with reading(path), open_text(path) as stream:
+            first, lines = peeked(stream)
+            if is_samples := begins_samples(first):
+                trees = ((s.index, s) for s in read_samples(path, lines))
+            else:
+                trees = enumerate(read_tree_lines(numbered_lines(lines, path), path))
+            for index, found in trees:
+                with placed(path, found.line):
+                    actions = model.transitions.actions_of(
+                        found.tree, False if is_samples else None
+                    )
+                yield index, tuple(words_of(found.tree)), tuple(actions)
+
+    unkify = model.vocabulary.unkify
+    for (index, words), group in groupby(read(), lambda tree: (tree[0], tuple(unkify(tree[1])))):
+        rows = list(group)
+        yield SentenceTrees(index, rows[0][1], words, tuple(actions for *_, actions in rows))
 
 
-def impossible(model, trees: Iterable[TreeToScore]) -> list[str]:
+def likelihood_lines(model: Model, sentences: Iterable[SentenceTrees]) -> list[list[str]]:
+    """Return the lines of likelihoods of each sentence's trees."""
+    found = []
+    for s in sentences:
+        log_ps = tree_log_probs(model, s.words, s.trees)
+        found.append([format_likelihood(len(s.words), -log_p) for log_p in log_ps])
+    return found
+
+
+def impossible_lines(sentence: SentenceTrees) -> list[str]:
+    """Return the lines of likelihoods of trees with p = 0."""
+    return [format_likelihood(len(sentence.words), math.inf)] * len(sentence.trees)
+
+
+def impossible(model, sentence: SentenceTrees) -> list[str]:
     """Return the distinct reasons why trees of a sentence have p = 0."""
     reasons = {}
-    for tree in dict.fromkeys(trees):
+    for actions in dict.fromkeys(sentence.trees):
         try:
-            model.encode(tree.words, tree.actions)
+            model.encode(sentence.words, actions)
         except ImpossibleError as error:
             reasons[str(error)] = None
     return list(reasons)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,8 +31,11 @@ from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSear
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
 from rnng_dy.text.sources import NumberedSentence
 
+T = TypeVar("T")
 ANALYSES = 400
 """Approximate number of partial trees in a batch of sentences; larger batches need more memory and are no faster."""
+SENTENCES = 8
+"""Maximal number of sentences in one batch of a command."""
 DEFAULT_OPTIONS = SearchOptions()
 SEARCHES: Registry[type[WordSearch]] = Registry(
     "search", WordSearch, BeamSearch, ParticleFilter, VariableBeam
@@ -52,6 +55,11 @@ def sentences_at_once(options: SearchOptions) -> int:
     """Return the number of sentences that are searched as one batch."""
     reads = SEARCHES[options.search].reads
     return max(1, ANALYSES // max(1, getattr(options, reads[0]) if reads else 1))
+
+
+def search_batches(options: SearchOptions, items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield batches of sentences that are searched together, SENTENCES at most."""
+    return batches(items, lambda item: 1, min(SENTENCES, sentences_at_once(options)))
 
 
 def measure(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from oracle.blocks import OracleSentence
@@ -50,6 +51,18 @@ def as_read(model, batch: Sequence[NumberedSentence]) -> list[NumberedSentence]:
         return replace(sentence, tags=tuple(model.tags_for(sentence.tokens)))
 
     return [item._replace(sentence=tagged(item.sentence)) for item in batch]
+
+
+def decoded(
+    trees_of: Callable[..., list[list[ScoredTree]]], *models_and_batch
+) -> list[tuple[NumberedSentence, Sequence[ScoredTree]]]:
+    """Return the sentences of a batch, as the first model reads them, with their trees; an empty line has none.
+
+    `trees_of` is a function from the models and a batch without empty lines to the trees of each sentence.
+    """
+    *models, batch = models_and_batch
+    batch = as_read(models[0], batch)
+    return list(zip(batch, in_places(partial(trees_of, *models), batch), strict=True))
 
 
 def _ids(parser, batch: Sequence[NumberedSentence]) -> list:

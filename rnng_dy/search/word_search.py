@@ -105,33 +105,23 @@ Search = Generator[ExpansionRequest, Expansion, T]
 class SearchOptions:
     """Options of searches; each search reads some of them.
 
-    The fields and their defaults are the search options of `rnng-dy surprisal`, with _ instead of -: `beam`,
-    `fast_track`, `word_beam`, `particles`, and so on.
+    The search options of `rnng-dy surprisal` have the same names and defaults, with - in place of _.
     """
 
     search: str = "beam"
     """Name of the search: `beam`, `particles`, `variable`, or that of a plugin."""
-    beam: int = setting("Beam: number of partial trees kept after each round.", 100, AT_LEAST_1)
-    fast_track: int = setting(
-        "Beam: number of partial trees that reach the word, kept besides those.", 5, NOT_NEGATIVE
-    )
-    word_beam: int = setting(
-        "Beam: number of partial trees kept for the next word.", 10, AT_LEAST_1
-    )
+    beam: int = setting("Beam: partial trees kept after a round.", 100, AT_LEAST_1)
+    fast_track: int = setting("Beam: more partial trees, which reach the word.", 5, NOT_NEGATIVE)
+    word_beam: int = setting("Beam: partial trees kept for the next word.", 10, AT_LEAST_1)
     sum_all: bool = False
     """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
-    like_reference: bool = setting(
-        "Beam: compute the same numbers as the published program (cpllab/rnng-incremental).", False
-    )
-    particles: int = setting("Particles, or variable: number of particles.", 1000, Range(1, 10**9))
+    like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
+    particles: int = setting("Particles or variable: number of particles.", 1000, Range(1, 10**9))
     runs: int = setting(
-        "Particles: number of independent runs; 2 or more give standard errors.", 1, Range(1, 10**4)
+        "Particles: independent runs; from 2 on with standard errors.", 1, Range(1, 10**4)
     )
-    threshold: float = setting(
-        "Particles: resample when the effective sample size is below this share of the particles.",
-        0.5,
-        Range(0, 1),
-    )
+    threshold: float = 0.5
+    """Particles: resample when the effective sample size is below this share of the particles."""
     seed: int = 1
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""

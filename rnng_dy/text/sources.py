@@ -14,8 +14,6 @@ from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter, TextSentence
 from rnng_dy.text.tokens import running_text
 
-AUTO, GIVEN, OWN = "auto", "given", "own"
-"""Sources of a parser's POS tags: AUTO the input or else its own tagger, GIVEN the input, OWN its own tagger."""
 MAX_LENGTH = 500
 """The most tokens of a sentence; the longest sentences of treebanks have some 150."""
 SHOWN_LINES = 5
@@ -34,7 +32,6 @@ class RawText(NamedTuple):
     """Settings for reading running text."""
 
     one_per_line: bool = False
-    max_length: int = MAX_LENGTH
 
     def read(
         self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
@@ -74,8 +71,8 @@ class RawText(NamedTuple):
         """Return why a sentence is left out; empty if it is kept."""
         if not found:
             return "a line without words"
-        tokens, most = len(found[0].tokens), self.max_length
-        return f"a sentence of {tokens} tokens, more than --max-length {most}" * (tokens > most)
+        tokens = len(found[0].tokens)
+        return f"a sentence of {tokens} tokens, more than {MAX_LENGTH}" * (tokens > MAX_LENGTH)
 
 
 def _untagged(sentence: TextSentence) -> SourceSentence:
@@ -90,9 +87,10 @@ class Source(NamedTuple):
     """None if the input is not running text."""
     tagged: bool | None = None
     """Whether tokens are word_TAG; None refuses tokens that look so."""
-    tags_from: str = AUTO
-    column: str | None = None
-    """The column of the text if the input is a table of stimuli, empty for the default; else None."""
+    own_tags: bool = False
+    """Whether a parser reads the tags of its own tagger even if the input has tags."""
+    is_stimuli: bool = False
+    """Whether the input is a table of stimuli."""
 
     def read(
         self, segmenter: Callable[[], Segmenter], warn: Callable[[str], None]
@@ -132,8 +130,8 @@ class SentenceReader:
         self._is_parser = hasattr(model, "tags_read")
         self.known_tags = model.vocabulary.tags if self._is_parser else None
         """The POS tags that the model knows; None if it reads no tags."""
-        if source.tags_from == OWN and self.known_tags is None:
-            raise RnngError("--tags own: this model reads no POS tags, it has no tagger")
+        if source.own_tags and self.known_tags is None:
+            raise RnngError("--own-tags: this model reads no POS tags, it has no tagger")
         self._sentences = self._own = 0
         self._unseen: Counter[str] = Counter()
 
@@ -151,11 +149,9 @@ class SentenceReader:
 
         Raises RnngError if there are none.
         """
-        given, way = sentence.tags, self._source.tags_from
-        if way == GIVEN and given is None:
-            raise RnngError("no POS tags, which --tags given asks for: see to --tags auto")
+        given = sentence.tags
         self._sentences += 1
-        if way == OWN or (way == AUTO and self._model.is_to_tag(given)):
+        if self._source.own_tags or self._model.is_to_tag(given):
             self._model.require_tagger()
             self._own += 1
             return replace(sentence, tags=None)

@@ -88,19 +88,22 @@ class Stimuli(NamedTuple):
             yield cells[item], cells[condition], sentence
 
 
-def read_stimuli(path: str, column: str | None = None) -> Stimuli:
-    """Return the sentences of a table whose first line names its columns; `column` names that of the text.
+def read_stimuli(path: str) -> Stimuli:
+    """Return the sentences of a table whose first line names its columns.
 
-    Commas, semicolons or tabs separate cells. Without `column`, the text is in the column text, or else sentence. With
-    a column region, the rows of the same item and condition are one sentence. Without it, a row is a sentence, and
-    `|` may separate its regions, which are numbered from 1; a `|` at both ends does not count. Columns without a name
-    are left out.
+    Commas, semicolons or tabs separate cells. The text is in the column text, or else sentence. With a column region,
+    the rows of the same item and condition are one sentence. Without it, a row is a sentence, and `|` may separate its
+    regions, which are numbered from 1; a `|` at both ends does not count. Columns without a name are left out.
 
     Raises InputError, with the line, for any other table.
     """
     first, names, lines = read_table(path, quoted_tsv=True)
     lower = [name.lower() for name in names]
-    of_text = _column_of_text(names, column, path, first)
+    there = [lower.index(name) for name in _TEXT if name in lower]
+    if not there:
+        shown = ", ".join(filter(None, names)) or "none"
+        raise InputError(f"no column {' or '.join(map(repr, _TEXT))}, but {shown}", path, first)
+    of_text = there[0]
     region = lower.index(REGION) if REGION in lower else None
     keys = [lower.index(name) for name in _OF_A_SENTENCE if name in lower]
     if region is not None and not keys:
@@ -131,19 +134,6 @@ def read_stimuli(path: str, column: str | None = None) -> Stimuli:
         raise InputError("no stimuli in this table", path)
     joined = [_joined(" ".join(key[:-1]), *of) for key, of in sentences.items()]
     return Stimuli(path, [names[i] for i in carried], joined)
-
-
-def _column_of_text(names: Sequence[str], column: str | None, path: str, line: int) -> int:
-    """Return the index of the column with the text. Raises InputError if there is none."""
-    lower = [name.lower() for name in names]
-    if column is not None and column in names:
-        return names.index(column)
-    there = [lower.index(name) for name in _TEXT if name in lower]
-    if column is None and there:
-        return there[0]
-    wanted = " or ".join(map(repr, _TEXT if column is None else [column]))
-    shown = ", ".join(filter(None, names))
-    raise InputError(f"no column {wanted}, but {shown or 'none'}: see to --column", path, line)
 
 
 def _pieces(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,16 @@ from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
 from oracle.files import locked
 from oracle.tagger import Tagger, save_tagger
-from oracle.tagging import MOST_SENTENCES, TaggedSentence, same_tags, tagger_of_training
+from oracle.tagging import (
+    MOST_SENTENCES,
+    TaggedSentence,
+    same_tags,
+    tagger_of_training,
+    training_pairs,
+)
 from oracle.training_data import evenly_spaced
 from rnng_dy.checkpoint import new_folder
-from rnng_dy.model_paths import TAGGER
+from rnng_dy.model_paths import TAGGER, located
 from rnng_dy.parser import DiscriminativeParser
 
 _log = logging.getLogger(__name__)
@@ -62,6 +69,18 @@ def give_tagger(parser: DiscriminativeParser, tagger: Tagger) -> None:
             "train it on trees with the tags of the parser's training oracle"
         )
     parser.tagger = tagger
+
+
+def train_into(folder: str, trees: str, seed: int) -> Tagger:
+    """Train a tagger on a file of trees, and write it into the folder of a parser that has none."""
+    folder = str(located(folder))
+    if os.path.isfile(folder.rstrip("/")):
+        raise RnngError(f"{folder} is no model folder: archives are only read")
+    parser, training = parser_without_tagger(folder), training_pairs(trees)
+    with locked(folder):
+        give_tagger(parser, tagger_of_training(training, seed))
+        keep_tagger(parser.tagger, folder)
+    return parser.tagger
 
 
 def keep_tagger(tagger: Tagger, folder: str | Path) -> None:

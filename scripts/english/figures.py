@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
-from rnng_dy.cli.tree_formats import BESIDE
 from rnng_dy.evaluation.evalb import Scores, score_files
 from rnng_dy.evaluation.evalb_sentence import SentenceScore
 from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.search.decoding import BESIDE
 from rnng_dy.search.importance import read_sampled
 from scripts.english.commands import check_folder, make
 
@@ -107,7 +107,7 @@ def decode(name: str) -> None:
     """Parse and sample the trees of a file by all of WAYS."""
     oracle = f"{name}.oracle"
     make(oracle, f"oracle --train train.trees {name}.trees")
-    models = "--model english.rnng.zip --tags own --jobs 2"
+    models = "--model english.rnng.zip --own-tags --jobs 2"
     make(f"{name}.greedy", f"parse {models} {oracle}")
     make(f"{name}.mbr", f"parse {models} --decode mbr {oracle}")
     make(f"{name}.props", f"sample {models} --seed 1 {oracle}")

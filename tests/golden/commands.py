@@ -75,6 +75,7 @@ NUMBERS = {
         if model.startswith("generator") and "in-order" not in model
     },
     "reranked.trees": "-q rerank {parser.props} {generator.likelihoods} -o {reranked.trees}",
+    "lstm.tsv": "-q perplexity --model {lstm-lm} {test} -o {lstm.tsv}",
     "generated": "-q generate --model {generator} -n 5 --max-length 30 --seed 2 -o {generated}",
     "generated.lstm": "-q generate --model {lstm-lm} -n 5 --words --seed 2 -o {generated.lstm}",
 }
@@ -104,8 +105,7 @@ TEXTS = {
     "show": "show {english.trees}",
     "perplexity": "-q perplexity --model {generator} {test} --beam 20",
     "perplexity.lstm": "-q perplexity --model {lstm-lm} {test}",
-    "perplexity.samples": "-q perplexity --model {generator} {test.gen.oracle} --beam 20 "
-    "--samples {parser.props} --likelihoods {generator.likelihoods}",
+    "perplexity.against": "-q perplexity --model {generator} {test} --beam 20 --against {lstm.tsv}",
     "surprisal": "-q surprisal --model {generator} {test} --beam 20",
     "surprisal.stimuli": "-q surprisal --model {generator} --stimuli {stimuli.csv} --beam 20 --by-region",
     "surprisal.text": "-q surprisal --model {generator} --text {text.txt} --beam 20 --merge",

@@ -42,8 +42,7 @@ def run(line: str, files: Files) -> str:
     result = CliRunner().invoke(main, arguments, prog_name="rnng-dy")
     if result.exception and not isinstance(result.exception, SystemExit | click.Abort):
         raise result.exception
-    lines = result.output.replace(f"{files.folder}/", "").splitlines(keepends=True)
-    text = "".join(line for line in lines if not line.startswith("seconds="))
+    text = result.output.replace(f"{files.folder}/", "")
     return text + (f"exit code {result.exit_code}\n" if result.exit_code else "")
 
 

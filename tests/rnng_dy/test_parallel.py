@@ -297,7 +297,7 @@ def test_results_of_dask_come_in_order_and_all_workers_work(two):
         ("parse", "--model parser some.oracle"),
         ("sample", "--model parser some.oracle --samples 5"),
         ("score", "--model generator some.trees"),
-        ("surprisal", "--kneser-ney some.gen.oracle some.oracle"),
+        ("surprisal", "--scorer kneser-ney=some.gen.oracle some.oracle"),
         ("perplexity", "--model generator some.gen.oracle --beam 10"),
         ("tag", "some.trees --jackknife 3"),
     ],

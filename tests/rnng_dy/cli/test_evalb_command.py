@@ -194,27 +194,27 @@ def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
         "(S (NP (DT the)) (VP (. cat) (VBZ sleeps) (. .)))",
         GOLD,
     )
-    own, by_gold = figures(gold, system), figures(gold, system, "--tags", "gold")
+    own, by_gold = figures(gold, system), figures(gold, system, "--gold-tags")
     assert (own["errors"], own["valid"]) == (2, 1)
     assert (by_gold["errors"], by_gold["valid"]) == (0, 3)
     assert own["f1"] == 100
     # of nine brackets two of the second tree are wrong: NP and VP
     assert by_gold["f1"] == pytest.approx(100 * 7 / 9)
     assert (
-        "2 with other words than gold: if only tags differ, --tags gold" in run(gold, system).stderr
+        "2 with other words than gold: if only tags differ, --gold-tags" in run(gold, system).stderr
     )
-    for quiet in (run(gold, system, "--tags", "gold"), run(gold, gold)):
+    for quiet in (run(gold, system, "--gold-tags"), run(gold, gold)):
         assert quiet.stderr == ""
 
 
 def test_other_words_stay_errors_with_gold_tags(tmp_path):
     gold = write(tmp_path / "gold", GOLD, GOLD, GOLD)
     system = write(tmp_path / "sys", GOLD.replace("cat", "dog"), GOLD.replace(" (. .)", ""), "()")
-    found = run(gold, system, "--tags", "gold").stdout
+    found = run(gold, system, "--gold-tags").stdout
     assert "sentence 1: error, Words unmatch (cat|dog)" in found
     assert "sentence 3: skipped" in found
     # without its full stop, which EVALB deletes in any case
-    assert figures(gold, system, "--tags", "gold")["valid"] == 1
+    assert figures(gold, system, "--gold-tags")["valid"] == 1
 
 
 # --- JSON of `parse`

@@ -31,6 +31,7 @@ TEXT = {
     "--tags",
     "--scheduler",
     "--limit",
+    "--sentences",
 }
 """Options that take text which is no name of a file."""
 
@@ -60,9 +61,9 @@ LEAVES = [names for names in EVERY if not isinstance(command_of(names), click.Gr
 
 def test_the_list_of_commands_needs_no_command():
     listed = invoke("--help").stdout
-    for name, place in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(place.summary)}$", listed, re.MULTILINE)
-        assert SENTENCE.fullmatch(place.summary)
+    for name, summary in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", listed, re.MULTILINE)
+        assert SENTENCE.fullmatch(summary)
 
 
 def test_help_and_completion_load_no_large_library():

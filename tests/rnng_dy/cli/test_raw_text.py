@@ -92,7 +92,11 @@ def scorers(folder, generative_sentences):
     LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5)).save("lm")
     with replacing("train.oracle") as stream:
         write_oracle(generative_sentences, stream)
-    return [["--model", "generator", *BEAM], ["--model", "lm"], ["--kneser-ney", "train.oracle"]]
+    return [
+        ["--model", "generator", *BEAM],
+        ["--model", "lm"],
+        ["--scorer", "kneser-ney=train.oracle"],
+    ]
 
 
 def test_surprisals_of_a_text(scorers):
@@ -120,7 +124,6 @@ def test_surprisals_of_the_written_words_of_lines(scorers):
     [
         (["--text", "--tagged"], "--text is without tags: leave out --tagged"),
         (["--one-per-line"], "--one-per-line is for running text: add --text"),
-        (["--max-length", "9"], "--max-length is for running text: add --text"),
     ],
 )
 def test_options_that_contradict_are_refused(folder, options, message):
@@ -160,17 +163,14 @@ def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
     text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
     result = parse("-", input=text)
     assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
-    assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than --max-length 500\n"
-    whole = parse("--max-length", "2000", "-", input=text)
-    assert len(words_of(whole.stdout)[1]) == 2 * 2000 - 1
+    assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than 500\n"
 
 
 def test_a_long_sentence_has_no_surprisals(scorers):
-    result = run(
-        "surprisal", *scorers[1], "--max-length", "3", "--text", "-", input="He ran.\n\nHe ran on."
-    )
+    text = f"He ran.\n\n{'a ' * 501}"
+    result = run("surprisal", *scorers[1], "--text", "-", input=text)
     assert {row["sentence_id"] for row in rows(result.stdout)} == {"1"}
-    assert "-:3: left out: a sentence of 4 tokens" in result.stderr
+    assert "-:3: left out: a sentence of 501 tokens" in result.stderr
 
 
 def test_bytes_that_are_not_utf_8_are_located(folder):

@@ -136,7 +136,6 @@ def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
         assert f"no samples of {len(missing.split())} sentences: {missing}\n" in result.stderr
         lines = (tmp_path / "map").read_text().split("\n")[:-1]
         assert [bool(line) for line in lines] == [True, False, True, False][:count]
-        assert run(*arguments, "--allow-missing").stdout == result.stdout
     # EVALB skips the empty lines
     scores = score_files(str(tmp_path / "gold"), str(tmp_path / "map"))
     assert (scores.sentences, scores.skipped, scores.valid, scores.f1) == (4, 2, 2, 100)

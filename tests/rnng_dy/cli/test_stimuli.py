@@ -171,12 +171,9 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
         (["--stimuli", "--text"], "--stimuli is without --text, --one-per-line and --tagged"),
         (["--stimuli", "--untagged"], "--stimuli is without --text"),
         (["--stimuli", "--merge"], "leave out --merge"),
-        (["--column", "text"], "add --stimuli"),
         (["--by-region"], "add --stimuli"),
         (["--stimuli", "--by-region", "--end"], "leave out --end"),
         (["--merge"], "--merge is for running text: add --text"),
-        (["--stimuli", "--column", "word"], "items.csv:1: no column 'word', but item, condition"),
-        (["--stimuli", "--max-length", "3"], "items.csv:2: a sentence of 4 tokens"),
     ],
 )
 def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):

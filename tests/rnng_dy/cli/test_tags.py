@@ -73,11 +73,10 @@ def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
 )
 def test_given_tags_are_read_unless_its_own_are_asked_for(form):
     own = run("-q parse --model own -", WORDS).stdout
-    for options in ("", "--tags given", "--tags auto"):
-        result = run(f"parse --model own --tagged {options} -", form)
-        assert result.stdout.count("(NN ") == 4
-        assert "tags:" not in result.stderr
-    result = run("parse --model own --tagged --tags own -", form)
+    result = run("parse --model own --tagged -", form)
+    assert result.stdout.count("(NN ") == 4
+    assert "tags:" not in result.stderr
+    result = run("parse --model own --tagged --own-tags -", form)
     assert result.stdout == own != run("-q parse --model own --tagged -", form).stdout
     assert "tags: by the model's own tagger\n" in result.stderr
 
@@ -85,7 +84,7 @@ def test_given_tags_are_read_unless_its_own_are_asked_for(form):
 def test_an_oracles_tags_are_given_ones(trees):
     words = "".join(f"{' '.join(t.tree.leaves())}\n" for t in trees[:30])
     own = run("-q parse --model own -", words).stdout
-    assert run("-q parse --model own --tags own 30.oracle").stdout == own
+    assert run("-q parse --model own --own-tags 30.oracle").stdout == own
     with_oracles = run("-q parse --model own 30.oracle").stdout
     Path("given").write_text(with_oracles)
     assert [t.tree.pos() for t in read_trees("given")] == [t.tree.pos() for t in trees[:30]]
@@ -96,7 +95,6 @@ def test_trees_without_tags_are_tagged_one_by_one():
     result = run("parse --model own -", text)
     assert "tags: by the model's own tagger in 1 of 2 sentences\n" in result.stderr
     assert "XX" not in result.stdout
-    assert run("-q parse --model own --tags given -", text).stdout.count("(XX ") == 2
 
 
 def test_empty_lines_and_processes_change_nothing_about_tags():
@@ -115,19 +113,13 @@ def test_empty_lines_and_processes_change_nothing_about_tags():
         ),
         ("sample --model none -", WORDS, "rnng-dy tag --train TREES --into MODEL"),
         (
-            "parse --model none --tagged --tags own -",
+            "parse --model none --tagged --own-tags -",
             "the_DT",
             "-:1: this parser was trained with POS tags and has no",
         ),
-        (
-            "parse --model own --tags given -",
-            f"\n{WORDS}",
-            "-:2: no POS tags, which --tags given asks for",
-        ),
         ("parse --model own -", "snake_case", "-:1: 'snake_case' looks like word_TAG"),
-        ("parse --model plain --tags own -", WORDS, "reads no POS tags"),
-        ("parse --model generator --tags own -", WORDS, "reads no POS tags"),
-        ("parse --model own --tags mine -", WORDS, "'mine' is not one of 'auto', 'given', 'own'"),
+        ("parse --model plain --own-tags -", WORDS, "reads no POS tags"),
+        ("parse --model generator --own-tags -", WORDS, "reads no POS tags"),
     ],
 )
 def test_tags_that_cannot_be_had(command, text, says):

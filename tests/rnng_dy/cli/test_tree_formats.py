@@ -220,7 +220,7 @@ def test_the_generative_model_has_all_formats_too():
 def test_a_stopped_run_goes_on(monkeypatch, style):
     from rnng_dy.search import greedy
 
-    monkeypatch.setattr("rnng_dy.cli.parse.PARSED_WORDS", 4)
+    monkeypatch.setattr("rnng_dy.search.decoding.PARSED_WORDS", 4)
     expected = parse("--format", style).stdout
     whole, batches = greedy.parse_batch, []
 

@@ -7,7 +7,7 @@ import pytest
 from rnng_dy.evaluation.perplexity import gap, likelihood, rates
 
 
-def test_perplexity_is_a_word():
+def test_perplexity_is_nats_per_word():
     found = likelihood([-3 * math.log(7), -1 * math.log(7)], [3, 1])
     assert (round(found.perplexity, 9), found.words, found.sentences) == (7, 4, 2)
     assert found.llh == pytest.approx(-4 * math.log(7))
@@ -32,7 +32,7 @@ def test_characters_are_those_of_running_text():
 def test_the_gap_of_a_bound_by_hand():
     """Three sentences of 2, 3 and 5 words: two bounds below the estimate, one above it."""
     found = gap([-7.0, -9.0, -20.0], [-6.0, -9.5, -18.0], [2, 3, 5])
-    assert (found.searched.llh, found.sampled.llh) == (-36.0, -33.5)
+    assert (found.first.llh, found.second.llh) == (-36.0, -33.5)
     assert found.nats_per_sentence == pytest.approx(2.5 / 3)
     assert found.nats_per_word == pytest.approx(0.25)
     assert found.ratio == pytest.approx(math.exp(3.6) / math.exp(3.35))
@@ -42,7 +42,7 @@ def test_the_gap_of_a_bound_by_hand():
 def test_the_gap_is_of_sentences_with_probability_by_both():
     found = gap([-math.inf, -5.0, -9.0], [-4.0, -math.inf, -8.0], [1, 1, 4])
     assert found == gap([-9.0], [-8.0], [4])
-    assert (found.searched.sentences, found.nats_per_sentence, found.above) == (1, 1.0, 0)
+    assert (found.first.sentences, found.nats_per_sentence, found.above) == (1, 1.0, 0)
 
 
 def test_there_is_no_gap_of_nothing():

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from oracle.errors import InputError
-from oracle.tagging import tagger_of_training, training_pairs
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
 from rnng_dy.interop import clab
@@ -99,33 +98,6 @@ def test_other_files_are_refused(reference, tmp_path):
     )
     assert result.exit_code == 2
     assert "Boost" in result.stderr
-
-
-def test_a_parser_is_given_a_tagger_of_trees(reference, tmp_path):
-    trees = tmp_path / "train.trees"
-    lines = (reference / "train.oracle").read_text().splitlines()
-    trees.write_text(
-        "".join(f"{line[2:]}\n" for line in lines if line.startswith("# "))[:20_000].rpartition(
-            "\n"
-        )[0]
-    )
-    params = reference / "corrected/disc.params"
-    options = ["--pos", "--tagger", trees, "--model", tmp_path / "m"]
-    result = run(*parser_arguments(reference, params), *options)
-    assert result.exit_code == 0, result.output
-    parser = DiscriminativeParser.load(tmp_path / "m")
-    tree = parser.parse_one(["The", "company", "rose", "."])
-    assert tree.pos()[0] == ("The", "DT")
-    # the same at every time: one seed
-    expected = tagger_of_training(training_pairs(str(trees)), seed=1)
-    assert parser.tagger.model.weights == expected.model.weights
-
-
-def test_a_tagger_is_for_parsers_of_tags(reference, tmp_path):
-    params = reference / "corrected/disc.params"
-    result = run(*parser_arguments(reference, params), "--tagger", "t", "--model", tmp_path / "m")
-    assert result.exit_code == 2
-    assert "--tagger is for a parser with --pos" in result.stderr
 
 
 @pytest.fixture

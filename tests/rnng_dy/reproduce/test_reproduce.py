@@ -88,7 +88,7 @@ def test_numbers_are_those_of_the_files(done):
         assert row["values"][0] == pytest.approx(perplexity)
         several = row_of(found["Perplexity several ways"], run=f"{system}-1", search="beam")
         sampled = read_sampled(out / f"{system}-1.props", out / f"{system}-1.likelihoods")
-        rows = read_likelihoods(out / f"{system}-1.beam.likelihoods")
+        rows = read_likelihoods(out / f"{system}-1.beam.tsv")
         marginals = [of_sentence.estimate.log_marginal for of_sentence in sampled]
         beside = gap([-negative for _, negative in rows], marginals, [n for n, _ in rows])
         assert several["gap_per_sentence"] == pytest.approx(beside.nats_per_sentence)

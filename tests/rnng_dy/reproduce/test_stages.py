@@ -12,8 +12,8 @@ sample corrected-1: sample --model parser-corrected-1 test.oracle --samples 100 
 train generator-corrected-1: train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --composition corrected --preset paper --seed 1 --model generator-corrected-1
 score corrected-1: score --model generator-corrected-1 corrected-1.props -o corrected-1.likelihoods
 rerank corrected-1: rerank corrected-1.props corrected-1.likelihoods --oracle test.oracle -o corrected-1.map.trees
-perplexity corrected-1 beam: perplexity test.gen.oracle --model generator-corrected-1 --search beam --beam 100 --fast-track 5 --word-beam 10 --trees corrected-1.beam.trees -o corrected-1.beam.likelihoods
-perplexity corrected-1 particles: perplexity test.gen.oracle --model generator-corrected-1 --search particles --particles 1000 --runs 2 --seed 1 -o corrected-1.particles.likelihoods
+perplexity corrected-1 beam: perplexity test.gen.oracle --model generator-corrected-1 --search beam --beam 100 --fast-track 5 --word-beam 10 -o corrected-1.beam.trees -o corrected-1.beam.tsv
+perplexity corrected-1 particles: perplexity test.gen.oracle --model generator-corrected-1 --search particles --particles 1000 --runs 2 --seed 1 -o corrected-1.particles.tsv
 """  # noqa: E501
 
 
@@ -30,7 +30,7 @@ def test_a_system_has_the_papers_commands():
     assert found[-8:] == OF_A_SYSTEM.splitlines()
     sections = "prepare --from nltk --sections 180-199 --skip-preterminals -o test.trees"
     assert f"trees test: {sections}" in found
-    order = "--kneser-ney train.gen.oracle --clusters clusters.paths --order 5"
+    order = "--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order 5"
     assert any(order in command for command in found)
 
 

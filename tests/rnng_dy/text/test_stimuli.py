@@ -7,6 +7,7 @@ import re
 import pytest
 
 from oracle.errors import InputError
+from rnng_dy.text import sources
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import read_stimuli
@@ -14,10 +15,10 @@ from rnng_dy.text.stimuli import read_stimuli
 
 @pytest.fixture
 def read(tmp_path):
-    def of(content, column=None):
+    def of(content):
         path = tmp_path / "items.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_stimuli(str(path), column)
+        return read_stimuli(str(path))
 
     return of
 
@@ -48,10 +49,9 @@ def test_tables_of_spreadsheets_and_programs_are_read(read, content):
     assert (list(stimuli.columns), shown(stimuli)) == (["item", "c"], ROWS)
 
 
-def test_the_text_is_in_a_column_of_choice(read):
+def test_the_text_is_in_the_column_text_or_else_sentence(read):
     assert shown(read("id,sentence\n1,a b\n")) == [("[1:a b]", "1")]
     assert shown(read("text,sentence\na b,s1\n")) == [("[1:a b]", "s1")]
-    assert shown(read("text,prime\na b,x y\n", "prime")) == [("[1:x y]", "a b")]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     [
         (
             "item,words\n1,a\n",
-            "1: no column 'text' or 'sentence', but item, words: see to --column",
+            "1: no column 'text' or 'sentence', but item, words",
         ),
         ("", "1: no column 'text' or 'sentence', but none"),
         ("text\n", " no stimuli in this table"),
@@ -112,11 +112,12 @@ def test_other_tables_are_errors_with_their_line(read, content, message):
         read(content)
 
 
-def test_sentences_need_words_and_not_too_many(read):
+def test_sentences_need_words_and_not_too_many(read, monkeypatch):
     stimuli = read("item,text\n1,Dogs ran. Cats sat.\n")
     [sentence] = stimuli.tokenised(Segmenter(), RawText(True))
     assert sentence.tokens == ("Dogs", "ran", ".", "Cats", "sat", ".")
+    monkeypatch.setattr(sources, "MAX_LENGTH", 5)
     with pytest.raises(InputError, match=r"items\.csv:2: a sentence of 6 tokens, more than"):
-        stimuli.tokenised(Segmenter(), RawText(True, 5))
+        stimuli.tokenised(Segmenter(), RawText(True))
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
         read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), RawText(True))
