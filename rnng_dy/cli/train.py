@@ -6,8 +6,8 @@ import logging
 import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, nullcontext
-from dataclasses import Field, fields
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -43,58 +43,48 @@ from rnng_dy.training.presets import NAMES, Settings
 data, model, training, running = map(in_section, ("Data", "Model", "Training", "Run"))
 
 
-OPTIONS = {"lstm_input": model, "hidden": model} | dict.fromkeys(
-    (
-        "epochs",
-        "dropout",
-        "learning_rate",
-        "batch_size",
-        "gold",
-        "gold_weight",
-        "evaluate_every",
-        "patience",
-        "seed",
-        "jobs",
-    ),
-    training,
-)
-"""The settings that have an option, each with its section; --set sets the others."""
+_SCHEDULE = "epochs", "dropout", "learning_rate", "batch_size", "evaluate_every", "patience"
+OPTIONS = ("lstm_input", "hidden", *_SCHEDULE, "gold", "gold_weight", "seed", "jobs")
+"""The settings that have options; --set sets the others."""
 
 
-class OtherSetting(click.ParamType):
-    """A setting without an option, as NAME=VALUE."""
-
-    name = "name=value"
-
-    def __init__(self, sizes: type):
-        named = {option_name(of): of for of in (*fields(Settings), *fields(sizes))}
-        self.settings = {name: of for name, of in named.items() if name not in OPTIONS}
-
-    def convert(self, value, param, ctx) -> tuple[str, object]:
-        """See click. Returns the name and the value."""
-        name, _, text = value.partition("=")
-        if name not in self.settings:
-            self.fail(f"{name!r} is not one of {', '.join(self.settings)}.", param, ctx)
-        return name, type_of(self.settings[name]).convert(text, param, ctx)
+def options_of(settings: type, option: Callable) -> Callable:
+    """Return a decorator that adds options of a dataclass's settings, without defaults, so that presets apply."""
+    with_option = (of for of in fields(settings) if of.name in OPTIONS)
+    return all_of(
+        *(
+            option("--" + of.name.replace("_", "-"), type=type_of(of), help=of.metadata["help"])
+            for of in with_option
+        )
+    )
 
 
-def settings_options(sizes: type) -> Callable:
-    """Return a decorator that adds the options of settings and dimensions, without defaults, so that presets apply."""
+def set_option(sizes: type) -> Callable:
+    """Return the option --set, which gives settings by name, with numbers as numbers."""
+    settings = (*fields(Settings), *fields(sizes))
+    names = [option_name(of) for of in settings if of.name not in OPTIONS]
 
-    def of_field(of: Field) -> Callable:
-        flag = "--" + of.name.replace("_", "-")
-        return OPTIONS[of.name](flag, type=type_of(of), default=None, help=of.metadata["help"])
+    def by_name(_ctx, _param, values: Sequence[str]) -> dict[str, int | float | str]:
+        given = dict(text.partition("=")[::2] for text in values)
+        if wrong := given.keys() - names:
+            raise click.BadParameter(f"{min(wrong)!r} is not one of {', '.join(names)}.")
+        return {name: _number(value) for name, value in given.items()}
 
-    others = OtherSetting(sizes)
-    more = training(
+    return training(
         "--set",
         "others",
-        type=others,
         multiple=True,
-        help=f"Other setting, such as layers=1: {', '.join(others.settings)}.",
+        metavar="NAME=VALUE",
+        callback=by_name,
+        help=f"Other setting, such as layers=1: {', '.join(names)}.",
     )
-    known = (of for of in (*fields(sizes), *fields(Settings)) if of.name in OPTIONS)
-    return all_of(*map(of_field, known), more)
+
+
+def _number(text: str) -> int | float | str:
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    return text
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
@@ -133,6 +123,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
             "as their classes of unknown words.",
         ),
+        options_of(sizes, model),
         *more,
         training(
             "--preset",
@@ -143,7 +134,8 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             "fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: large "
             "minibatches.",
         ),
-        settings_options(sizes),
+        options_of(Settings, training),
+        set_option(sizes),
         running(
             "--mpi",
             is_flag=True,
@@ -247,13 +239,11 @@ def lstm_lm(**options) -> None:
     run_training("lstm-lm", **options)
 
 
-def run_training(
-    kind: str, mpi: bool, others: Sequence[tuple[str, object]], **options: Any
-) -> None:
+def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
-        from rnng_dy.training.mpi import Ranks
-        from rnng_dy.training.state import saved_state
+        from rnng_dy.training.progress import saved_state
+        from rnng_dy.training.replicas import Ranks
         from rnng_dy.training.train import train as run
 
     keep_from_collection()
@@ -278,7 +268,7 @@ def run_training(
             return bool(stopped)
 
         try:
-            run(kind, **options, **dict(others), ranks=ranks, command=typed_command(), stop=stop)
+            run(kind, **options, **others, ranks=ranks, command=typed_command(), stop=stop)
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None

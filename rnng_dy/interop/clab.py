@@ -17,6 +17,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
+from oracle.files import reading
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention
@@ -41,36 +42,23 @@ class ClabCheckpoint(NamedTuple):
 
 
 class _Archive:
-    """A cursor over the tokens of an archive, which white space separates."""
+    """A cursor over the tokens of an archive, which white space separates; raises ValueError for other content."""
 
-    def __init__(self, path: str | Path):
-        self.path = path
-        try:
-            self._tokens = Path(path).read_bytes().split()
-        except OSError as error:
-            raise InputError(error.strerror or str(error), path) from None
-        self._next = 0
+    def __init__(self, tokens: Sequence[bytes]):
+        self.tokens, self.next = tokens, 3
         self._seen: set[str] = set()
-        if self._tokens[1:2] != [b"serialization::archive"]:
-            raise InputError("not a Boost text archive, as the original program writes", path)
-        self._next = 3
 
-    def fail(self, what: str) -> InputError:
-        return InputError(f"{what} at token {self._next} of {len(self._tokens)}", self.path)
-
-    def _take(self, n: int) -> list[bytes]:
-        taken = self._tokens[self._next : self._next + n]
+    def _take(self, n: int) -> Sequence[bytes]:
+        taken = self.tokens[self.next : self.next + n]
+        self.next += len(taken)
         if len(taken) < n:
-            self._next = len(self._tokens)
-            raise self.fail("the checkpoint is cut short: it ends")
-        self._next += n
+            raise ValueError("the checkpoint is cut short: it ends")
         return taken
 
     def integer(self) -> int:
         [token] = self._take(1)
         if not token.isdigit() or len(token) > DIGITS:
-            self._next -= 1
-            raise self.fail(f"a number was expected, not {token[:40]!r},")
+            raise ValueError(f"{token[:40]!r} is no count or dimension,")
         return int(token)
 
     def enter(self, class_name: str) -> None:
@@ -78,32 +66,37 @@ class _Archive:
         if class_name not in self._seen:
             self._seen.add(class_name)
             if self._take(2) != [b"0", b"0"]:
-                raise self.fail(f"a {class_name} does not begin as expected")
+                raise ValueError(f"a {class_name} does not begin as expected")
 
     def dim(self) -> tuple[int, ...]:
         self.enter("Dim")
         count, capacity = self.integer(), self.integer()
         shape = tuple([self.integer() for _ in range(7)][:count])
         if capacity != 7 or not (1 <= len(shape) == count <= 2 and all(shape)):
-            raise self.fail("not the dimensions of a vector or a matrix, which a dimension ends")
+            raise ValueError("not the dimensions of a vector or a matrix, which a dimension ends")
         return shape
 
     def tensor(self) -> np.ndarray:
         self.enter("Tensor")
         shape = self.dim()
-        tokens = self._take(math.prod(shape))
-        try:
-            return np.array(tokens, np.float64).astype(np.float32).reshape(shape, order="F")
-        except ValueError:
-            raise self.fail("a value that is no number before the one") from None
-
-    def at_end(self) -> bool:
-        return self._next >= len(self._tokens)
+        values = np.array(self._take(math.prod(shape)), np.float64)
+        return values.astype(np.float32).reshape(shape, order="F")
 
 
 def read_checkpoint(path: str | Path) -> ClabCheckpoint:
     """Read a checkpoint. Raises InputError with the position of a token if the file is no complete archive."""
-    archive = _Archive(path)
+    with reading(path):
+        tokens = Path(path).read_bytes().split()
+        if tokens[1:2] != [b"serialization::archive"]:
+            raise ValueError("not a Boost text archive, as the original program writes")
+    archive = _Archive(tokens)
+    try:
+        return _checkpoint(archive)
+    except ValueError as error:
+        raise InputError(f"{error} at token {archive.next} of {len(tokens)}", path) from None
+
+
+def _checkpoint(archive: _Archive) -> ClabCheckpoint:
     archive.enter("Model")
     parameters, lookups = archive.integer(), archive.integer()
     checkpoint = ClabCheckpoint([], [])
@@ -116,10 +109,10 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
         shape = archive.dim()
         rows = [archive.tensor() for _ in range(archive.integer())]
         if len(shape) > 1 or {row.shape for row in rows} != {shape}:
-            raise archive.fail("a lookup table whose rows are not vectors of its dimension")
+            raise ValueError("a lookup table whose rows are not vectors of its dimension")
         checkpoint.lookups.append(np.stack(rows))
-    if not archive.at_end():
-        raise archive.fail("the model ends, but the file does not,")
+    if archive.next < len(archive.tokens):
+        raise ValueError("the model ends, but the file does not,")
     return checkpoint
 
 

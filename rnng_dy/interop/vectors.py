@@ -7,12 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.blocks import OracleSentence
-from oracle.counts import counted
 from oracle.errors import InputError
 from oracle.files import open_text, replacing
 from oracle.numerals import is_whole_number
-from rnng_dy.vocabulary import ParserVocabulary
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
@@ -60,11 +57,3 @@ def write_vectors(path: str | Path, words: Sequence[str], vectors: np.ndarray) -
         stream.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors.astype(np.float32), strict=True):
             stream.write(f"{word} {' '.join(map(str, vector))}\n")
-
-
-def covered_share(vocabulary: ParserVocabulary, sentences: Sequence[OracleSentence]) -> float:
-    """Return the share of an oracle's tokens for which a parser has pretrained vectors."""
-    counts = counted(sentences).tokens
-    rows = vocabulary.pretrained_rows(counts)
-    covered = sum(n for n, row in zip(counts.values(), rows, strict=True) if row is not None)
-    return covered / counts.total()

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.metadata
 import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from oracle.blocks import OracleSentence
-from oracle.counts import counted
-from oracle.errors import RnngError
 from oracle.files import finite
 from rnng_dy import engine, model_card
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.model import Model
 from rnng_dy.model_card import About, Value
-from rnng_dy.model_paths import CONFIG, PARAMETERS, VOCABULARY, located
-from rnng_dy.results import content_hash
+from rnng_dy.model_paths import PARAMETERS, located
 from rnng_dy.training.presets import Settings
 
 DATE = "SOURCE_DATE_EPOCH"
@@ -36,16 +31,24 @@ OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_b
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
     """Return the sections about a new model made by a command from the sentences of a training oracle."""
     config = model.config()
+    words = sum(len(sentence.tokens) for sentence in sentences)
+    plugins = {PLUGINS: ", ".join(config[PLUGINS])} if PLUGINS in config else {}
     return {
         "model": {
             **{k: value for k, value in config.items() if k not in ("sizes", PLUGINS)},
-            **({PLUGINS: ", ".join(config[PLUGINS])} if PLUGINS in config else {}),
+            **plugins,
             "parameters": model.store.count(),
         },
         "sizes": dict(config["sizes"]),
-        "corpus": corpus(sentences),
+        "corpus": {"sentences": len(sentences), "words": words},
         "made": {"date": now(), "command": command},
-        "versions": versions(),
+        "versions": {
+            # rnng_dy itself imports this module
+            "rnng_dy": importlib.import_module("rnng_dy").__version__,
+            "dynet": engine.installed_version(),
+            "python": platform.python_version(),
+            "processor": cpu_level() or platform.machine(),
+        },
     }
 
 
@@ -57,61 +60,14 @@ def about_continued(base: Model, folder: str | Path) -> About:
         "sha256": hashlib.sha256((located(folder) / PARAMETERS).read_bytes()).hexdigest(),
         "trained_on": model_card.trained_on(about),
         "score": model_card.best_score(about),
-        "made": about.get("made", {}).get("date"),
     }
     return {"origin": origin}
 
 
-def initial_hash(init: str | Path | None) -> dict[str, str | None]:
-    """Return the hash of the vocabulary of the model of --init: its parameters may have been trained since.
-
-    Returns nothing if the model has been removed, since resuming does not need it.
-    """
-    if init is None:
-        return {"--init": None}
-    files = [located(init) / name for name in (CONFIG, VOCABULARY)]
-    return {"--init": content_hash(*files)} if all(file.is_file() for file in files) else {}
-
-
-def corpus(sentences: Sequence[OracleSentence]) -> dict[str, Value]:
-    """Return the counts that describe the size of a training oracle."""
-    counts = counted(sentences)
-    pairs = (pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
-    classes = {word: unkified for word, unkified in pairs if word != unkified}
-    return {
-        "sentences": len(sentences),
-        "words": counts.tokens.total(),
-        "types": len(counts.tokens),
-        "singletons": sum(n == 1 for n in counts.tokens.values()),
-        "unknown_classes": len(set(classes.values())),
-        "nonterminals": len(counts.nonterminals()),
-        "tags": len(counts.tags) or None,
-        "longest_sentence": max(len(s.tokens) for s in sentences),
-    }
-
-
-def versions() -> dict[str, Value]:
-    """Return the versions of the software, and the processor."""
-    return {
-        # rnng_dy itself imports this module
-        "rnng_dy": importlib.import_module("rnng_dy").__version__,
-        "dynet": engine.installed_version(),
-        **{name: importlib.metadata.version(name) for name in ("numpy", "nltk")},
-        "python": platform.python_version(),
-        "processor": cpu_level() or platform.machine(),
-    }
-
-
 def now() -> str:
-    """Return the current time in UTC, or that of SOURCE_DATE_EPOCH. Raises RnngError if this is no time."""
-    given = os.environ.get(DATE)
-    try:
-        moment = datetime.fromtimestamp(time.time() if given is None else int(given), timezone.utc)
-    except (OSError, OverflowError, ValueError):
-        raise RnngError(
-            f"{DATE} is {given!r}, no number of seconds since 1970: fix it, or unset it"
-        ) from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return the current time in UTC, or that of SOURCE_DATE_EPOCH."""
+    seconds = int(os.environ.get(DATE, time.time()))
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def begun(
@@ -133,7 +89,6 @@ def begun(
         preset = about.get("settings", {}).get("preset")
     new["settings"] = {"preset": preset, **asdict(settings)}
     new["data"] = {name: value for name, value in inputs.items() if value is not None}
-    new["training"] = {**about.get("training", {}), "finished": False}
     return {**about, **new}
 
 
@@ -141,7 +96,7 @@ def evaluated(about: About, record: Mapping[str, Any]) -> About:
     """Return the sections with an evaluation's record of the log."""
     names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
     progress = {ours: record[theirs] for theirs, ours in names.items()}
-    new = {"training": {**progress, "seconds": record["seconds"], "finished": False}}
+    new = {"training": {**progress, "seconds": record["seconds"]}}
     if record["is_best"]:
         scores = {name: x for name, x in record.items() if name not in OF_RECORD}
         dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -40,72 +41,71 @@ class Data:
     """Everything that determines the data, by option; files as hashes."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The user's options on data: trees, or oracles. `train` of `train.py` explains them."""
-
-    trees: Trees | None
-    dev_trees: Trees | None
-    train: str | None
-    dev: str | None
-    hold_out: float | None
-    unk: str | None
-
-    def require_complete(self, parses: bool) -> None:
-        """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
-        by_trees, hold_out = self.trees is not None, self.hold_out
-        if (
-            by_trees == (self.train is not None)
-            or (self.train is None) != (self.dev is None)
-            or (by_trees and (self.dev_trees is None) == (hold_out is None))
-        ):
-            raise RnngError(
-                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
-            )
-        if not by_trees and (hold_out is not None or self.unk):
-            raise RnngError("--hold-out and --unk go with --trees")
-        if not by_trees and parses != (self.dev_trees is not None):
-            raise RnngError(
-                "--dev-trees goes with --trees and with the --dev of a parser, which needs it"
-            )
-        if hold_out is not None and not 0 < hold_out < 1:
-            raise RnngError("--hold-out is not in the range 0<x<1")
-        if self.unk not in (None, *RULES):
-            raise RnngError(f"--unk is one of {', '.join(RULES)}")
+def require_sources(
+    trees: Trees | None,
+    dev_trees: Trees | None,
+    train: str | None,
+    dev: str | None,
+    hold_out: float | None,
+    unk: str | None,
+    parses: bool,
+) -> None:
+    """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
+    by_trees = trees is not None
+    if (
+        by_trees == (train is not None)
+        or (train is None) != (dev is None)
+        or (by_trees and (dev_trees is None) == (hold_out is None))
+    ):
+        raise RnngError(
+            "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
+        )
+    if not by_trees and (hold_out is not None or unk):
+        raise RnngError("--hold-out and --unk go with --trees")
+    if not by_trees and parses != (dev_trees is not None):
+        raise RnngError(
+            "--dev-trees goes with --trees and with the --dev of a parser, which needs it"
+        )
+    if hold_out is not None and not 0 < hold_out < 1:
+        raise RnngError("--hold-out is not in the range 0<x<1")
+    if unk not in (None, *RULES):
+        raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
-def data_of_oracles(sources: Sources, parses: bool, folder: Path) -> Data:
-    """Read oracles; the training sentences stay in a folder.
+def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -> Data:
+    """Read oracles, and the trees of a parser; the training sentences stay in a folder.
 
     Raises InputError for what is no oracle of this kind of model.
     """
-    train, dev = sources.train, sources.dev
     sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
     inputs = {"--train": sentences.hash, "--dev": content_hash(dev_sentences)}
     golds = []
-    if parses:
+    if dev_trees is not None:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
             if first.tags is None:
                 message = (
                     "this is a generative oracle; the parser needs one made without --generative"
                 )
                 raise InputError(message, path, first.line)
-        golds = _golds(sources.dev_trees, dev_sentences, dev)
+        golds = _golds(dev_trees, dev_sentences, dev)
         inputs["--dev-trees"] = content_hash(list(map(format_tree, golds)))
     return Data(sentences, dev_sentences, golds, str(train), str(dev), inputs)
 
 
-def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
+def data_of_trees(
+    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe, folder: Path
+) -> Data:
     """Make oracles from trees; the training sentences stay in a folder.
 
     Raises InputError for what is no tree, or if no tree is left.
     """
-    trees = _trees_file("trees", sources)
-    dev = trees if sources.dev_trees is None else _trees_file("dev_trees", sources)
-    files = [trees] if dev is trees else [trees, dev]
+    train = dev = _trees_file(trees, "trees")
     # via the typed digits: 0.1 is exactly a tenth, but its float is not
-    part = Fraction(str(sources.hold_out)) if dev is trees else dev
-    sentences, dev_sentences = make_training_data(folder, trees, part, recipe)
+    part: Fraction | TreesFile = Fraction(str(hold_out or 0))
+    if dev_trees is not None:
+        part = dev = _trees_file(dev_trees, "dev_trees")
+    sentences, dev_sentences = make_training_data(folder, train, part, recipe)
+    files = [train] if dev is train else [train, dev]
     for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
@@ -114,14 +114,13 @@ def data_of_trees(sources: Sources, recipe: Recipe, folder: Path) -> Data:
         _log.warning(
             f"{dev.path} has what is trained on: its score says nothing of other sentences"
         )
-    inputs = {"--dev-trees": None if dev is trees else dev.hash, "--trees": trees.hash}
-    inputs |= {"--hold-out": sources.hold_out, "--unk": recipe.unk}
+    inputs = {"--dev-trees": None if dev is train else dev.hash, "--trees": train.hash}
+    inputs |= {"--hold-out": hold_out, "--unk": recipe.unk}
     golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
-    return Data(sentences, dev_sentences, golds, trees.path, dev.path, inputs)
+    return Data(sentences, dev_sentences, golds, train.path, dev.path, inputs)
 
 
-def _trees_file(name: str, sources: Sources) -> TreesFile:
-    trees = getattr(sources, name)
+def _trees_file(trees: Trees, name: str) -> TreesFile:
     if isinstance(trees, (str, os.PathLike)):
         return TreesFile(os.fspath(trees))
     return TreesFile(name, trees=trees)
@@ -130,13 +129,8 @@ def _trees_file(name: str, sources: Sources) -> TreesFile:
 def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:
     """Read the development trees. Raises InputError if their words are not those of the development oracle."""
     golds = list(read_trees(path))
-    if len(golds) != len(dev):
-        raise InputError(f"{len(golds)} trees, but {dev_path} has {len(dev)} sentences", path)
-    for gold, sentence in zip(golds, dev, strict=True):
-        if tuple(words(gold.tree)) != sentence.tokens:
-            raise InputError(
-                f"its words are not those of the sentence at {dev_path}:{sentence.line}",
-                path,
-                gold.line,
-            )
+    for gold, sentence in zip_longest(golds, dev):
+        if not (gold and sentence) or tuple(words(gold.tree)) != sentence.tokens:
+            message = f"its words are not those of this sentence in {dev_path}"
+            raise InputError(message, path, gold.line if gold else None)
     return [gold.tree for gold in golds]

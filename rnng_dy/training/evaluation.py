@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,80 +16,58 @@ from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
-from rnng_dy.training.examples import examples_of
+from rnng_dy.training.examples import Examples
 
 
-class ParserEvaluation:
-    """Labelled bracketing F1 of greedy parses (EVALB's rules, COLLINS parameters).
+def parser_scores(
+    parser: Any, sentences: Sequence[OracleSentence], golds: Sequence[nltk.Tree]
+) -> dict[str, float]:
+    """Score greedy parses by labelled bracketing (EVALB's rules, COLLINS parameters).
 
     The scored trees have gold tags, whatever tags the parser read, since EVALB identifies punctuation by tags.
+    Returns `f1`, `recall` and `precision` in percent, and F1 as `score`.
     """
-
-    def __init__(
-        self, parser: Any, sentences: Sequence[OracleSentence], golds: Sequence[nltk.Tree]
-    ):
-        self._parser, self._sentences, self._golds = parser, sentences, golds
-        self._tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
-        pairs = zip(sentences, golds, strict=True)
-        reads_tags = parser.vocabulary.tags is not None
-        reads_gold = reads_tags and all(list(s.tags) == tags_of(gold) for s, gold in pairs)
-        self._how = "parsed and scored with gold tags" if reads_gold else "scored with gold tags"
-
-    def describe(self, record: Mapping[str, Any]) -> str:
-        """Return the record of an evaluation as text."""
-        return f"dev F1 {record['f1']:.2f} ({self._how})"
-
-    def __call__(self) -> dict[str, float]:
-        """Return `f1`, `recall` and `precision` in percent, and F1 as `score`."""
-        transitions = self._parser.transitions
-        lengths = [len(s.tokens) for s in self._sentences]
-        results = parse_all(self._parser, self._tokens, lengths)
-        systems = [
-            nltk.Tree("", [])
-            if result is None
-            else transitions.tree_of(transitions.decode(result[0]), s.tokens, tags_of(gold))
-            for s, gold, result in zip(self._sentences, self._golds, results, strict=True)
-        ]
-        scores = evalb.score(self._golds, systems)
-        figures = {name: getattr(scores, name) for name in ("f1", "recall", "precision")}
-        if None in results:
-            figures["dev_left_out"] = results.count(None)
-        return {"score": scores.f1, **figures}
+    transitions = parser.transitions
+    tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
+    results = parse_all(parser, tokens, [len(s.tokens) for s in sentences])
+    systems = [
+        nltk.Tree("", [])
+        if result is None
+        else transitions.tree_of(transitions.decode(result[0]), s.tokens, tags_of(gold))
+        for s, gold, result in zip(sentences, golds, results, strict=True)
+    ]
+    scores = evalb.score(golds, systems)
+    figures = {name: getattr(scores, name) for name in ("f1", "recall", "precision")}
+    if None in results:
+        figures["dev_left_out"] = results.count(None)
+    return {"score": scores.f1, **figures}
 
 
-class WordsEvaluation:
-    """Likelihood of development sentences, with their gold trees if the model has trees; p = 0 is left out."""
+def word_scores(model: Any, examples: Examples) -> dict[str, float]:
+    """Score development examples by their likelihood, with their gold trees if the model has trees.
 
-    def __init__(self, model: Any, sentences: Sequence[OracleSentence]):
-        self._model = model
-        self.examples, self.impossible = examples_of(model, sentences)
+    Returns the log likelihood in nats, also as `score`, the perplexity per word, and counts. Sentences that do not fit
+    into memory, and those with p = 0, are left out.
+    """
+    of_words = likelihood(_log_probs(model, examples), map(model.length, examples))
+    return {
+        "score": of_words.llh,
+        "log_likelihood": of_words.llh,
+        "perplexity": of_words.perplexity,
+        "dev_words": of_words.words,
+        "dev_sentences": of_words.sentences,
+        "dev_left_out": len(examples.sentences) - of_words.sentences,
+    }
 
-    def describe(self, record: Mapping[str, Any]) -> str:
-        """Return the record of an evaluation as text."""
-        of = " of words and trees" if hasattr(self._model, "transitions") else ""
-        return f"dev perplexity{of} {record['perplexity']:.2f}, {record['dev_words']} words"
 
-    def __call__(self) -> dict[str, float]:
-        """Return the log likelihood in nats, also as `score`, the perplexity per word, and counts."""
-        lengths = map(self._model.length, self.examples)
-        of_words = likelihood(self._log_probs(), lengths)
-        return {
-            "score": of_words.llh,
-            "log_likelihood": of_words.llh,
-            "perplexity": of_words.perplexity,
-            "dev_words": of_words.words,
-            "dev_sentences": of_words.sentences,
-            "dev_left_out": len(self.impossible) + len(self.examples) - of_words.sentences,
-        }
-
-    def _log_probs(self) -> list[float]:
-        """Return log probabilities in nats; NaN for an example that does not fit into memory."""
-        if not hasattr(self._model, "transitions"):
-            # sentence ends have a probability, and are not counted as words
-            return self._model.log_probs(self.examples).sum(axis=1).tolist()
-        score = partial(scoring.example_log_probs, self._model)
-        return [
-            math.nan if log_p is None else log_p
-            for part in batches(self.examples, lambda e: len(e.actions), scoring.MAX_STATES)
-            for log_p in split_on_memory_error(score, part)
-        ]
+def _log_probs(model: Any, examples: Examples) -> list[float]:
+    """Return log probabilities in nats; NaN for an example that does not fit into memory."""
+    if not hasattr(model, "transitions"):
+        # sentence ends have a probability, and are not counted as words
+        return model.log_probs(examples).sum(axis=1).tolist()
+    score = partial(scoring.example_log_probs, model)
+    return [
+        math.nan if log_p is None else log_p
+        for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)
+        for log_p in split_on_memory_error(score, part)
+    ]

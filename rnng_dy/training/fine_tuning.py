@@ -19,9 +19,6 @@ M = TypeVar("M")
 
 _log = logging.getLogger(__name__)
 
-SHOWN = 10
-"""How many symbols a message lists."""
-
 
 def require_same(
     model: Any, config: Mapping[str, str], sizes: Mapping[str, int], folder: object
@@ -69,11 +66,7 @@ def listed(symbols: Mapping[str, Sequence[str]]) -> str:
     >>> listed({"nonterminals": ["X", "Y"], "POS tags": ["Z"]})
     'nonterminals X, Y and POS tags Z'
     """
-    parts = []
-    for what, names in symbols.items():
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        parts.append(f"{what} {', '.join(names[:SHOWN])}{more}")
-    return " and ".join(parts)
+    return " and ".join(f"{what} {', '.join(names)}" for what, names in symbols.items())
 
 
 def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:

@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 
 from rnng_dy import checkpoint
-from rnng_dy.training import log
-from rnng_dy.training.log import ENDED_EARLY, EVALUATION, LEFT_OUT, PROGRESS, Record
-from rnng_dy.training.state import Progress, crosses, state_of
+from rnng_dy.training.progress import (
+    ENDED_EARLY,
+    EVALUATION,
+    LEFT_OUT,
+    PROGRESS,
+    Progress,
+    Record,
+    crosses,
+    state_of,
+)
 from rnng_dy.training.updates import Updater
 
 
@@ -40,7 +47,7 @@ def run(
     def record(event: str, **values: Any) -> None:
         place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
         record = {"event": event, "epoch": round(p.sentences / n, 3), **place, **values}
-        log.append_record(folder, record)
+        p.log(folder, record)
         report(record)
 
     def save() -> None:
@@ -81,10 +88,7 @@ def run(
             sums = (done.loss, words, 1, int(done.clipped))
             p.window = [a + b for a, b in zip(p.window, sums, strict=True)]
             for i in done.left_out:
-                if i not in p.left_out:
-                    p.left_out = [*p.left_out, i]
-                    length = len(examples.tokens(i))
-                    record(LEFT_OUT, sentence=i, words=length, left_out=len(p.left_out))
+                record(LEFT_OUT, sentence=i, words=len(examples.tokens(i)))
             if p.position >= n:
                 p.epoch, p.position = p.epoch + 1, 0
             if crosses(before, p.sentences, settings.report_every):

@@ -1,4 +1,4 @@
-"""Replicas of a model that share each minibatch: processes of this machine (--jobs); `mpi` has the ranks of MPI.
+"""Replicas of a model that share each minibatch: processes of this machine (--jobs) or ranks of MPI (--mpi).
 
 Each replica computes the gradient of a part of the minibatch. All add up the gradients and make the same step with
 their own optimizers, so parameters are sent only once. Processes of one machine add in the order of their ranks: the
@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import os
 import signal
+import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,40 +29,7 @@ from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import load_sent, loaded
 from rnng_dy.training.examples import Examples
-from rnng_dy.training.updates import PartialLoss, Rows, Updater, total_loss
-
-
-class Gradients:
-    """The gradients in a model's store as one row of numbers: dense parameters first, then selected lookup rows."""
-
-    def __init__(self, store: ParameterStore):
-        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
-        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
-
-    def write(self, row: np.ndarray, rows: Rows) -> int:
-        """Copy the gradients to the beginning of a float32 array; return their number."""
-        start = 0
-        lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
-        for values in (*self._dense, *lookups):
-            row[start : start + values.size] = values
-            start += values.size
-        return start
-
-    def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
-        """Replace the gradients: `get(part, out)` writes a part of the row into an array of its size."""
-        start = 0
-        for gradient in self._dense:
-            get(slice(start, start + gradient.size), gradient)
-            start += gradient.size
-        for table, gradients, ids in self._selected(rows):
-            values = np.empty((len(ids), gradients.shape[1]), np.float32)
-            get(slice(start, start + values.size), values.reshape(-1))
-            gradients[ids] = values
-            table.touch(ids)
-            start += values.size
-
-    def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
-        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+from rnng_dy.training.updates import Diverged, Gradients, PartialLoss, Updater, total_loss
 
 
 def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
@@ -109,9 +79,8 @@ class Processes(_Replica):
         self._memory = self._context.RawArray(ctypes.c_float, count * store.count())
         super().__init__(store, self._memory, 0, count)
         self._updater, self._folder = updater, folder
-        self._connections: list[Connection] = []
-        self._processes: list[Any] = []
-        self._has_started = False
+        self._helpers: list[tuple[Connection, Any]] = []
+        """The connection and the process of each helper, in the order of ranks from 1 on."""
 
     def __enter__(self) -> Processes:
         """Start the helpers. Raises RnngError if one cannot start."""
@@ -122,7 +91,6 @@ class Processes(_Replica):
         except BaseException:
             self.__exit__()
             raise
-        self._has_started = True
         self._updater.replicas = self
         return self
 
@@ -133,8 +101,7 @@ class Processes(_Replica):
         with _signals_ignored():
             process.start()
         theirs.close()
-        self._connections.append(ours)
-        self._processes.append(process)
+        self._helpers.append((ours, process))
         u = self._updater
         data = u.examples.sentences, u.examples.members
         # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
@@ -142,9 +109,9 @@ class Processes(_Replica):
 
     def __exit__(self, *error: object) -> None:
         self._updater.replicas = None
-        for connection in self._connections:
+        for connection, _ in self._helpers:
             connection.close()
-        for process in self._processes:
+        for _, process in self._helpers:
             process.join()
 
     def begin(self, *task: object) -> None:
@@ -162,7 +129,7 @@ class Processes(_Replica):
 
     def _send(self, rank: int, message: object) -> None:
         try:
-            self._connections[rank - 1].send(message)
+            self._helpers[rank - 1][0].send(message)
         except OSError:
             # the helper may have sent the reason
             self._receive(rank)
@@ -172,20 +139,17 @@ class Processes(_Replica):
         return [self._receive(rank) for rank in range(1, self.count)]
 
     def _receive(self, rank: int) -> Any:
-        connection, process = self._connections[rank - 1], self._processes[rank - 1]
+        connection, process = self._helpers[rank - 1]
         wait([connection, process.sentinel])
         try:
             message = connection.recv()
         except (EOFError, OSError):
             process.join()
-            if not self._has_started and process.exitcode == 1:
-                raise RnngError(
-                    f"training process {rank} could not start: a script that trains with jobs needs its calls under "
-                    '`if __name__ == "__main__":`, because each process imports it'
-                ) from None
+            why = "-9: killed, often because memory ran out; continue with --resume"
+            if process.exitcode == 1:
+                why = 'a script that trains with jobs needs its calls under `if __name__ == "__main__":`'
             raise RnngError(
-                f"training process {rank} ended with code {process.exitcode} (-9: killed, often because memory ran "
-                "out); continue with --resume, or train with fewer --jobs"
+                f"training process {rank} ended with code {process.exitcode} ({why})"
             ) from None
         if isinstance(message, Exception):
             raise RnngError(f"training process {rank}: {message}; continue with --resume")
@@ -233,3 +197,80 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
             traceback.print_exc()
         with suppress(OSError):
             connection.send(RnngError(reason))
+
+
+class Ranks:
+    """The ranks of MPI, in a context; each runs the same program on a shared disk, and the first one writes.
+
+    An error of one rank ends all of them.
+    """
+
+    def __init__(self) -> None:
+        """Raises RnngError without mpi4py, and if each of several processes sees itself alone."""
+        try:
+            # importing it connects this process with the others
+            from mpi4py import MPI
+        except (ImportError, RuntimeError) as error:
+            raise RnngError(
+                f"--mpi needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and `pip install mpich` "
+                "where the machine has no MPI"
+            ) from None
+        self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
+        self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
+        started = [os.environ.get(name) for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")]
+        if self.count == 1 and any(n not in (None, "1") for n in started):
+            raise RnngError(
+                f"several processes were started, and mpi4py's MPI, {MPI.get_vendor()[0]}, sees one: start them with "
+                "the mpirun of that MPI"
+            )
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        if kind is None and not self.rank:
+            self._comm.bcast(None)
+        if kind is None or self.count == 1:
+            return
+        # most errors are those of all ranks, and the first one says them
+        time.sleep(min(self.rank, 1))
+        if not isinstance(error, (RnngError, OSError)):
+            traceback.print_exception(kind, error, trace)
+        print(f"Error: rank {self.rank}: {error}", file=sys.stderr, flush=True)
+        time.sleep(0.5)
+        self._comm.Abort(2)
+        os._exit(2)
+
+    def join(self, updater: Updater) -> None:
+        """Begin with the first rank's parameters; the other ranks make its updates and return when it is done."""
+        store, optimizer = updater.model.store, updater.optimizer
+        arrays = self._comm.bcast((store.arrays(), optimizer.arrays()) if not self.rank else None)
+        self._gradients = Gradients(store)
+        self._row = np.empty(store.count(), np.float32)
+        if self.count > 1:
+            updater.replicas = self
+        if self.rank:
+            store.load(arrays[0])
+            if arrays[1]:
+                optimizer.load(arrays[1])
+            while (task := self._comm.bcast(None)) is not None:
+                # the first rank raises and reports it, too
+                with suppress(Diverged):
+                    updater.update(*task)
+
+    def of_first(self, value: Any) -> Any:
+        """Return the value that the first rank has."""
+        return self._comm.bcast(value)
+
+    def begin(self, *task: object) -> None:
+        """See `Replicas`."""
+        if not self.rank:
+            self._comm.bcast(task)
+
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """See `Replicas`."""
+        whole = total_loss(self._comm.allgather(part))
+        row = self._row[: self._gradients.write(self._row, whole.rows)]
+        self._comm.Allreduce(self._in_place, row)
+        self._gradients.read(whole.rows, lambda part, out: np.copyto(out, row[part]))
+        return whole

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,21 +21,29 @@ from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_card, registry
 from rnng_dy.checkpoint import writing
-from rnng_dy.interop.vectors import covered_share, read_vectors
+from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.training import about, fine_tuning, log
-from rnng_dy.training.data import Sources, Trees, data_of_oracles, data_of_trees
-from rnng_dy.training.evaluation import ParserEvaluation, WordsEvaluation
+from rnng_dy.training import about, fine_tuning
+from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_sources
+from rnng_dy.training.evaluation import parser_scores, word_scores
 from rnng_dy.training.examples import examples_of, require_transitions, warn_of
-from rnng_dy.training.log import EVALUATION, LEFT_OUT, Record
 from rnng_dy.training.loop import run
-from rnng_dy.training.mpi import Ranks
 from rnng_dy.training.new_models import new_model, spelling_of_training
 from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
-from rnng_dy.training.replicas import Processes
-from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
+from rnng_dy.training.progress import (
+    EVALUATION,
+    LEFT_OUT,
+    Progress,
+    Record,
+    described,
+    require_same,
+    restored,
+    saved_state,
+    state_of,
+)
+from rnng_dy.training.replicas import Processes, Ranks
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
 
@@ -112,25 +121,21 @@ def train(
         if ranks is not None:
             stack.enter_context(ranks)
         of_kind, place = registry.kind(kind), Path(folder)
+        parses = not of_kind.generates_words
+        chosen, sizes = settings_and_sizes(of_kind, settings)
+        require_sources(trees, dev_trees, train, dev, hold_out, unk, parses)
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
-        chosen, sizes = settings_and_sizes(of_kind, settings)
-        parses = not of_kind.generates_words
-        sources = Sources(trees, dev_trees, train, dev, hold_out, unk)
-        sources.require_complete(parses)
-        of_trees = {**config, "extend": extend}
         of_parsers = {"pos": pos, "pretrained": pretrained}
         of_words = {"clusters": clusters, "open": open}
-        others = (of_words if parses else of_parsers) | ({} if of_kind.has_trees else of_trees)
+        others = of_words if parses else of_parsers
+        if not of_kind.has_trees:
+            others = {**others, **config, "extend": extend}
         for name, value in others.items():
             if value:
                 raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
-        if init and os.path.realpath(init) == os.path.realpath(folder):
-            raise RnngError("--init and --model name one folder: name a new one as --model")
-        if "tag" in sizes and not (pos or resume or init):
-            raise RnngError("tag_size is for parsers that read tags: add --pos")
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
@@ -162,16 +167,16 @@ def train(
 
         # data
         made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
-        if train is not None:
-            data = data_of_oracles(sources, parses, made)
+        if trees is None:
+            data = data_of_oracles(train, dev, dev_trees, made)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
-            recipe = Recipe(unk or rules, transitions or system, of_kind.generates_words)
-            data = data_of_trees(sources, recipe, made)
-        inputs = {"--train": None, "--dev": None, **data.inputs, **about.initial_hash(init)}
+            recipe = Recipe(unk or rules, transitions or system, not parses)
+            data = data_of_trees(trees, dev_trees, hold_out, recipe, made)
+        inputs = {"--train": None, "--dev": None, "--init": bool(init), **data.inputs}
 
         # settings
         preset_of = preset, kind, len(data.train)
@@ -225,37 +230,34 @@ def train(
             return None
 
         # evaluation, and the model's companions
-        first_records: list[Record] = []
-        if of_kind.generates_words:
-            evaluation = WordsEvaluation(model, data.dev)
+        progress, tagging = Progress(), None
+        if parses:
+            evaluate = partial(parser_scores, model, data.dev, data.golds)
+            if model.vocabulary.tags and tagger and not (model.tagger or resumes):
+                tagging = train_own_tagger(model, data.train, data.dev, settings.seed)
+        else:
             with placed(data.dev_source):
                 require_transitions(model, sorted({s.transitions for s in data.dev}))
-                if not evaluation.examples:
+                dev_examples, dev_impossible = examples_of(model, data.dev)
+                if not dev_examples:
                     raise RnngError("every sentence has p = 0: training could not be judged by it")
-            warn_of(data.dev_source, data.dev, evaluation.impossible)
+            warn_of(data.dev_source, data.dev, dev_impossible)
+            evaluate = partial(word_scores, model, dev_examples)
             if open and model.spelling is None:
                 if resumes:
                     raise RnngError(f"{folder} was trained without --open: resume without it")
                 model.spelling = spelling_of_training(model, data)
-        else:
-            evaluation = ParserEvaluation(model, data.dev, data.golds)
-            if pretrained:
-                share = 100 * covered_share(model.vocabulary, data.train)
-                _log.info(f"{pretrained} has vectors for {share:.1f} % of the training words")
-            if model.vocabulary.tags and tagger and not (model.tagger or resumes):
-                first_records = [train_own_tagger(model, data.train, data.dev, settings.seed)]
 
         # the folder
         model.about = about.begun(model, data.train, settings, preset, inputs, command)
-        progress = Progress()
         if resumes:
             progress = restored(updater, place, saved)
             _log.info(f"resuming after {progress.sentences} sentences")
         else:
-            saved = state_of(updater, progress, inputs)
-            checkpoint.save(model, folder, saved, updater.optimizer)
-            for record in first_records:
-                log.append_record(place, record)
+            state_of_training = state_of(updater, progress, inputs)
+            checkpoint.save(model, folder, state_of_training, updater.optimizer)
+            if tagging is not None:
+                progress.log(place, tagging)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
                 stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
@@ -263,9 +265,8 @@ def train(
 
         # updates
         def report(record: Record) -> None:
-            line = log.described(record, evaluation.describe)
             level = logging.WARNING if record["event"] == LEFT_OUT else logging.INFO
-            _log.log(level, f"{place.name}: {line}")
+            _log.log(level, f"{place.name}: {described(record)}")
             if record["event"] == EVALUATION:
                 model.about = about.evaluated(model.about, record)
                 model_card.write(folder, model.about)
@@ -275,8 +276,5 @@ def train(
             ranks.join(updater)
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
-        if run(updater, progress, evaluation, place, inputs, report, stop):
-            finished = {**model.about["training"], "finished": True}
-            model.about = {**model.about, "training": finished}
-            model_card.write(folder, model.about)
+        run(updater, progress, evaluate, place, inputs, report, stop)
     return registry.load(folder, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -67,6 +67,39 @@ def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
     left_out = sum((s.left_out for s in parts), ())
     rows, used = union(s.rows for s in parts), union(s.used for s in parts)
     return PartialLoss(sum(s.loss for s in parts), left_out, rows, used)
+
+
+class Gradients:
+    """The gradients in a model's store as one row of numbers: dense parameters first, then selected lookup rows."""
+
+    def __init__(self, store: ParameterStore):
+        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
+        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
+
+    def write(self, row: np.ndarray, rows: Rows) -> int:
+        """Copy the gradients to the beginning of a float32 array; return their number."""
+        start = 0
+        lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
+        for values in (*self._dense, *lookups):
+            row[start : start + values.size] = values
+            start += values.size
+        return start
+
+    def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
+        """Replace the gradients: `get(part, out)` writes a part of the row into an array of its size."""
+        start = 0
+        for gradient in self._dense:
+            get(slice(start, start + gradient.size), gradient)
+            start += gradient.size
+        for table, gradients, ids in self._selected(rows):
+            values = np.empty((len(ids), gradients.shape[1]), np.float32)
+            get(slice(start, start + values.size), values.reshape(-1))
+            gradients[ids] = values
+            table.touch(ids)
+            start += values.size
+
+    def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
+        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
 
 
 class Sgd:

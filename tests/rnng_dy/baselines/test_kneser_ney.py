@@ -82,14 +82,3 @@ def test_a_sentence_is_its_words_and_its_end():
     assert end == pytest.approx(math.log(model.probability(END, ["a", "b"])))
     with pytest.raises(UnseenSymbolError, match="x, y"):
         model.log_prob(["a", "x", "y"])
-
-
-def test_all_short_sentences_together_have_at_most_probability_one():
-    model = KneserNey(SENTENCES, [], order=3)
-    words = sorted(model.vocabulary - {END})
-    total = sum(
-        math.exp(sum(model.log_prob(sentence)))
-        for length in range(7)
-        for sentence in itertools.product(words, repeat=length)
-    )
-    assert 0.8 < total < 1

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from rnng_dy import checkpoint
 from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
-from rnng_dy.training.presets import PRESETS
-from rnng_dy.vocabulary import GeneratorVocabulary, UnseenSymbolError
+from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import simple_clusters
-from ..training.trainings import Training
 
 SIZES = LanguageModelSizes(layers=2, lstm_input=7, hidden=9)
 
@@ -59,40 +55,6 @@ def test_sentences_up_to_a_length_have_at_most_probability_one(generative_senten
         assert values[:, 0].sum() == pytest.approx(left, abs=1e-4)
         left -= values.prod(axis=1).sum()
     assert 0 < left < 1
-
-
-def test_training_lowers_the_loss_and_a_folder_keeps_the_model(
-    model, generative_sentences, tmp_path
-):
-    settings = replace(
-        PRESETS["fast", "lstm-lm"], epochs=3, batch_size=4, first_evaluation=1000, jobs=1
-    )
-    examples = [model.encode_training(s) for s in generative_sentences[:40]]
-    before = model.log_probs(examples).sum()
-    run = Training(
-        model,
-        generative_sentences[:40],
-        tmp_path / "lm",
-        lambda: {"score": model.log_probs(examples).sum()},
-        **asdict(settings),
-    )
-    run.create_folder()
-    assert run.run()
-    assert run.progress.best > before + 30
-    loaded = LstmLanguageModel.load(tmp_path / "lm")
-    assert checkpoint.kind_of(tmp_path / "lm") == "lstm-lm"
-    assert np.array_equal(loaded.log_probs(examples), model.log_probs(examples))
-
-
-def test_generation_is_the_seeds_and_of_the_vocabulary(model):
-    sentences = model.generate(5, seed=4, max_length=30)
-    assert sentences == model.generate(5, seed=4, max_length=30) != model.generate(5, seed=5)
-    assert model.generate(3) == model.generate(3, seed=1, max_length=200)
-    for sentence in sentences:
-        assert 0 < len(sentence) <= 30
-        assert math.isfinite(model.log_probs([model.encode(sentence)]).sum())
-    with pytest.raises(UnseenSymbolError):
-        model.encode(["no-such-word"])
 
 
 def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):

@@ -87,12 +87,6 @@ def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
         table(content.format(1.1)).records_of([["a"]])
 
 
-def test_marks_of_any_sentence_say_what_begins_a_word(table):
-    content = "sentence_id,token,surprisal\n1,every,1\n1,Ġday,2\n2,every,4\n2,day,5\n"
-    two, one = table(content).records_of([["every", "day"], ["everyday"]])
-    assert [[r.surprisal for r in of[:-1]] for of in (two, one)] == [[1, 2], [9]]
-
-
 def test_the_mark_of_an_end_may_begin_a_sentence(table):
     content = "sentence_id,token,surprisal\n1,</s>,7\n1,a,1\n2,</s>,7\n2,b,1\n2,</s>,2\n"
     first, second = table(content).records_of([["a"], ["b"]])

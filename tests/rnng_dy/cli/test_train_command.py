@@ -20,7 +20,7 @@ from rnng_dy.cli.train import OPTIONS
 from rnng_dy.settings import option_name
 from rnng_dy.sizes import ParserSizes, Sizes
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, settings_for
-from rnng_dy.training.state import saved_state
+from rnng_dy.training.progress import saved_state
 from tests.commands import invoke
 
 from ..conftest import sentences_of
@@ -158,11 +158,6 @@ def test_clusters_are_made_where_none_are_given(data):
     assert f"{len(model.vocabulary.clusters)} Brown clusters of {count} words" in result.stderr
 
 
-def test_resume_starts_what_is_not_there(data):
-    invoke(*PARSER, *SMALL, "--resume")
-    assert DiscriminativeParser.load("m")
-
-
 @pytest.mark.parametrize("preset", ["fast", "quick"])
 def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
     small = [*GENERATOR, *SMALL, "--jobs", "1"]
@@ -222,34 +217,6 @@ def deep_block(words, depth):
     line = " ".join(words)
     actions = "NT(S)\n" * depth + shifts + "REDUCE\n" * depth
     return f"# {tree}\n{line}\n{line}\n{actions}\n"
-
-
-def discriminative_block(words, depth):
-    tree, tokens, unkified, *actions = deep_block(words, depth).splitlines()
-    tags = " ".join(["XX"] * len(words))
-    return "\n".join([tree, tags, tokens, tokens.lower(), unkified, *actions]) + "\n"
-
-
-def test_trees_deeper_than_101_are_left_out_of_training_named_and_counted(data):
-    """The system cannot derive them: at most 101 nonterminals can be open."""
-    words = read_oracle("good.gen.oracle")[0].tokens[:2]
-    for name, block in (("gen.oracle", deep_block), ("oracle", discriminative_block)):
-        with open(f"good.{name}", "a", encoding="utf-8") as stream:
-            stream.write(block(words, 102) + block(words, 101))
-    small = [*SMALL[:-2], "--set", "first_evaluation=1"]
-    result = invoke(*GENERATOR, *small, "--model", "g", "--set", "evaluate_from_epoch=0")
-    reason = "action 102, 'NT(S)', opens one constituent more than the 101 that can be"
-    # of the training and of the development part, which are the same file
-    assert result.stderr.count(f"good.gen.oracle: left out, since {reason}") == 2
-    assert result.stderr.count("good.gen.oracle: 1 of 32 sentences left out") == 2
-    log = [json.loads(text) for text in Path("g/log.jsonl").read_text().splitlines()]
-    evaluations = [record for record in log if record["event"] == "evaluation"]
-    assert {(r["dev_sentences"], r["dev_left_out"]) for r in evaluations} == {(31, 1)}
-    with open("good.trees", "a", encoding="utf-8") as stream:
-        for depth in (102, 101):
-            stream.write(deep_block(words, depth).partition("\n")[0][2:] + "\n")
-    result = invoke(*PARSER, *SMALL)
-    assert "good.oracle: 1 of 32 sentences left out" in result.stderr
 
 
 def test_trees_deeper_than_101_are_scored_as_impossible(data):
@@ -358,32 +325,6 @@ def test_another_optimizer_is_another_setting(data):
     assert "m was trained with other settings (optimizer)" in result.stderr
 
 
-def test_options_that_the_run_did_not_have_are_other_data_too(data):
-    invoke(*GENERATOR, *SMALL)
-    invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
-    more = ["--model", "m", "--resume", "--epochs", "2"]
-    result = invoke(*GENERATOR, *more, "--clusters", "c.paths", code=2)
-    assert "other data (--clusters)" in result.stderr
-    invoke(*GENERATOR, *more)
-
-
-def test_resume_with_other_development_data_of_the_same_words_is_refused(data):
-    """F1 goes by the gold trees: those that differ in structure alone are other data too."""
-    Path("dev.oracle").write_bytes(Path("good.oracle").read_bytes())
-    Path("dev.trees").write_bytes(Path("good.trees").read_bytes())
-    command = [*PARSER[:5], "dev.oracle", *PARSER[6:7], "dev.trees"]
-    invoke(*command, *SMALL)
-    text = Path("dev.oracle").read_text(encoding="utf-8")
-    Path("dev.oracle").write_text(text.replace("# (S ", "#  (S ", 1), encoding="utf-8")
-    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "other data (--dev)" in result.stderr
-    Path("dev.oracle").write_text(text, encoding="utf-8")
-    lines = Path("dev.trees").read_text(encoding="utf-8").replace("(NP ", "(XP ", 1)
-    Path("dev.trees").write_text(lines, encoding="utf-8")
-    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "other data (--dev-trees)" in result.stderr
-
-
 def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     result = invoke(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
     assert "good.gen.oracle:1: this is a generative oracle" in result.stderr
@@ -395,76 +336,6 @@ def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     both = ["--train", "deep.gen.oracle", "--dev", "flat.gen.oracle"]
     result = invoke("train", "generative", *both, *SMALL, code=2)
     assert "deep.gen.oracle: no sentence to train on: action 102" in result.stderr
-
-
-@pytest.fixture
-def bracketed(monkeypatch):
-    """The paper's system with other names for its actions."""
-
-    class Bracketed(TopDown):
-        name, structural, opening = "bracketed", ("CLOSE", "WORD"), "OPEN"
-
-        def actions_of(self, tree, preterminals=None):
-            names = {"REDUCE": "CLOSE", "SHIFT": "WORD"}
-            found = super().actions_of(tree, preterminals)
-            return [names.get(action, action) for action in found]
-
-    monkeypatch.setitem(SYSTEMS, "bracketed", Bracketed)
-
-
-def test_a_registered_transition_system_goes_through_all_commands(data, bracketed):
-    """One entry in the registry: oracle, train, parse, sample, score know it, and a model keeps it."""
-    common = ["--train", "good.trees", "good.trees", "--transitions", "bracketed"]
-    invoke("oracle", *common, "-o", "o.oracle")
-    invoke("oracle", *common, "--generative", "-o", "g.oracle")
-    text = Path("o.oracle").read_text(encoding="utf-8")
-    assert "OPEN(S)\n" in text and "WORD\n" in text and "NT(S)\n" not in text
-    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
-    invoke("train", "generative", "--train", "g.oracle", "--dev", "g.oracle", *SMALL[:-1], "g")
-    for model in ("m", "g"):
-        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "bracketed"
-    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    invoke("sample", "--model", "m", "--samples", "2", "o.oracle", "-o", "o.props")
-    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
-    assert len(Path("parsed.trees").read_text(encoding="utf-8").splitlines()) == 30
-    assert len(Path("o.likelihoods").read_text().splitlines()) == 60
-    # another system's oracle is told, and so is another system at --resume
-    result = invoke(*PARSER, "--model", "m", "--resume", "--transitions", "top-down", code=2)
-    assert "another transitions" in result.stderr
-    with open("mixed.oracle", "w", encoding="utf-8") as stream:
-        stream.write(text + Path("good.oracle").read_text(encoding="utf-8"))
-    mixed = [*PARSER[:2], "--train", "mixed.oracle", *PARSER[4:], *SMALL[:-1], "x"]
-    assert "several transition systems: bracketed, top-down" in invoke(*mixed, code=2).stderr
-
-
-def test_in_order_models_go_through_all_commands(data):
-    """Parse, its n best, sample, score, rerank, surprisal, perplexity, generate; and with --trees."""
-    common = ["--train", "good.trees", "good.trees", "--transitions", "in-order"]
-    invoke("oracle", *common, "-o", "o.oracle")
-    invoke("oracle", *common, "--generative", "-o", "o.gen.oracle")
-    invoke(*PARSER[:2], "--train", "o.oracle", "--dev", "o.oracle", *PARSER[6:], *SMALL)
-    given = ["--trees", "good.trees", "--dev-trees", "good.trees", "--transitions", "in-order"]
-    invoke("train", "generative", *given, *SMALL[:-1], "g")
-    for model in ("m", "g"):
-        assert json.loads(Path(model, "config.json").read_text())["transitions"] == "in-order"
-    invoke("parse", "--model", "m", "o.oracle", "-o", "parsed.trees")
-    invoke("parse", "--model", "m", "--nbest", "2", "o.oracle", "-o", "two.trees")
-    invoke("sample", "--model", "m", "--samples", "3", "o.oracle", "-o", "o.props")
-    invoke("score", "--model", "g", "o.props", "-o", "o.likelihoods")
-    invoke("rerank", "o.props", "o.likelihoods", "--oracle", "o.oracle", "-o", "best.trees")
-    sizes = ["--beam", "10", "--fast-track", "1", "--word-beam", "3"]
-    outputs = ["-o", "found.trees", "-o", "o.tsv"]
-    invoke("surprisal", "--model", "g", "good.trees", *sizes, *outputs)
-    invoke(
-        "perplexity", "good.gen.oracle", "--model", "g", "--search", "beam", *sizes, "-o", "o.ppl"
-    )
-    invoke("generate", "--model", "g", "-n", "2", "-o", "drawn.trees")
-    for name in ("parsed.trees", "best.trees", "found.trees"):
-        assert Path(name).read_text(encoding="utf-8").count("\n") == 30, name
-        invoke("evalb", "good.trees", name)
-    # the oracle of another system has the same words
-    invoke("parse", "--model", "m", "good.oracle", "-o", "again.trees")
-    assert Path("again.trees").read_bytes() == Path("parsed.trees").read_bytes()
 
 
 def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):
@@ -512,28 +383,10 @@ def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(d
         assert f"'sideways' is not one of {known}" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--pos"], "parsed and scored with gold tags"),
-        ([], "scored with gold tags"),
-    ],
-)
-def test_training_says_that_its_f1_is_with_gold_tags(data, options, said):
-    result = invoke(*PARSER, *SMALL, *options, "--no-tagger")
-    assert re.search(rf" dev F1 \d+\.\d\d \({said}\)", result.output)
-    assert "(scored with gold tags)" in repr(DiscriminativeParser.load("m"))
-
-
-def test_training_by_a_taggers_tags_does_not_say_that_it_parses_with_gold_tags(data):
-    text = Path("good.oracle").read_text(encoding="utf-8")
-    sentences = read_oracle("good.oracle")
-    other = [replace(sentence, tags=("NN",) * len(sentence.tokens)) for sentence in sentences]
-    with replacing("good.oracle") as stream:
-        write_oracle(other, stream)
-    assert Path("good.oracle").read_text(encoding="utf-8") != text
-    result = invoke(*PARSER, *SMALL, "--pos", "--no-tagger")
+def test_training_says_that_its_f1_is_with_gold_tags(data):
+    result = invoke(*PARSER, *SMALL)
     assert re.search(r" dev F1 \d+\.\d\d \(scored with gold tags\)", result.output)
+    assert "(scored with gold tags)" in repr(DiscriminativeParser.load("m"))
 
 
 @pytest.fixture
@@ -544,14 +397,10 @@ def gpu(monkeypatch):
     monkeypatch.setattr(engine, "device", lambda: "cuda:0")
 
 
-@pytest.mark.parametrize("kind", ["discriminative", "generative", "lstm-lm"])
 @pytest.mark.parametrize("preset", NAMES)
-def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset, kind):
-    of_kind = PARSER if kind == "discriminative" else GENERATOR
-    command = ["train", kind, *of_kind[2:], *SMALL, "--preset", preset, "--device", "cuda"]
-    invoke(*command)
-    saved = settings_of("m")
-    assert saved.jobs == 1
+def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset):
+    invoke(*GENERATOR, *SMALL, "--preset", preset, "--device", "cuda")
+    assert settings_of("m").jobs == 1
 
 
 @pytest.mark.parametrize(

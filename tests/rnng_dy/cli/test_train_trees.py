@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import checkpoint, registry
+from rnng_dy import registry
 from rnng_dy.model_paths import written_files
 from rnng_dy.training import train as train_module
 from tests.commands import invoke
 
+from ..training.trainings import KINDS, assert_same_bits
+
 SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
-KINDS = ["discriminative", "generative", "lstm-lm"]
 CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
@@ -27,18 +26,6 @@ def write(name, *lines):
 
 def train(kind, *options, model="m", code=0):
     return invoke("train", kind, *SMALL, "--model", model, *options, code=code)
-
-
-def arrays(folder, name="parameters.npz"):
-    found = checkpoint.read_arrays(Path(folder, name))
-    return {k: v for k, v in found.items() if k != "state"}
-
-
-def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
-    for name in files:
-        ours, expected = arrays(first, name), arrays(second, name)
-        assert ours.keys() == expected.keys()
-        assert all(np.array_equal(ours[key], expected[key]) for key in ours)
 
 
 def oracles(generative, train="t.trees", dev="d.trees", options=()):
@@ -94,14 +81,6 @@ def test_trees_are_cleaned_and_that_is_said():
     says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied"
     assert says in result.stderr
     assert registry.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
-
-
-def test_a_development_part_that_is_trained_on_is_warned_of():
-    shutil.copy("t.trees", "same.trees")
-    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "same.trees")
-    assert "same.trees has what is trained on" in result.stderr
-    result = train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", model="n")
-    assert "trained on" not in result.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -164,7 +143,6 @@ CONTRADICTIONS = [
     (["--trees", "t.trees", "--hold-out", "1.5"], "1.5 is not in the range"),
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
     (["--trees", "absent", "--hold-out", "0.1"], "absent: No such file"),
-    (["--trees", "t.trees", "--hold-out", "0.1", "--set", "tag_size=5"], "add --pos"),
 ]
 
 
@@ -180,19 +158,16 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
     [
         ("action_size=5", "'action_size' is not one of "),
         ("hidden=5", "'hidden' is not one of "),
-        ("layers=0", "0 is not in the range x>=1"),
-        ("optimizer", "'' is not one of 'sgd', 'adam'"),
+        ("layers=0", "layers: 0 is not in the range x>=1"),
+        ("layers=2.5", "layers: 2.5 is not a valid integer range"),
+        ("l2=nan", "l2: nan is no finite number"),
+        ("optimizer", "optimizer: '' is not one of 'sgd', 'adam'"),
     ],
 )
 def test_a_setting_that_is_none_is_named(setting, says):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
     result = train("lstm-lm", *data, "--set", setting, code=2)
     assert says in " ".join(result.stderr.split())
-
-
-def test_dev_trees_beside_oracles_are_for_a_parser():
-    result = train("generative", *oracles(True), "--dev-trees", "d.trees", code=2)
-    assert "--dev-trees goes with --trees" in result.stderr
 
 
 def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
@@ -290,14 +265,3 @@ def test_help_has_sections_and_says_what_is_a_file(kind):
     for option in ("--model", "--init"):
         assert f"  {option} FOLDER " in text
     assert " TEXT " not in text.replace("--device TEXT", "")
-
-
-def test_the_share_of_words_that_pretrained_vectors_cover_is_printed():
-    write("five.trees", *[CLEAN] * 3, CLEAN.replace("cat", "dog"))
-    write("v.txt", "the 0.1 0.2", "cat 0.3 0.4", "zebra 0.5 0.6")
-    data = ["--trees", "five.trees", "--dev-trees", "d.trees", "--pretrained", "v.txt"]
-    # the 4 times and cat 3 times, of 16 words
-    assert (
-        "v.txt has vectors for 43.8 % of the training words"
-        in train("discriminative", *data).stderr
-    )

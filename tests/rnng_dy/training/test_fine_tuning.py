@@ -9,13 +9,11 @@ import pytest
 
 from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.training.fine_tuning import as_seen_by, extended, listed, unseen
-from rnng_dy.vocabulary import GeneratorVocabulary
 
-from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from ..conftest import make_generator, make_parser, sentences_of
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD plughed) (QP (ZZ xyzzy))) (. .))"
 
@@ -59,11 +57,6 @@ def test_what_a_model_has_not_is_found_in_order(made):
     )
     says = "nonterminals SX, QP" + " and POS tags ZZ" * (model.kind == "discriminative")
     assert listed(found) == says
-
-
-def test_a_parser_without_tags_has_none_to_miss(old):
-    model = make_parser(sentences_of(old, False), tags=False)
-    assert unseen(model, new_sentences(False)).keys() == {"nonterminals"}
 
 
 def test_another_transition_system_is_refused(made):
@@ -165,13 +158,6 @@ def test_a_generator_keeps_its_words(old):
     assert larger.vocabulary.clusters == model.vocabulary.clusters
 
 
-def test_a_language_model_of_words_alone_misses_nothing(old):
-    sentences = sentences_of(old, True)
-    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    model = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5))
-    assert unseen(model, new_sentences(True)) == {}
-
-
 def test_words_are_seen_as_the_model_knows_them(made, old):
     """Whatever the new oracle takes for known: xyzzy comes twice there, and every old word may come once."""
     model, [sentence] = made
@@ -179,18 +165,3 @@ def test_words_are_seen_as_the_model_knows_them(made, old):
     assert sentence.unkified[0] == "xyzzy"
     assert seen.unkified[0] == "UNK-LC-y"
     assert seen.tokens == sentence.tokens
-
-
-def test_a_parser_reads_words_that_it_has_not_as_their_classes(old):
-    model = make_parser(sentences_of(old, False))
-    known = old[0].tree.leaves()[0]
-    [sentence] = new_sentences(False)
-    sentence = replace(
-        sentence,
-        tokens=(known, *sentence.tokens[1:]),
-        actions=tuple(a.replace("SX", "S").replace("QP", "NP") for a in sentence.actions),
-    )
-    example = model.encode_training(next(as_seen_by(model, [sentence])))
-    symbols = [model.vocabulary.words.symbols[i] for i in example.tokens.words]
-    assert symbols[0] == known
-    assert symbols[2] in ("UNK-LC-ed", "UNK")

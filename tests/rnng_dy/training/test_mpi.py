@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,12 +17,11 @@ import oracle
 from rnng_dy import checkpoint
 
 from ...commands import invoke, started, until
-from ...conftest import absent
+from .trainings import OPEN_MPI
 
 pytestmark = pytest.mark.slow
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # MPICH's and Open MPI's, that nothing goes through shared memory
 TCP = {
     "MPIR_CVAR_NOLOCAL": "1",
@@ -33,12 +31,6 @@ TCP = {
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "tcp,self",
 }
-# Open MPI's, for more ranks than processors and in a container
-OPEN_MPI = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-}
 SMALL = shlex.split(
     "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --set checkpoint_every=7"
 )
@@ -46,13 +38,6 @@ PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--set", "r
 PARSER += ["--preset", "fast", "--batch-size", "5"]
 GENERATOR = ["train", "generative", *SMALL, "--batch-size", "4", "--set", "l2=1e-3"]
 LM = ["train", "lstm-lm", *SMALL, "--preset", "fast", "--batch-size", "2"]
-OF_THE_CLOCK = ("seconds", "sentences_per_second", "seconds_left")
-
-
-@pytest.fixture(scope="module")
-def mpirun() -> str:
-    """What starts ranks."""
-    return shutil.which("mpirun", path=PATH) or absent("no mpirun: pip install mpich")
 
 
 def write_trees(folder):
@@ -188,12 +173,6 @@ def test_bad_options_and_files_are_told_once(mpirun, data):
     Path("m").mkdir()
     _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", code=None)
     assert err.count("m exists: continue with --resume") == 1
-
-
-def test_one_rank_is_one_process(mpirun, data):
-    assert alone(*PARSER, "--model", "m", "--mpi").returncode == 0
-    invoke(*PARSER, "--model", "one")
-    assert_alike("m", "one")
 
 
 def alone(*arguments, **environment):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 
 import pytest
 
-from rnng_dy.settings import mistake
 from rnng_dy.training.presets import (
     FITS,
     NAMES,
@@ -35,31 +34,6 @@ def test_more_sentences_mean_larger_batches_and_no_more_epochs(preset, kind):
         assert small.batch_size <= large.batch_size
         assert small.epochs >= large.epochs
         assert small.evaluate_every <= large.evaluate_every
-
-
-@pytest.mark.parametrize(("preset", "kind"), FITTED)
-@pytest.mark.parametrize("sentences", COUNTS)
-def test_settings_of_any_treebank_are_such_as_options_can_set(preset, kind, sentences):
-    found = settings_for(preset, kind, sentences)
-    assert not any(mistake(of, getattr(found, of.name)) for of in fields(found))
-    assert FITS[preset, kind].least_batch <= found.batch_size <= PRESETS[preset, kind].batch_size
-    assert 1 <= found.epochs <= PRESETS[preset, kind].epochs
-
-
-@pytest.mark.parametrize(("preset", "kind"), FITTED)
-@pytest.mark.parametrize("sentences", COUNTS)
-def test_every_epoch_is_evaluated_or_every_few_thousand_sentences(preset, kind, sentences):
-    found = settings_for(preset, kind, sentences)
-    assert found.first_evaluation <= sentences
-    assert found.evaluate_every == min(PRESETS[preset, kind].evaluate_every, sentences)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_else_depends_on_the_treebank(kind):
-    same = {"batch_size": 0, "epochs": 0, "first_evaluation": 0, "evaluate_every": 0}
-    for preset in ("fast", "quick", "gpu"):
-        found = {repr(asdict(replace(settings_for(preset, kind, n), **same))) for n in COUNTS}
-        assert len(found) == 1
 
 
 def test_identities_differ_where_a_fit_does(monkeypatch):
@@ -93,8 +67,3 @@ def test_minibatches_of_large_treebanks_are_those_that_experiments_chose():
         preset: [settings_for(preset, kind, 40_000).batch_size for kind in KINDS]
         for preset in NAMES
     }
-
-
-def test_names_of_presets():
-    assert NAMES == ("paper", "fast", "quick", "gpu")
-    assert {name for name, _ in PRESETS} == set(NAMES)

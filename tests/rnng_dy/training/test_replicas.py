@@ -19,8 +19,7 @@ from rnng_dy.training.replicas import Processes
 from ...commands import run
 from ...conftest import CHECKOUT
 from ..conftest import make_parser
-from .test_mpi import OPEN_MPI, mpirun  # noqa: F401
-from .trainings import Training
+from .trainings import OPEN_MPI, Training
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +75,7 @@ def test_two_processes_move_the_rows_that_one_moves(results, system):
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=" ".join)
-def test_all_ranks_lead_to_the_numbers_of_as_many_processes(results, mpirun, system):  # noqa: F811
+def test_all_ranks_lead_to_the_numbers_of_as_many_processes(results, mpirun, system):
     [processes] = results("processes")
     first, second = results("ranks", mpirun, "-n", "2")
     expected = of_system(processes, system)

@@ -97,15 +97,3 @@ def test_a_signal_while_the_helper_starts_is_for_the_main_process_alone(straight
     done = run(None, *TRAIN.split(), model, code=128 + number, **early)
     assert f"--resume continues in {model}" in done.stderr
     require_straight(model)
-
-
-def test_a_training_whose_messages_nobody_reads_goes_on_until_a_signal(straight):
-    model = "unread"
-    command = (sys.executable, "slow.py", *TRAIN.split(), model)
-    with started(*command, stderr=subprocess.PIPE) as process:
-        until(Path(model, "log.jsonl").exists)
-        process.stderr.close()
-        until(lambda: Path(model, "log.jsonl").read_text().count("\n") > 3)
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(60) == 128 + signal.SIGINT
-    require_straight(model)

@@ -35,12 +35,6 @@ def test_a_tagger_of_other_tags_is_refused(parser):
     assert parser.tagger is None
 
 
-def test_a_tagger_may_have_tags_that_are_not_the_parsers(parser):
-    some = tagger_of_training([[("the", "DT"), ("cat", "NN"), ("!", "EXCL")]], seed=1)
-    give_tagger(parser, some)
-    assert parser.tagger is some
-
-
 def test_a_folder_has_the_tagger_that_is_kept_in_it(parser, tagger, tmp_path):
     parser.save(tmp_path / "m")
     keep_tagger(tagger, tmp_path / "m")

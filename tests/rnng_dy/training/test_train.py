@@ -21,6 +21,8 @@ from rnng_dy import checkpoint
 from tests.commands import invoke
 from tests.conftest import CHECKOUT
 
+from .trainings import KINDS, assert_same_bits
+
 SMALL = {
     "hidden": 8,
     "lstm_input": 9,
@@ -30,20 +32,12 @@ SMALL = {
 }
 OPTIONS = ["--hidden", 8, "--lstm-input", 9, "--epochs", 2]
 OPTIONS += ["--set", "evaluate_from_epoch=0", "--set", "first_evaluation=10"]
-KINDS = ["discriminative", "generative", "lstm-lm"]
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
 
 
 def trees(name):
     return [nltk.Tree.fromstring(line) for line in Path(name).read_text("utf-8").splitlines()]
-
-
-def assert_same(first, second, names=("parameters.npz", "training.npz")):
-    for name in names:
-        ours, theirs = (checkpoint.read_arrays(Path(folder, name)) for folder in (first, second))
-        assert ours.keys() == theirs.keys()
-        assert all(np.array_equal(ours[key], theirs[key]) for key in ours if key != "state")
 
 
 def records_of(folder):
@@ -57,7 +51,7 @@ def test_a_call_trains_as_the_command_does(kind):
         kind, "t.trees", "d.trees", folder="python", on_record=heard.append, **SMALL
     )
     invoke("train", kind, "--trees", "t.trees", "--dev-trees", "d.trees", *OPTIONS, "--model", "m")
-    assert_same("python", "m")
+    assert_same_bits("python", "m")
     assert heard == records_of("python")
     assert isinstance(model, type(rnng_dy.load("m")))
     best = checkpoint.read_arrays("python/parameters.npz")
@@ -68,12 +62,12 @@ def test_trees_in_memory_and_oracles_train_the_same_model():
     rnng_dy.train("discriminative", "t.trees", "d.trees", folder="files", pos=True, **SMALL)
     given = {"folder": "memory", "pos": True, **SMALL}
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), **given)
-    assert_same("files", "memory")
+    assert_same_bits("files", "memory")
     for name in ("t", "d"):
         invoke("oracle", "--train", "t.trees", f"{name}.trees", "-o", f"{name}.oracle")
     oracles = {"train": "t.oracle", "dev": "d.oracle", "pos": True, **SMALL}
     rnng_dy.train("discriminative", dev_trees="d.trees", folder="oracles", **oracles)
-    assert_same("files", "oracles")
+    assert_same_bits("files", "oracles")
     # as the command is, a resume is refused if the trees are others
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), resume=True, **given)
     with pytest.raises(RnngError, match=r"other data \(--dev-trees, --trees\)"):
@@ -91,14 +85,14 @@ def test_a_training_that_is_stopped_can_be_resumed_to_the_same_numbers():
     with pytest.raises(RnngError, match="left exists: continue with --resume"):
         rnng_dy.train("lstm-lm", "t.trees", **left)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
-    assert_same("left", "straight", ["parameters.npz"])
+    assert_same_bits("left", "straight", ["parameters.npz"])
 
 
 def test_a_resume_without_a_folder_is_said_to_begin_anew(caplog):
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="n", resume=True, **SMALL)
     assert "n does not exist: nothing to resume, the training starts" in caplog.text
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
-    assert_same("n", "m")
+    assert_same_bits("n", "m")
     command = ["train", "lstm-lm", "--trees", "t.trees", "--hold-out", 0.2, *OPTIONS]
     said = "c does not exist: nothing to resume, the training starts from the beginning\n"
     assert said in invoke(*command, "--model", "c", "--resume").stderr
@@ -146,7 +140,7 @@ def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
         rnng_dy.train("lstm-lm", "t.trees", on_record=interrupt, **left)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
     rnng_dy.train("lstm-lm", "t.trees", **{**left, "folder": "straight"})
-    assert_same("left", "straight")
+    assert_same_bits("left", "straight")
 
 
 @pytest.mark.parametrize(
@@ -181,25 +175,6 @@ def test_settings_are_checked(settings, says):
     assert sorted(os.listdir()) == ["d.trees", "t.trees"]
 
 
-@pytest.mark.parametrize(
-    ("option", "setting"),
-    [
-        ("--epochs=0", {"epochs": 0}),
-        ("--dropout=1.0", {"dropout": 1.0}),
-        ("--set=word_size=0", {"word_size": 0}),
-        ("--set=optimizer=sdg", {"optimizer": "sdg"}),
-    ],
-)
-def test_the_command_has_the_same_words(option, setting):
-    command = ["train", "discriminative", "--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
-    said = invoke(*command, option, code=2).stderr
-    given = {**setting, "hold_out": 0.1}
-    with pytest.raises(RnngError) as error:
-        rnng_dy.train("discriminative", "t.trees", folder="m", **given)
-    words = str(error.value).partition(": ")[2]
-    assert words in " ".join(said.split())
-
-
 def test_gold_sentences_are_among_those_that_are_read():
     with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than --gold 999"):
         rnng_dy.train(
@@ -228,7 +203,7 @@ def test_numbers_may_be_those_of_numpy():
     given = {name: np.int64(value) for name, value in SMALL.items()}
     rnng_dy.train("lstm-lm", "t.trees", hold_out=np.float64(0.2), folder="numpy", **given)
     rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="python", **SMALL)
-    assert_same("numpy", "python", ["parameters.npz"])
+    assert_same_bits("numpy", "python", ["parameters.npz"])
 
 
 def test_no_kind_and_no_file_are_errors_of_ours():

@@ -6,13 +6,37 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from rnng_dy import checkpoint
 from rnng_dy.training.examples import examples_of
 from rnng_dy.training.loop import run
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.progress import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.replicas import Processes
-from rnng_dy.training.state import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.updates import Updater
+
+# Open MPI's, for more ranks than processors and in a container
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+KINDS = ["discriminative", "generative", "lstm-lm"]
+
+
+def arrays(folder, name="parameters.npz"):
+    """The arrays of a file of a model folder."""
+    found = checkpoint.read_arrays(Path(folder, name))
+    return {k: v for k, v in found.items() if k != "state"}
+
+
+def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
+    """Two model folders hold the same numbers."""
+    for name in files:
+        ours, expected = arrays(first, name), arrays(second, name)
+        assert ours.keys() == expected.keys()
+        assert all(np.array_equal(ours[key], expected[key]) for key in ours)
 
 
 class Training:

@@ -17,8 +17,7 @@ from oracle.brackets import read_trees
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS, BidirectionalComposition
 from rnng_dy.models.vectors import value_of
-from rnng_dy.training.mpi import Ranks
-from rnng_dy.training.replicas import Processes
+from rnng_dy.training.replicas import Processes, Ranks
 
 from ..conftest import TINY, make_generator, make_parser, sentences_of
 from .trainings import Training

@@ -1,21 +1,28 @@
-"""The progress of a training, which its folder keeps in training.npz for --resume."""
+"""The progress of a training, which --resume continues: its log, log.jsonl, and its state, training.npz."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from oracle.errors import InputError, RnngError
-from oracle.files import reading
+from oracle.files import one_line, reading
 from rnng_dy import checkpoint
-from rnng_dy.training import log
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
 FORMAT = "rnng_dy 0.4"
 """The format of training states."""
+LOG = "log.jsonl"
+"""The log in a model folder: a JSON object per line, in the order of training."""
+EVALUATION, PROGRESS, LEFT_OUT, ENDED_EARLY = "evaluation", "progress", "left_out", "ended_early"
+"""Events of records. `ended_early` is the last record of a training that patience ended."""
+
+Record = Mapping[str, Any]
 
 
 @dataclass
@@ -38,8 +45,8 @@ class Progress:
     """Number of evaluations since the best one."""
     window: Sequence[float] = (0.0, 0, 0, 0)
     """Sums since the last progress record: loss in nats, words, updates, clipped updates."""
-    left_out: Sequence[int] = ()
-    """Indices of the examples whose graphs did not fit into memory."""
+    logged: int = 0
+    """Bytes of the log."""
 
     def is_best(self, score: float, left_out: int) -> bool:
         """Return whether a score is the best so far; a score of fewer sentences is not, whatever it is."""
@@ -63,10 +70,39 @@ class Progress:
             return settings.learning_rate * (1 - done)
         return settings.learning_rate / (1 + self.epoch * settings.decay)
 
+    def log(self, folder: Path, record: Record) -> None:
+        """Append a record to a model folder's log."""
+        with open(folder / LOG, "ab") as stream:
+            stream.write(f"{one_line(record)}\n".encode())
+            self.logged = stream.tell()
+
 
 def crosses(before: int, now: int, every: int) -> bool:
     """Return whether a multiple of `every` is over `before`, and not over `now`."""
     return before // every < now // every
+
+
+def described(record: Record) -> str:
+    """Return a record as a readable line."""
+    text = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences: "
+    if record["event"] == EVALUATION:
+        text += (
+            f"dev F1 {record['f1']:.2f} (scored with gold tags)"
+            if "f1" in record
+            else f"dev perplexity {record['perplexity']:.2f}, {record['dev_words']} words"
+        )
+        return f"{text}{' (best)' if record['is_best'] else ''}"
+    if record["event"] == ENDED_EARLY:
+        return f"{text}no new best in {record['patience']} evaluations: training ends here (--patience)"
+    if record["event"] == LEFT_OUT:
+        return (
+            f"{text}a sentence of {record['words']} words does not fit into memory and is left out"
+        )
+    return (
+        f"{text}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
+        f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
+        f"{timedelta(seconds=round(record['seconds_left']))} left"
+    )
 
 
 def state_of(updater: Updater, progress: Progress, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,5 +161,7 @@ def restored(updater: Updater, folder: Path, state: Mapping[str, Any]) -> Progre
     checkpoint.load_training(updater.model.store, folder, updater.optimizer)
     progress: Progress = state["progress"]
     updater.model.updates = progress.updates
-    log.cut(folder, progress.sentences, progress.evaluated)
+    log = folder / LOG
+    if log.exists():
+        os.truncate(log, min(progress.logged, log.stat().st_size))
     return progress
