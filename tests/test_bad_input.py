@@ -55,7 +55,7 @@ CASES = [
     ("an empty tree file", "", ORACLE, "bad"),
     ("bytes that are not UTF-8", b"(S (NN caf\xe9))\n", PREPARE, "bad:1"),
     ("a tree file that is missing", None, ORACLE, "bad"),
-    ("sections that are too long", TREE, f"prepare --from ptb bad --sections {'9' * 5000} -o out", "sections"),
+    ("sections that are too long", TREE, f"prepare --from ptb bad --sections {'9' * 5000} -o out", "number or range"),
     ("sections that are no numbers", TREE, "prepare --from ptb bad --sections x -o out", "x"),
     ("an encoding that nobody knows", TREE, f"{PREPARE} --encoding utf-99", "utf-99"),
     ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),

@@ -116,6 +116,12 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
     assert not (folder / "two.tsv.part").exists()
 
 
+def test_a_wider_word_beam_finds_more(folder):
+    found = [(), ("--word-beam", "30")]
+    kept, wide = (value("LLH", perplexity(*given).stdout) for given in found)
+    assert wide > kept + 0.01
+
+
 def test_two_models_are_compared_on_the_sentences_of_both(folder):
     perplexity("-o", "search.tsv")
     ngrams = ("perplexity", "test.gen.oracle", "--scorer", "kneser-ney=test.gen.oracle")
