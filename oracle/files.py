@@ -282,12 +282,6 @@ def indented(content: object) -> str:
     return json.dumps(finite(content), indent=2, ensure_ascii=False) + "\n"
 
 
-def write_json(path: Path, content: object) -> None:
-    """Write JSON to a file, with null for NaN and infinities."""
-    with replacing(path) as stream:
-        stream.write(json.dumps(finite(content), indent=1, ensure_ascii=False) + "\n")
-
-
 def one_line(content: object) -> str:
     r"""Return JSON that is valid UTF-8 and a single line for every reader, with null for NaN and infinities.
 

@@ -103,15 +103,14 @@ class TreesFile(Preparation):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the text that was read."""
+        """SHA-256 of the cleaned trees that have been read."""
         return self._digest.hexdigest()
 
     def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
         """Yield the trees of the file, or those given, with their places."""
         given = None if trees is None else nullcontext(self._lines_of(trees))
         with reading(self.path), given or open_text(self.path) as lines:
-            numbered = numbered_lines(self._hashed(lines), self.path)
-            yield from read_tree_lines(numbered, self.path)
+            yield from read_tree_lines(numbered_lines(lines, self.path), self.path)
 
     def _lines_of(self, trees: Iterable[nltk.Tree]) -> Iterator[str]:
         """Yield the trees as lines. Raises InputError for an object that is no tree."""
@@ -122,16 +121,12 @@ class TreesFile(Preparation):
                 raise InputError(f"{tree!r:.60} is no nltk.Tree", self.path, number)
             yield f"{format_tree(tree)}\n"
 
-    def _hashed(self, lines: Iterable[str]) -> Iterator[str]:
-        for line in lines:
-            self._digest.update(line.encode("utf-8", "surrogateescape"))
-            yield line
-
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         cleaned = super()._cleaned(located)
         if cleaned is None:
             return None
         text = format_located(cleaned)
+        self._digest.update(f"{text}\n".encode())
         # a tree on several lines has no text, yet may be clean
         self.changed += text != located.text and text != format_tree(located.tree)
         return cleaned._replace(text=text)

@@ -15,7 +15,7 @@ from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
 
-SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--first-evaluation", "10"]
+SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
 TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
 TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
 
