@@ -137,11 +137,20 @@ def test_an_alpha_that_is_none_is_refused(data, value):
 
 
 @pytest.mark.parametrize(
-    "option", ["clip", "unknown-probability", "learning-rate", "l2", "decay", "dropout"]
+    "setting",
+    [
+        "--set clip=nan",
+        "--set unknown_probability=nan",
+        "--set l2=nan",
+        "--set decay=nan",
+        "--learning-rate nan",
+        "--dropout nan",
+    ],
 )
-def test_training_options_that_are_no_numbers_are_refused_by_name(data, option):
-    said = refused(data, *TRAIN.split(), "x", f"--{option}", "nan")
-    assert f"--{option}" in said and "no finite number" in said
+def test_training_options_that_are_no_numbers_are_refused_by_name(data, setting):
+    said = refused(data, *TRAIN.split(), "x", *setting.split())
+    name = setting.removeprefix("--set ").partition("=")[0].removesuffix(" nan")
+    assert name in said and "no finite number" in said
 
 
 # requests
