@@ -34,9 +34,13 @@ def variants() -> dict[str, target.Toolchain]:
     chains["cuda"] = target.Toolchain(COMPILER, CUDA)
     other_cards = change(CUDA, architectures="80,90")
     chains["cards"] = target.Toolchain(COMPILER, other_cards)
-    chains["zig"] = target.Toolchain(target.Compiler.zig("x86-64-v3", "x86_64"))
-    chains["zig's processor"] = target.Toolchain(target.Compiler.zig("x86-64", "x86_64"))
-    chains["zig's machine"] = target.Toolchain(target.Compiler.zig("x86-64-v3", "aarch64"))
+    chains["zig"] = target.Toolchain(target.Compiler.zig("x86-64-v3", target.MACHINES["x86_64"]))
+    chains["zig's processor"] = target.Toolchain(
+        target.Compiler.zig("x86-64", target.MACHINES["x86_64"])
+    )
+    chains["zig's machine"] = target.Toolchain(
+        target.Compiler.zig("x86-64-v3", target.MACHINES["aarch64"])
+    )
     chains["nvcc"] = target.Toolchain(COMPILER, change(CUDA, version="V13.1.1"))
     return chains
 
@@ -145,7 +149,7 @@ def test_a_compiler_that_compiles_nothing_is_named_with_its_package(tmp_path, mo
     (tmp_path / "g++").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "g++").chmod(0o755)
     monkeypatch.setenv("CXX", str(tmp_path / "g++"))
-    with pytest.raises(BuildError, match=r"does not compile C\+\+17: .* package g\+\+"):
+    with pytest.raises(BuildError, match=r"does not compile C\+\+17 .* package g\+\+"):
         target.Compiler.find()
 
 

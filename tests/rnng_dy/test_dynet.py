@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -407,3 +408,32 @@ def test_waiting_for_the_device_leaves_the_graph_as_it_is():
     loss.backward()
     dy.synchronize()
     assert p.grad_as_array().tolist() == [4.0, 6.0]
+
+
+def test_values_that_cannot_be_read_raise():
+    dy.renew_cg()
+    with pytest.raises(RuntimeError, match="more than one element"):
+        dy.inputVector([1.0, 2.0]).scalar_value()
+
+
+def drawn():
+    dy.renew_cg()
+    return dy.dropout(dy.inputVector([1.0] * 200), 0.5).npvalue().tolist()
+
+
+def pages():
+    """Pages of memory that this process uses."""
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+
+def test_new_seeds_take_no_memory_and_start_the_same_numbers_again():
+    dy.reset_random_seed(5)
+    first = drawn()
+    before = pages()
+    for seed in range(1, 20_001):
+        dy.reset_random_seed(seed)
+    # a generator has 2.5 KB, a page 4
+    assert pages() - before < 2000
+    assert drawn() != first
+    dy.reset_random_seed(5)
+    assert drawn() == first

@@ -31,6 +31,7 @@ TEXT = {
     "--tags",
     "--scheduler",
     "--limit",
+    "--set",
     "--sentences",
 }
 """Options that take text which is no name of a file."""
