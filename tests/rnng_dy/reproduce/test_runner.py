@@ -70,7 +70,7 @@ def test_a_failed_stage_is_named_with_its_log(folder):
         RnngError, match=r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
     ):
         ran(folder, TREES, bad)
-    assert (folder / "out.trees").exists() and not (folder / "new").exists()
+    assert not (folder / "new").exists()
 
 
 def test_two_reproductions_do_not_share_a_folder_and_one_of_0_3_is_refused(folder):
