@@ -35,8 +35,6 @@ class GenerativeModel(Model, Scorer, ParserI):
     """
 
     kind = "generative"
-    title = "Recurrent neural network grammar p(x, y)"
-    score_title = "perplexity of words and trees"
     sizes_type = Sizes
     vocabulary_type = GeneratorVocabulary
     network_type = GeneratorNetwork

@@ -88,8 +88,6 @@ class LstmLanguageModel(Model, Scorer):
     """
 
     kind = "lstm-lm"
-    title = "LSTM language model"
-    score_title = "perplexity"
     has_trees = False
     # version 0.1.0 wrote this key
     config_defaults: ClassVar = {"composition": None}
