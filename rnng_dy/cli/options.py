@@ -147,7 +147,7 @@ open_option = click.option(
     help="Give each unknown word the probability of its spelling, too; see `train --open`.",
 )
 order_option = click.option(
-    "--order", type=AT_LEAST_1, default=5, metavar="N", help="N-gram models: the n."
+    "--order", type=click.IntRange(1, 100), default=5, metavar="N", help="N-gram models: the n."
 )
 gold_tags_option = click.option(
     "--gold-tags",

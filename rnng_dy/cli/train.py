@@ -30,12 +30,10 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.engine import CPU
-from rnng_dy.interrupts import ending_at_once, stopping, tidy
-from rnng_dy.memory import limit_memory
 from rnng_dy.models.composition import DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
-from rnng_dy.parallel import keep_from_collection
+from rnng_dy.process import ending_at_once, keep_from_collection, limit_memory, stopping, tidy
 from rnng_dy.settings import option_name
 from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes
 from rnng_dy.training.presets import NAMES, Settings
