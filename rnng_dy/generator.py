@@ -17,7 +17,6 @@ from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.model import Model
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
-from rnng_dy.open_vocabulary import read_words
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.parse_result import ParseResult
@@ -25,6 +24,7 @@ from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
 from rnng_dy.sizes import Sizes
+from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 
@@ -35,8 +35,6 @@ class GenerativeModel(Model, Scorer, ParserI):
     """
 
     kind = "generative"
-    title = "Recurrent neural network grammar p(x, y)"
-    score_title = "perplexity of words and trees"
     sizes_type = Sizes
     vocabulary_type = GeneratorVocabulary
     network_type = GeneratorNetwork
