@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from rnng_dy.interrupts import ending_at_once
+from rnng_dy.process import ending_at_once
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.machinery import PathFinder
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -97,11 +96,3 @@ def require_own() -> None:
             raise RnngError(
                 f"another DyNet has been imported: {place}; use that of `rnng_dy.engine` instead"
             )
-
-
-def unused() -> list[str]:
-    """Return the files of other installations of DyNet, which rnng_dy does not use."""
-    own = {str(folder) for folder in builds().values()}
-    places = [place for place in sys.path if place not in own]
-    found = (PathFinder.find_spec(name, places) for name in MODULES[:2])
-    return [spec.origin for spec in found if spec and spec.origin]

@@ -18,7 +18,6 @@ from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
-from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
@@ -26,6 +25,7 @@ from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, search_batches
 from rnng_dy.sizes import Sizes
+from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 
@@ -36,8 +36,6 @@ class GenerativeModel(Model, Scorer, ParserI):
     """
 
     kind = "generative"
-    title = "Recurrent neural network grammar p(x, y)"
-    score_title = "perplexity of words and trees"
     sizes_type = Sizes
     vocabulary_type = GeneratorVocabulary
     network_type = GeneratorNetwork

@@ -1,75 +1,115 @@
-"""Installed versions, how DyNet was built, and the machine's hardware."""
+"""Installed versions, the machine's hardware, and checks of DyNet's numbers, as `rnng-dy doctor` prints them."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
+
+import numpy as np
 
 from rnng_dy import __version__, dynet_builds, engine
 from rnng_dy.cpu_level import cpu_level
-from rnng_dy.memory import GIGABYTE, total_memory
+from rnng_dy.engine import MEMORY, dy
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.vectors import Embedding
+from rnng_dy.parameters import ParameterStore
 
-NOT_THERE = "not installed"
+TOLERANCE = 1e-4
+"""The largest relative difference of a check that passes."""
+# from the equations of the original's `cnn::LSTMBuilder` in float64
+LSTM_VALUE, LSTM_SLOPE = -0.78873103133, -0.40492839238
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield each package with its version; the entry of DyNet also says how it was built."""
+    """Yield each package with its version, and DyNet with its backend, processor, compiler and folder."""
     yield "rnng_dy", __version__
     yield "Python", f"{platform.python_version()} ({sys.executable})"
-    folder = dynet_builds.build()
-    yield "dynet", _described(folder) if folder else NOT_THERE
-    for other in dynet_builds.unused():
-        yield "", f"not used: {other}"
+    if folder := dynet_builds.build():
+        build = dynet_builds.details(folder)
+        parts = [f"CUDA build for sm_{build.CUDA_ARCH}" if build.CUDA_ARCH else "CPU build"]
+        parts += [f"-march={build.MARCH or 'default'}", build.COMPILER]
+        yield "dynet", f"{build.VERSION} ({', '.join(parts)}) in {folder}"
+    else:
+        yield "dynet", "not installed"
     for package in ("numpy", "nltk", "click"):
-        try:
-            yield package, importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            yield package, NOT_THERE
+        yield package, importlib.metadata.version(package)
 
 
 def machine() -> Iterator[tuple[str, str]]:
-    """Yield processor, GPUs and memory. Raises RnngError as `dynet_builds.build` does."""
-    level, folder = cpu_level() or platform.machine(), dynet_builds.build()
-    fit = ""
-    if folder and folder.name == level:
-        fit = ", as DyNet uses it"
-    elif folder:
-        fit = f", of which DyNet uses {folder.name}"
-    yield "CPU", f"{_cpu_name()}, {_cores()} cores, {level}{fit}"
+    """Yield processor, GPUs and memory."""
+    # macOS tells the number of the machine's cores alone
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield "CPU", f"{cpu_level() or platform.machine()}, {cores} cores"
     yield "GPUs", str(engine.cuda_device_count())
-    yield "memory", f"{total_memory() / GIGABYTE:.1f} GB"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    yield "memory", f"{memory / 1e9:.1f} GB"
 
 
-def _described(folder: Path) -> str:
-    """Return a build's version, backend, processor, compiler and folder."""
-    build = dynet_builds.details(folder)
-    parts = ["CUDA build" if build.CUDA_ARCH else "CPU build"]
-    parts += [f"sm_{number}" for number in build.CUDA_ARCH.split(",") if number]
-    parts += [f"-march={build.MARCH or 'default'}", build.COMPILER]
-    others = [name for name in dynet_builds.builds() if name != folder.name]
-    also = f"; also there: {', '.join(others)}" if others else ""
-    return f"{build.VERSION} ({', '.join(parts)}) in {folder}{also}"
+def differences() -> Iterator[tuple[str, float]]:
+    """Yield each check with its relative difference, on the device that DyNet was started on.
+
+    Models rely on two properties. A step of the project's LSTM cell, and its gradient, equal the original's. Memory
+    pools grow when a graph outgrows them. The checks take a few seconds.
+    """
+    value, slope = lstm_differences()
+    yield "LSTM steps, values", value
+    yield "LSTM steps, gradients", slope
+    yield "a graph larger than the memory pools", growth_difference()
 
 
-def _cores() -> int:
-    """Return the number of processors that this process may use; macOS tells those of the machine alone."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def lstm_differences() -> tuple[float, float]:
+    """Return how far a two-layer LSTM differs from the original's equations after three steps.
+
+    The relative differences are those of a sum of its outputs, and of the sum's derivative along the parameters.
+    """
+    store = ParameterStore(1)
+    lstm = Lstm(store, "x", 2, 48, 16)
+    random = store.arrays().items()
+    arrays = {name: _waves(of.shape, start) / 2 for start, (name, of) in enumerate(random)}
+    store.load(arrays)
+    dy.renew_cg()
+    state = lstm.start
+    for step in (1, 2, 3):
+        state = LstmState(state, Embedding(partial(_input, _waves((48,), step))))
+        output = lstm.outputs([state])
+    total = dy.dot_product(output, dy.inputTensor(_waves((16,), 0)))
+    value = total.value()
+    total.backward()
+    slope = sum((store.dense[n].grad_as_array() * values).sum() for n, values in arrays.items())
+    return abs(value / LSTM_VALUE - 1), abs(slope / LSTM_SLOPE - 1)
 
 
-def _cpu_name() -> str:
-    """Return the processor's name, or the machine type if the system does not report a name."""
-    command = ["sysctl", "machdep.cpu.brand_string"] if sys.platform == "darwin" else ["lscpu"]
-    try:
-        said = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
-        ).stdout
-    except OSError:
-        return platform.machine()
-    named = re.search(r"^(?:Model name|machdep.cpu.brand_string):\s*(.+)$", said, re.MULTILINE)
-    return named[1] if named else platform.machine()
+def _waves(shape: tuple[int, ...], start: int) -> np.ndarray:
+    return np.cos(start + np.arange(np.prod(shape))).reshape(shape)
+
+
+def _input(values: np.ndarray, _: object) -> dy.Expression:
+    return dy.inputTensor(values)
+
+
+def growth_difference(megabytes: int = MEMORY) -> float:
+    """Return the relative error of a gradient in a graph that is larger than the first memory pools.
+
+    Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates memory and frees it soon,
+    which without our patch fails once a pool has grown.
+    """
+    size = 1 << 18
+    # a vector takes a megabyte, a pair below takes four
+    pairs = 3 * megabytes // 8
+    collection = dy.ParameterCollection()
+    weights = collection.parameters_from_numpy(np.full(size, 0.5, dtype=np.float32))
+    dy.renew_cg(autobatching=True)
+    doubled = [weights + weights for _ in range(pairs)]
+    tripled = [weights * 3.0 for _ in range(pairs)]
+    loss = dy.sum_elems(dy.esum([dy.rectify(x) for x in doubled + tripled])) * (1.0 / size)
+    value = loss.value()
+    loss.backward()
+    # per pair, the value is five times a half and the gradient five
+    value_off = abs(value / (2.5 * pairs) - 1)
+    gradient_off = np.abs(weights.grad_as_array() * size / (5.0 * pairs) - 1)
+    dy.renew_cg()
+    return float(np.max([value_off, gradient_off.max()]))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
@@ -35,20 +33,11 @@ TOO_LONG = "it does not fit into memory"
 class Model:
     """Base class of models, each of which holds a network and all else that it is saved with.
 
-    Pickling or copying a model writes and reads the files of its folder, without a training state.
+    A model cannot be copied or pickled: each process loads its own.
     """
 
     kind: ClassVar[str]
     """Name in config.json and on the command line."""
-    title: ClassVar[str]
-    """Title of the model card."""
-    use: ClassVar[str] = (
-        'model = rnng_dy.load("MODEL")  # this model\n'
-        'print(model.surprisals_of("It works. So it does."))  # in bits, word by word'
-    )
-    """Example in Python for the model card, with MODEL as the folder."""
-    score_title: ClassVar[str]
-    """The score on development data, with the events that it covers."""
     generates_words: ClassVar[bool] = True
     """Whether the model gives probabilities of words, and is trained on generative oracles."""
     has_trees: ClassVar[bool] = True
@@ -217,11 +206,6 @@ class Model:
         about = model_card.exported(self.about, self.kind, half, licence, data)
         checkpoint.export(self, path, half, about)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        stream = io.BytesIO()
-        checkpoint.export(self, stream)
-        return _from_archive, (type(self), stream.getvalue())
-
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:
         """Read a model folder or an archive.
@@ -293,9 +277,3 @@ class Model:
             self.spelling = SpellingModel.load(folder / SPELLING, *words)
         if (folder / TEXT).is_file():
             self.segmenter = Segmenter.load(folder / TEXT)
-
-
-def _from_archive(kind: type[Model], content: bytes) -> Model:
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    archive.filename = "pickled model"
-    return kind.load(zipfile.Path(archive))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import os
@@ -21,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 from oracle.errors import RnngError
 from rnng_dy import plugins
-from rnng_dy.memory import limit_memory
+from rnng_dy.process import keep_from_collection, limit_memory
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -214,15 +213,6 @@ def check_jobs(jobs: int, device: str) -> None:
         raise RnngError(
             "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
         )
-
-
-def keep_from_collection() -> None:
-    """Make garbage collection rare in this process; for commands and workers.
-
-    The search for cycles among a graph's many small objects would take 1/10 of the time.
-    """
-    gc.freeze()
-    gc.set_threshold(200_000, 50, 50)
 
 
 # in the workers

@@ -40,12 +40,6 @@ class DiscriminativeParser(Model, ParserI):
     """
 
     kind = "discriminative"
-    title = "Parser q(y | x) of a recurrent neural network grammar"
-    use = (
-        'parser = rnng_dy.load("MODEL")  # this model\n'
-        'print(parser("It works. So it does."))  # a tree for each sentence'
-    )
-    score_title = "F1"
     generates_words = False
     sizes_type = ParserSizes
     vocabulary_type = ParserVocabulary

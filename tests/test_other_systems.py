@@ -1,15 +1,11 @@
-"""Commands on a Python that has only what macOS has, too; and how doctor names a processor."""
+"""Commands on a Python that has only what macOS has, too."""
 
 from __future__ import annotations
 
 import os
-import platform
-import subprocess
 import sys
 
 import pytest
-
-from rnng_dy import installation
 
 from .commands import run
 from .conftest import TINY
@@ -53,25 +49,3 @@ def test_commands_need_nothing_that_only_linux_has(like_a_mac, tmp_path):
     assert answer.stdout.count("(S (NP (PRP They))") == 2, answer.stdout
     said = run(tmp_path, "doctor", env=like_a_mac).stdout
     assert "memory " in said and "not equal" not in said
-
-
-@pytest.mark.parametrize(
-    ("system", "said", "name"),
-    [
-        ("linux", "Architecture: aarch64\nModel name:   Neoverse-N1\nModel: 1\n", "Neoverse-N1"),
-        ("darwin", "machdep.cpu.brand_string: Apple M1\n", "Apple M1"),
-        ("linux", "Architecture: aarch64\n", platform.machine()),
-    ],
-)
-def test_doctor_names_the_processor(monkeypatch, system, said, name):
-    ask = subprocess.run
-    command = ["sysctl", "machdep.cpu.brand_string"] if system == "darwin" else ["lscpu"]
-
-    def answer(asked, **settings):
-        if asked == command:
-            return subprocess.CompletedProcess(asked, 0, said)
-        return ask(asked, **settings)
-
-    monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(subprocess, "run", answer)
-    assert dict(installation.machine())["CPU"].startswith(f"{name}, ")

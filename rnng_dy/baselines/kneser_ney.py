@@ -17,15 +17,12 @@ from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.memory import require_memory
 from rnng_dy.search.next_words import entropy
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
 START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""
-NGRAM_BYTES = 250
-"""Estimated bytes of an n-gram's tuple, its count and its entries in two tables."""
 MAX_COUNT = 3
 """Counts of three and more share a discount."""
 
@@ -49,13 +46,9 @@ class KneserNey(WordScorer):
     def __init__(
         self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
     ):
-        """All words of the sentences join the vocabulary. Raises RnngError if the counts do not fit into memory."""
+        """All words of the sentences join the vocabulary."""
         self.order = order
         sentences = [list(sentence) for sentence in sentences]
-        ngrams = sum(len(sentence) + 1 for sentence in sentences)
-        # every order has about the same number of n-grams, each a tuple with a reference per word
-        needed = ngrams * order * (4 * (order + 1) + NGRAM_BYTES)
-        require_memory(needed, f"counts of n-grams of order {order:,}", "use a lower --order")
         padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
         self._unknown: UnknownWords | None = None
@@ -93,7 +86,7 @@ class KneserNey(WordScorer):
             vocabulary: Further words, with count 0.
 
         Raises:
-            RnngError: The oracle is invalid, or the counts do not fit into memory.
+            RnngError: The oracle is invalid.
         """
         sentences = read_oracle(path)
         model = cls([s.unkified for s in sentences], vocabulary, order)

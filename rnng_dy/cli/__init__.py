@@ -19,7 +19,7 @@ from rnng_dy import plugins
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
 from rnng_dy.cli.option_groups import TYPED
 from rnng_dy.cli.paths import FILE
-from rnng_dy.interrupts import Terminated
+from rnng_dy.process import Terminated
 
 COMMANDS = {
     "prepare": "Make a file with one tree per line from a treebank.",

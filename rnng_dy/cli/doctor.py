@@ -27,15 +27,15 @@ def doctor(device: str) -> None:
     engine.require_build()
     try:
         engine.start(device)
-        from rnng_dy.selfcheck import TOLERANCE, differences
     except ImportError as error:
         raise RnngError(f"DyNet does not load ({error}): {engine.INSTALL_HINT}") from error
-    click.echo(f"self-check on {device}: relative differences up to {TOLERANCE:.0e}")
+    click.echo(f"self-check on {device}: relative differences up to {installation.TOLERANCE:.0e}")
     passed = True
-    for name, difference in differences():
+    for name, difference in installation.differences():
         # NaN fails
-        passed &= difference <= TOLERANCE
-        verdict = "ok" if difference <= TOLERANCE else "FAILED"
+        is_right = difference <= installation.TOLERANCE
+        passed &= is_right
+        verdict = "ok" if is_right else "FAILED"
         click.echo(f"  {name:<38}{verdict:<8}{difference:.1e}")
     if not passed:
         sys.exit(1)

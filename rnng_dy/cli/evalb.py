@@ -21,8 +21,9 @@ from rnng_dy.cli.paths import (
     write_output,
 )
 from rnng_dy.evaluation import evalb_report as report
-from rnng_dy.evaluation.evalb import Scores, score_systems
+from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
+from rnng_dy.evaluation.evalb_sentence import Status
 
 
 @click.command()
@@ -51,15 +52,12 @@ from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
-    Each file has one tree per line; - is standard input. A system's file may be JSON of `parse`: its first trees are
-    scored, and if it has posteriors, the expected calibration error of the brackets is a further figure. Sentences
-    that cannot be scored are reported and counted. --format evalb prints the same lines as EVALB, and stops when EVALB
-    stops because of MAX_ERROR. If the parser read other POS tags than gold, give --gold-tags; the tagging accuracy is
-    then meaningless.
+    Each file has one tree per line; - is standard input. Sentences that cannot be scored are reported and counted.
+    --format evalb prints the same lines as EVALB. If the parser read other POS tags than gold, give --gold-tags; the
+    tagging accuracy is then meaningless.
 
-    Several systems are compared on the sentences that can be scored for all of them: figures, differences in F1 of
-    all pairs with a paired bootstrap, and F1 by label. For more than two systems, p is
-    also corrected for the number of pairs by Holm's method.
+    Several systems are compared on the sentences that can be scored for all of them: figures, and differences in F1
+    of all pairs with a paired bootstrap. p is also corrected for the number of pairs by Holm's method.
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """
@@ -79,9 +77,11 @@ def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
             text = report.format_scores(*scores.values(), form)
         write_output(path, [text])
     if ".evalb" in outputs:
-        _report_errors(*scores.values())
-        return
-    if not gold_tags and (errors := sum(of.errors for of in scores.values())):
+        [found] = scores.values()
+        for number, s in found.unscorable:
+            if s.status == Status.ERROR:
+                warn(f"{number} : {s.problem}")
+    elif not gold_tags and (errors := sum(of.errors for of in scores.values())):
         warn(f"{errors} with other words than gold: if only tags differ, --gold-tags scores them")
 
 
@@ -99,15 +99,3 @@ def _names(systems: Sequence[str]) -> Sequence[str]:
         if len(set(names)) == len(names):
             return names
     raise click.UsageError("the same file twice among the systems")
-
-
-def _report_errors(scores: Scores) -> None:
-    """Print the lines that EVALB writes on standard error. Raises RnngError if MAX_ERROR stops it."""
-    for line in report.error_lines(scores):
-        warn(line)
-    stop = report.stopping_sentence(scores)
-    if stop is not None:
-        raise RnngError(
-            f"stopped at sentence {stop}: more errors than MAX_ERROR {scores.params.max_error} allows; "
-            "see that both files hold the same words, or set a higher MAX_ERROR with --params"
-        )

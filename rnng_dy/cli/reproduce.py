@@ -12,11 +12,12 @@ from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, Names, device_option
+from rnng_dy.cli.options import SAMPLES, Names, device_option
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
+from rnng_dy.settings import AT_LEAST_1
 from rnng_dy.training.presets import NAMES
 
 SOURCES = {"nltk": "no SOURCE", "trees": "three files: TRAIN DEV TEST"}

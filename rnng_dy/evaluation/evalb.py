@@ -1,14 +1,13 @@
 """Labelled bracketing scores of corpora by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
 This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels, quotes or numbers of
-rules (EVALB cuts or overwrites its memory beyond them). It raises `InputError` for faulty input, of which EVALB only
-warns: a line that is not one tree, a word without a tag, files of different numbers of lines, a bad parameter file. It
-does not print the listings of `DEBUG`.
+rules (EVALB cuts or overwrites its memory beyond them), and does not stop at `MAX_ERROR` errors. It raises `InputError`
+for faulty input, of which EVALB only warns: a line that is not one tree, a word without a tag, files of different
+numbers of lines, a bad parameter file. It does not print the listings of `DEBUG`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +17,6 @@ from oracle.brackets import parse_line
 from oracle.errors import InputError, placed
 from oracle.files import WHITE_SPACE, read_lines
 from oracle.lazy import nltk
-from oracle.parsed import ParsedSentence
 from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import (
@@ -32,8 +30,6 @@ from rnng_dy.evaluation.evalb_sentence import (
 
 NO_TREE = frozenset(["", "()", "(())"])
 """What parsers print for a sentence without a parse."""
-BINS = 10
-"""Bins of posteriors, of equal width."""
 
 
 @dataclass(frozen=True)
@@ -124,20 +120,6 @@ class Scores:
         """Words with the gold tag, percent of the words that are not deleted."""
         return percent(self.total("correct_tags"), self.total("words"))
 
-    @property
-    def calibration_error(self) -> float:
-        """Expected calibration error of the system's brackets, percent; 0 without posteriors.
-
-        It is the mean difference, over brackets, between the mean posterior and the precision of the brackets with
-        similar posteriors, in ten bins of equal width (Guo et al. 2017).
-        """
-        bins: dict[int, list[float]] = defaultdict(list)
-        for s in self.scored:
-            for posterior, is_right in s.rated:
-                bins[min(int(posterior * BINS), BINS - 1)].append(posterior - is_right)
-        surplus = [abs(sum(of_bin)) for of_bin in bins.values()]
-        return percent(sum(surplus), sum(map(len, bins.values())))
-
 
 def score(
     golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
@@ -157,17 +139,10 @@ def score(
     return Scores(tuple(sentences), params)
 
 
-def score_files(
-    gold: str, system: str, params: Params = COLLINS, gold_tags: bool = False
-) -> Scores:
-    """Score two files of one tree per line; `-` is standard input. See `score_systems`."""
-    return score_systems(gold, [system], params, gold_tags)[0]
-
-
 def score_systems(
     gold: str, systems: Sequence[str], params: Params = COLLINS, gold_tags: bool = False
 ) -> list[Scores]:
-    """Score the files of several systems; with `gold_tags`, `with_gold_tags` is applied to their trees.
+    """Score files of one tree per line; with `gold_tags`, `with_gold_tags` is applied to the systems' trees.
 
     Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
     """
@@ -179,23 +154,18 @@ def score_systems(
 
 
 def _scored_lines(
-    gold_path: str,
-    golds: Sequence[tuple[nltk.Tree, object]],
-    path: str,
-    params: Params,
-    gold_tags: bool,
+    gold_path: str, golds: Sequence[nltk.Tree], path: str, params: Params, gold_tags: bool
 ) -> Iterator[SentenceScore]:
-    for line, pair in enumerate(zip_longest(golds, read_one_per_line(path)), 1):
-        if None in pair:
-            few, many = (gold_path, path) if pair[0] is None else (path, gold_path)
+    for line, (gold, system) in enumerate(zip_longest(golds, read_one_per_line(path)), 1):
+        if gold is None or system is None:
+            few, many = (gold_path, path) if gold is None else (path, gold_path)
             message = f"the file ends before this line, which {many} has; give one tree per line"
             raise InputError(message, few, line)
-        (gold, _), (system, posteriors) = pair
         with placed(gold_path, line):
             expected = flatten(gold, params)
         with placed(path, line):
             found = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
-        yield score_flat(expected, found, params, posteriors)
+        yield score_flat(expected, found, params)
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
@@ -215,21 +185,16 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     return system
 
 
-def read_one_per_line(path: str) -> Iterator[tuple[nltk.Tree, Sequence[float] | None]]:
-    """Yield a file's trees, one per line, or the first trees of lines of JSON by `parse` with posteriors or None.
+def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
+    """Yield a file's trees, one per line (`-` is standard input).
 
-    An empty line, `()`, `(())` and JSON without trees stand for a tree without words. Raises InputError, with file and
-    line, for a line that is not one tree, and for an empty file.
+    An empty line, `()` and `(())` stand for a tree without words. Raises InputError, with file and line, for a line
+    that is not one tree, and for an empty file.
     """
     line = 0
     for line, text in read_lines(path):
-        if text.startswith("{"):
-            found = ParsedSentence.read(text, path, line).trees[:1]
-            trees = [(each.parsed(path, line), each.posteriors) for each in found]
-        else:
-            without_tree = text.strip(WHITE_SPACE) in NO_TREE
-            trees = [] if without_tree else [(parse_line(text, path, line), None)]
-        yield from trees or [(nltk.Tree("", []), None)]
+        has_tree = text.strip(WHITE_SPACE) not in NO_TREE
+        yield parse_line(text, path, line) if has_tree else nltk.Tree("", [])
     if not line:
         raise InputError("the file is empty; give one tree per line", path, 1)
 

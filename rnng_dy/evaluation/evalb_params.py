@@ -11,7 +11,7 @@ from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 
 NUMBERS = {
     "DEBUG": "",
-    "MAX_ERROR": "max_error",
+    "MAX_ERROR": "",
     "CUTOFF_LEN": "cutoff",
     "LABELED": "labelled",
     "DISC_ONLY": "",
@@ -31,7 +31,7 @@ SETS = {
 class Params:
     """The statements of a parameter file; an absent statement has EVALB's own default.
 
-    `cutoff` is in words; `max_error` only stops the listing of EVALB; `labelled` is LABELED, 0 or 1.
+    `cutoff` is in words; `labelled` is LABELED, 0 or 1.
     """
 
     delete_labels: frozenset[str] = frozenset()
@@ -41,7 +41,6 @@ class Params:
     equal_words: frozenset[tuple[str, str]] = frozenset()
     cutoff: int = 40
     labelled: bool = True
-    max_error: int = 10
 
     @classmethod
     def read(cls, path: str) -> Params:
@@ -74,14 +73,6 @@ class Params:
     def same_word(self, word: str, other: str) -> bool:
         """Return whether two words are equal, or a pair of `EQ_WORD`."""
         return word == other or _paired(word, other, self.equal_words)
-
-    def canonical(self, label: str) -> str:
-        """Return one name for labels that are equal.
-
-        >>> COLLINS.canonical("PRT"), COLLINS.canonical("NP")
-        ('ADVP', 'NP')
-        """
-        return min([label, *(a for pair in self.equal_labels if label in pair for a in pair)])
 
 
 def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> None:

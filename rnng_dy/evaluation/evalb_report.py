@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
 from oracle.errors import RnngError
 from oracle.files import indented
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
-from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, percent
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
 from rnng_dy.evaluation.significance import f1_difference, holm
 from rnng_dy.evaluation.tables import aligned
 
@@ -21,9 +20,9 @@ HEAD = """\
 RULE = "=" * 76 + "\n"
 # what C prints for 0.0 / 0.0 on x86
 NOT_A_NUMBER = "  -nan"
-CALIBRATION = "calibration_error"
 COUNTS = ("sentences", "errors", "skipped", "valid")
-RATES = (
+FIGURES = (
+    *COUNTS,
     "recall",
     "precision",
     "f1",
@@ -35,32 +34,10 @@ RATES = (
 )
 
 
-def stopping_sentence(scores: Scores) -> int | None:
-    """Return the 1-based number of the sentence at which EVALB stops: two errors beyond `MAX_ERROR`.
-
-    EVALB compares the count before the error with `MAX_ERROR`, hence two.
-    """
-    errors = [number for number, s in scores.unscorable if s.status == Status.ERROR]
-    allowed = max(scores.params.max_error + 1, 0)
-    return errors[allowed] if len(errors) > allowed else None
-
-
-def error_lines(scores: Scores) -> list[str]:
-    """Return EVALB's lines on standard error, `number : problem`, up to the sentence at which it stops."""
-    stop = stopping_sentence(scores) or scores.sentences
-    return [
-        f"{number} : {s.problem}"
-        for number, s in scores.unscorable
-        if s.status == Status.ERROR and number <= stop
-    ]
-
-
 def format_evalb(scores: Scores) -> str:
-    """Return EVALB's standard output, byte for byte; without a summary if `MAX_ERROR` stops it."""
-    stop = stopping_sentence(scores)
-    listed = scores.per_sentence if stop is None else scores.per_sentence[: stop - 1]
-    rows = "".join(_sentence_row(number, s) for number, s in enumerate(listed, 1))
-    return HEAD + RULE + rows + ("" if stop else RULE + "".join(_summary(scores)))
+    """Return EVALB's standard output, byte for byte."""
+    rows = "".join(_sentence_row(number, s) for number, s in enumerate(scores.per_sentence, 1))
+    return HEAD + RULE + rows + RULE + "".join(_summary(scores))
 
 
 def _sentence_row(number: int, s: SentenceScore) -> str:
@@ -138,23 +115,16 @@ def format_comparison(systems: Columns, form: str = ".txt") -> str:
         return indented({"systems": of_systems, "differences": found})
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
     left_out = [_not_scored(scores, name) for name, scores in systems.items()]
-    lines = [_table(common), "\n", *map(_difference_line, found), _by_label(common), *left_out]
+    lines = [_table(common), "\n", *map(_difference_line, found), *left_out]
     return some * (scored < every) + "".join(lines)
-
-
-def figures(columns: Columns) -> dict[str, list[float]]:
-    """Return the rows of a table; the calibration error is among them only if there are posteriors."""
-    names = [*COUNTS, *RATES]
-    if any(s.rated for scores in columns.values() for s in scores.scored):
-        names.append(CALIBRATION)
-    return {name: [getattr(scores, name) for scores in columns.values()] for name in names}
 
 
 def _table(columns: Columns) -> str:
     """Return a table for people (percent; crossing per sentence)."""
     rows = [("", *columns)]
-    for name, values in figures(columns).items():
+    for name in FIGURES:
         digits = "d" if name in COUNTS else ".2f"
+        values = (getattr(scores, name) for scores in columns.values())
         title = name.replace("_", " ").capitalize()
         rows.append((title, *(f"{value:{digits}}" for value in values)))
     return aligned(rows)
@@ -189,29 +159,6 @@ def _difference_line(found: dict[str, Any]) -> str:
     return ("F1 of {second} less {first}: " + figures + "\n").format(**found)
 
 
-def _by_label(systems: Columns) -> str:
-    """Return a table of the F1 of each system by label; frequent labels are first."""
-    rows = sorted(f1_by_label([*systems.values()]).items(), key=lambda row: (-row[1][0], row[0]))
-    cells = [(label, str(gold), *(f"{f1:.2f}" for f1 in of)) for label, (gold, of) in rows]
-    return "\n" + aligned([("label", "gold", *systems), *cells])
-
-
-def f1_by_label(systems: Sequence[Scores]) -> dict[str, tuple[int, list[float]]]:
-    """Return, for each label, the number of gold brackets and the F1 of each system in percent."""
-    totals = [[Counter[str](), Counter[str](), Counter[str]()] for _ in systems]
-    for system, of_system in zip(systems, totals, strict=True):
-        for sentence in system.scored:
-            for total, labels in zip(of_system, sentence.labels, strict=True):
-                total.update(labels)
-    return {
-        label: (
-            totals[0][0][label],
-            [percent(2 * both[label], gold[label] + of[label]) for gold, of, both in totals],
-        )
-        for label in {label for of in totals for counts in of for label in counts}
-    }
-
-
 def to_json(scores: Scores) -> dict[str, object]:
     """Return the figures of `all` and `short` sentences (up to `cutoff` words), and the `unscorable` ones."""
     short = scores.up_to(scores.params.cutoff)
@@ -220,19 +167,14 @@ def to_json(scores: Scores) -> dict[str, object]:
         "short": _figures(short),
         "cutoff": scores.params.cutoff,
         "unscorable": [
-            {
-                "sentence": n,
-                "status": s.status.name.lower(),
-                "length": s.length,
-                "problem": s.problem,
-            }
+            {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}
             for n, s in scores.unscorable
         ],
     }
 
 
 def _figures(scores: Scores) -> dict[str, float]:
-    rates = {name: values[0] for name, values in figures({"all": scores}).items()}
     brackets = ("matched", "gold", "system", "crossing")
     totals = {f"{name}_brackets": scores.total(name) for name in brackets}
-    return {**rates, **totals, **{name: scores.total(name) for name in ("words", "correct_tags")}}
+    totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
+    return {name: getattr(scores, name) for name in FIGURES} | totals

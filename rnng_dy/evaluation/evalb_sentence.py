@@ -7,8 +7,8 @@ kept it.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -53,10 +53,6 @@ class SentenceScore:
     """Numbers of the gold brackets that the system's tree lacks."""
     wrong: frozenset[int] = frozenset()
     """Numbers of the system's brackets that the gold tree lacks."""
-    labels: tuple[Counter[str], ...] = ()
-    """The labels of the gold brackets, the system's, and the matched ones; labels that are equal have one name."""
-    rated: tuple[tuple[float, bool], ...] = ()
-    """The posterior of each system bracket that counts, if it has one, and whether it matches."""
 
     @property
     def f1(self) -> float:
@@ -164,13 +160,8 @@ def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS)
     return score_flat(flatten(gold, params), flatten(system, params), params)
 
 
-def score_flat(
-    gold: Sentence, system: Sentence, params: Params, posteriors: Sequence[float] | None = None
-) -> SentenceScore:
-    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them.
-
-    `posteriors` are those of the system's constituents, from the top down.
-    """
+def score_flat(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
+    """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them."""
     length = gold.length
     if not system.words:
         return SentenceScore(Status.SKIPPED, length, problem="No words in the system's tree")
@@ -185,8 +176,6 @@ def score_flat(
             return SentenceScore(Status.ERROR, length, problem=problem)
     golds, systems = gold.counted_brackets(params), system.counted_brackets(params)
     pairs = matches(golds, systems, params)
-    wrong = systems.keys() - pairs.values()
-    brackets = golds.values(), systems.values(), [golds[number] for number in pairs]
     return SentenceScore(
         Status.SCORED,
         length,
@@ -197,9 +186,7 @@ def score_flat(
         words=len(gold.words),
         correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
         missed=frozenset(golds.keys() - pairs.keys()),
-        wrong=frozenset(wrong),
-        labels=tuple(Counter(params.canonical(label) for label, *_ in of) for of in brackets),
-        rated=tuple((posteriors[n], n not in wrong) for n in systems) if posteriors else (),
+        wrong=frozenset(systems.keys() - pairs.values()),
     )
 
 

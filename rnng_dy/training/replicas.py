@@ -25,9 +25,9 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
-from rnng_dy.memory import limit_memory
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import load_sent, loaded
+from rnng_dy.process import limit_memory
 from rnng_dy.training.examples import Examples
 from rnng_dy.training.updates import Diverged, Gradients, PartialLoss, Updater, total_loss
 

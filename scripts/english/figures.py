@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
-from rnng_dy.evaluation.evalb import Scores, score_files
+from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.evalb_sentence import SentenceScore
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import BESIDE
@@ -120,7 +120,7 @@ def decode(name: str) -> None:
 
 def scores(gold: str, system: str, gold_tags: bool = True) -> tuple[SentenceScore, ...]:
     """Return the score of each tree of a system's file."""
-    return score_files(gold, system, gold_tags=gold_tags).per_sentence
+    return score_systems(gold, [system], gold_tags=gold_tags)[0].per_sentence
 
 
 if __name__ == "__main__":

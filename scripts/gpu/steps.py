@@ -19,7 +19,7 @@ import numpy as np
 
 from rnng_dy import engine
 from rnng_dy.engine import dy
-from rnng_dy.selfcheck import growth_difference
+from rnng_dy.installation import growth_difference
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 from scripts.gpu.data import examples_of, new_model, write_data

@@ -15,7 +15,7 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.errors import InputError, RnngError
 from oracle.files import replacing
-from rnng_dy import memory, parallel
+from rnng_dy import parallel
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
@@ -221,7 +221,7 @@ def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeyp
 
 LIMITED = """
 import resource
-from rnng_dy.memory import limit_memory
+from rnng_dy.process import limit_memory
 limit_memory({processes})
 print(resource.getrlimit(resource.RLIMIT_DATA)[0])
 """
@@ -229,7 +229,7 @@ print(resource.getrlimit(resource.RLIMIT_DATA)[0])
 
 def test_memory_is_limited_to_a_share_of_what_is_there():
     one, two = (int(run(None, LIMITED.format(processes=n), command=PYTHON).stdout) for n in (1, 2))
-    assert 0 < two < one < memory.total_memory() + 2**30
+    assert 0 < two < one < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") + 2**30
 
 
 PYTHON_CALLS = """

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 import pytest
 
-from oracle.errors import RnngError
-from rnng_dy import memory
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
 from rnng_dy.vocabulary import UnseenSymbolError
 
@@ -24,13 +22,6 @@ def test_discounts_are_chen_and_goodmans():
 def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
     # 4 has that of 3, which no n-gram has
     assert discounts([1] * 6 + [4]) == pytest.approx((0, 0.5, 1.0, 1.5))
-
-
-def test_memory_is_needed_for_each_word_of_each_ngram(monkeypatch):
-    # 12 n-grams of each of 100 orders, of 50 words on average; a reference to each has 8 bytes
-    monkeypatch.setattr(memory, "available_memory", lambda: 12 * 100 * 50 * 8)
-    with pytest.raises(RnngError, match="use a lower --order"):
-        KneserNey(SENTENCES, [], order=100)
 
 
 def test_a_model_of_words_without_a_file_segments_text():

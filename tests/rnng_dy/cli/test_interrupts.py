@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rnng_dy.cli import evalb
-from rnng_dy.interrupts import ending_at_once
+from rnng_dy.process import ending_at_once
 
 from ...commands import COMMAND, PYTHON, invoke, run, started, until
 

@@ -11,7 +11,7 @@ import pytest
 from oracle.blocks import read_oracle
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
-from rnng_dy.evaluation.evalb import score_files
+from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.posterior import posterior
 from tests.commands import invoke
@@ -137,7 +137,7 @@ def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
         lines = (tmp_path / "map").read_text().split("\n")[:-1]
         assert [bool(line) for line in lines] == [True, False, True, False][:count]
     # EVALB skips the empty lines
-    scores = score_files(str(tmp_path / "gold"), str(tmp_path / "map"))
+    [scores] = score_systems(str(tmp_path / "gold"), [str(tmp_path / "map")])
     assert (scores.sentences, scores.skipped, scores.valid, scores.f1) == (4, 2, 2, 100)
 
 

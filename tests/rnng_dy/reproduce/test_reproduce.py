@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from oracle.samples import read_likelihoods
-from rnng_dy.evaluation.evalb import score_files
+from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.perplexity import gap
 from rnng_dy.reproduce.report import markdown
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
@@ -78,7 +78,9 @@ def test_numbers_are_those_of_the_files(done):
             ("alone", "beam"),
         ):
             files = (out / f"{system}-{seed}.{suffix}.trees" for seed in (1, 2))
-            expected = [score_files(str(out / "test.trees"), str(file)).f1 for file in files]
+            expected = [
+                found.f1 for found in score_systems(str(out / "test.trees"), map(str, files))
+            ]
             row = row_of(found["Labelled F1 on the test part"], trees=KINDS[kind], system=system)
             assert row["values"] == pytest.approx(expected)
         rerank = ("rerank", out / f"{system}-1.props", out / f"{system}-1.likelihoods")
