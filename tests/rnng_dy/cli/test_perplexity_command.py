@@ -110,7 +110,7 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
         perplexity("-o", "two.tsv", "-o", "two.trees", code=2)
         assert (folder / "two.tsv.part").exists()
     with monkeypatch.context() as patch:
-        patch.setattr(module.marginals, "marginal_lines", lambda *given: pytest.fail())
+        patch.setattr(module, "_lines", lambda *given: pytest.fail())
         perplexity("-o", "two.tsv", "-o", "two.trees", "--resume")
     assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
     assert not (folder / "two.tsv.part").exists()
