@@ -17,14 +17,14 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
+from rnng_dy import model_card
 from rnng_dy.model_paths import (
-    ABOUT,
     CONFIG,
     PARAMETERS,
     VECTORS,
@@ -141,9 +141,7 @@ def save_training(
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def export(
-    model, output: str | os.PathLike[str] | IO[bytes], half: bool = False, about: Any = None
-) -> None:
+def export(model, output: str | os.PathLike[str], half: bool, about: model_card.About) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
     `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
@@ -152,18 +150,15 @@ def export(
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, np.float16 if half else None)
-        if about:
-            (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w") as archive:
+        model_card.write(folder, about)
+        with (
+            locked(output),
+            replacing(output, binary=True) as file,
+            zipfile.ZipFile(file, "w") as archive,
+        ):
             for name, path in sorted(model_files(folder).items()):
                 member = zipfile.ZipInfo(name, _DATE)
                 archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
-    if isinstance(output, str | os.PathLike):
-        with locked(output), replacing(output, binary=True) as file:
-            file.write(stream.getvalue())
-    else:
-        output.write(stream.getvalue())
 
 
 def _write_json(path: Path, content: Mapping[str, object]) -> None:

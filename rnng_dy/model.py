@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
 import nltk
 import numpy as np
@@ -22,31 +20,24 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
 from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
-from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
+ParseResult: TypeAlias = tuple[nltk.Tree | None, str]
+"""A sentence's tree and an empty string, or None and the reason why it has no tree."""
+TOO_LONG = "it does not fit into memory"
 
 
 class Model:
     """Base class of models, each of which holds a network and all else that it is saved with.
 
-    Pickling or copying a model writes and reads the files of its folder, without a training state.
+    A model cannot be copied or pickled: each process loads its own.
     """
 
     kind: ClassVar[str]
     """Name in config.json and on the command line."""
-    title: ClassVar[str]
-    """Title of the model card."""
-    use: ClassVar[str] = (
-        'model = rnng_dy.load("MODEL")  # this model\n'
-        'print(model.surprisals_of("It works. So it does."))  # in bits, word by word'
-    )
-    """Example in Python for the model card, with MODEL as the folder."""
-    score_title: ClassVar[str]
-    """The score on development data, with the events that it covers."""
     generates_words: ClassVar[bool] = True
     """Whether the model gives probabilities of words, and is trained on generative oracles."""
     has_trees: ClassVar[bool] = True
@@ -215,11 +206,6 @@ class Model:
         about = model_card.exported(self.about, self.kind, half, licence, data)
         checkpoint.export(self, path, half, about)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        stream = io.BytesIO()
-        checkpoint.export(self, stream)
-        return _from_archive, (type(self), stream.getvalue())
-
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:
         """Read a model folder or an archive.
@@ -291,9 +277,3 @@ class Model:
             self.spelling = SpellingModel.load(folder / SPELLING, *words)
         if (folder / TEXT).is_file():
             self.segmenter = Segmenter.load(folder / TEXT)
-
-
-def _from_archive(kind: type[Model], content: bytes) -> Model:
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    archive.filename = "pickled model"
-    return kind.load(zipfile.Path(archive))

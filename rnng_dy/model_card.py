@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from oracle.files import reading, replacing
-from rnng_dy import registry
 from rnng_dy.model_paths import ABOUT, Folder, located
 
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
 """Sections of named values; `training.about` defines them."""
-
-TITLES = {
-    "terms": "Terms of use",
-    "sizes": "Dimensions",
-    "scores": "Best scores on the development data",
-    "corpus": "Training corpus",
-    "training": "Training so far",
-    "data": "Hashes of the data",
-    "resumed": "Resumed with",
-}
-"""Titles of sections that are not called as in about.json."""
 
 
 def read(folder: str | Folder) -> About | None:
@@ -58,25 +45,19 @@ def exported(
     """Return the sections of an archive: how its arrays are rounded, and the terms of use of model and data."""
     about = about or {}
     model = {"kind": kind, **about.get("model", {})}
-    # an archive that is exported again without `half` has float32
-    model.pop("arrays", None)
     if half:
         model["arrays"] = "float16; the scores are of float32"
     given = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
-    terms = {"terms": {**about.get("terms", {}), **given}} if given else {}
-    return {**about, "model": model, **terms}
+    terms = {**about.get("terms", {}), **given}
+    return {**about, "model": model, **({"terms": terms} if terms else {})}
 
 
 def card(about: About) -> str:
-    """Return the model card in Markdown."""
-    name: Any = about.get("model", {}).get("kind")
-    known = registry.kind(name) if name in registry.KINDS else None
-    title = known.title if known else _text(name)
-    parts = [f"# {title}", "; ".join(["A model of rnng_dy", *training_of(about)]) + "."]
-    if known:
-        parts += ["## How to use it", f"```python\nimport rnng_dy\n\n{known.use}\n```"]
+    """Return the model card in Markdown: a table for each section."""
+    parts = ["# A model of rnng_dy"]
     for name, section in about.items():
-        parts += [f"## {TITLES.get(name, _text(name.capitalize()))}", *_section(section)]
+        rows = [f"| {_text(key)} | {_text(value)} |" for key, value in section.items()]
+        parts += [f"## {_text(name.capitalize())}", "\n".join(["| | |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -92,11 +73,13 @@ def best_score(about: About) -> str | None:
     >>> best_score({"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 5094}})
     'dev F1 87.51 (scored with gold tags)'
     """
-    scores, name = about.get("scores", {}), about.get("model", {}).get("kind")
-    title = registry.kind(name).score_title if name in registry.KINDS else "perplexity"
-    for key, shown, more in (("f1", "F1", " (scored with gold tags)"), ("perplexity", title, "")):
-        if isinstance(scores.get(key), float):
-            return f"dev {shown} {scores[key]:.2f}{more}"
+    scores = about.get("scores", {})
+    if isinstance(f1 := scores.get("f1"), float):
+        return f"dev F1 {f1:.2f} (scored with gold tags)"
+    # an infinite perplexity is recorded as None
+    if isinstance(perplexity := scores.get("perplexity"), float):
+        events = " of words and trees" if about.get("model", {}).get("kind") == "generative" else ""
+        return f"dev perplexity{events} {perplexity:.2f}"
     return None
 
 
@@ -106,24 +89,12 @@ def trained_on(about: About) -> str | None:
     >>> trained_on({"corpus": {"sentences": 3396, "words": 81234}})
     '3,396 sentences, 81,234 words'
     """
-    counts = [about.get("corpus", {}).get(name) for name in ("sentences", "words")]
-    if not all(isinstance(count, int) for count in counts):
-        return None
-    return f"{counts[0]:,} sentences, {counts[1]:,} words"
-
-
-def _section(values: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the Markdown of a section: a command as it can be typed again, the rest as a table."""
-    command = values.get("command")
-    if isinstance(command, str):
-        yield f"```sh\n{_printable(command)}\n```"
-    rows = [f"| {_text(n)} | {_text(x)} |" for n, x in values.items() if n != "command"]
-    if rows:
-        yield "\n".join(["| | |", "|---|---|", *rows])
+    corpus = about.get("corpus")
+    return corpus and "{sentences:,} sentences, {words:,} words".format(**corpus)
 
 
 def _text(value: Value) -> str:
-    r"""Return a value as it stands in a table.
+    r"""Return a value as it stands in a table: one line, without characters that control a terminal.
 
     >>> _text("a|b") == r"a\|b", _text(1234), _text(True), _text(None)
     (True, '1,234', 'yes', 'none')
@@ -131,10 +102,6 @@ def _text(value: Value) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     if isinstance(value, str):
-        return re.sub(r"[\\|]", r"\\\g<0>", _printable(value))
+        printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
+        return re.sub(r"[\\|]", r"\\\g<0>", printable)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-
-
-def _printable(text: str) -> str:
-    """Return text on one line, with escapes for unprintable characters, such as those that control a terminal."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -10,9 +10,8 @@ from itertools import pairwise
 from oracle.errors import RnngError
 from oracle.tokens import split_tokens
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
-from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
-from rnng_dy.spelling import SpellingModel
+from rnng_dy.spelling import SpellingModel, required_spelling
 from rnng_dy.text.segmenter import Segmenter
 
 

@@ -17,13 +17,13 @@ from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
-from rnng_dy.open_vocabulary import read_words
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.next_words import entropy
 from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
@@ -88,8 +88,6 @@ class LstmLanguageModel(Model, Scorer):
     """
 
     kind = "lstm-lm"
-    title = "LSTM language model"
-    score_title = "perplexity"
     has_trees = False
     # version 0.1.0 wrote this key
     config_defaults: ClassVar = {"composition": None}

@@ -13,8 +13,8 @@ from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import AT_LEAST_1
 from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.settings import AT_LEAST_1
 
 
 @click.command()

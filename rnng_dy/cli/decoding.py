@@ -7,9 +7,10 @@ from collections.abc import Callable
 import click
 
 from rnng_dy.cli.option_groups import flag_given, together
-from rnng_dy.cli.options import AT_LEAST_1, SAMPLES, FiniteRange, seed_option
+from rnng_dy.cli.options import SAMPLES, seed_option
 from rnng_dy.cli.paths import GENERATIVE
 from rnng_dy.search.decoding import BESIDE, BEST, MBR, Wanted
+from rnng_dy.settings import AT_LEAST_1, FiniteRange
 
 
 def _wanted(

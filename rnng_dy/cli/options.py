@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection
-from dataclasses import Field
 from functools import partial
 
 import click
@@ -12,22 +10,9 @@ import click
 from oracle.transitions import SYSTEMS
 from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
 from rnng_dy.models.composition import COMPOSITIONS
+from rnng_dy.settings import FiniteRange
 
-AT_LEAST_1 = click.IntRange(min=1)
 SAMPLES = click.IntRange(1, 10**9)
-
-
-class FiniteRange(click.FloatRange):
-    """A range of numbers without NaN and infinities, which Python's `float` accepts."""
-
-    name = "number"
-
-    def convert(self, value, param, ctx) -> float:
-        """See click."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is no finite number.", param, ctx)
-        return number
 
 
 class LiveChoice(click.Choice):
@@ -64,16 +49,6 @@ class Names(click.ParamType):
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
-
-
-def type_of(of: Field) -> click.ParamType:
-    """Return the type of a setting's option."""
-    numbers = of.metadata["range"]
-    return {
-        "str": click.Choice(of.metadata["choices"]),
-        "int": click.IntRange(*numbers),
-        "float": FiniteRange(*numbers),
-    }[of.type]
 
 
 class SectionOption(click.Option):

@@ -25,11 +25,11 @@ from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import chosen_scorer, scorer_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
-from rnng_dy.open_vocabulary import required_spelling, with_open_classes
 from rnng_dy.results import Results
 from rnng_dy.search import marginals
 from rnng_dy.search.marginals import Marginal
 from rnng_dy.search.surprisal import SearchOptions, search_batches
+from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
 
 DEFAULT = "english-generative"

@@ -9,7 +9,7 @@ import click
 
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import FiniteRange, Names
+from rnng_dy.cli.options import Names
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
@@ -22,6 +22,7 @@ from rnng_dy.evaluation.reading_tables import (
 )
 from rnng_dy.evaluation.reading_times import EXCLUSIONS, rows_used, run_study
 from rnng_dy.evaluation.tables import CSV, joined
+from rnng_dy.settings import FiniteRange
 
 
 def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:

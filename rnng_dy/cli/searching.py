@@ -10,8 +10,9 @@ import click
 
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import all_of, flag_given
-from rnng_dy.cli.options import LiveChoice, type_of
+from rnng_dy.cli.options import LiveChoice
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
+from rnng_dy.settings import type_of
 
 
 def _options(without: Collection[str]) -> Iterator[Callable]:

@@ -39,9 +39,9 @@ from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
-from rnng_dy.open_vocabulary import required_spelling
 from rnng_dy.parallel import fitting
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.spelling import required_spelling
 
 DEFAULT_MODEL = "english-generative"
 SENTENCES = 32

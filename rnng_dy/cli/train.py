@@ -21,12 +21,10 @@ from rnng_dy.cli.option_groups import all_of, typed_command
 from rnng_dy.cli.options import (
     COMPOSITION,
     TRANSITIONS,
-    FiniteRange,
     LiveChoice,
     Sectioned,
     device_options,
     in_section,
-    type_of,
 )
 from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.engine import CPU
@@ -34,8 +32,8 @@ from rnng_dy.models.composition import DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.process import ending_at_once, keep_from_collection, limit_memory, stopping, tidy
-from rnng_dy.settings import option_name
-from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes
+from rnng_dy.settings import FiniteRange, type_of
+from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
 data, model, training, running = map(in_section, ("Data", "Model", "Training", "Run"))
@@ -60,7 +58,7 @@ def options_of(settings: type, option: Callable) -> Callable:
 def set_option(sizes: type) -> Callable:
     """Return the option --set, which gives settings by name, with numbers as numbers."""
     settings = (*fields(Settings), *fields(sizes))
-    names = [option_name(of) for of in settings if of.name not in OPTIONS]
+    names = [option_name(of.name) for of in settings if of.name not in OPTIONS]
 
     def by_name(_ctx, _param, values: Sequence[str]) -> dict[str, int | float | str]:
         given = dict(text.partition("=")[::2] for text in values)

@@ -10,12 +10,12 @@ from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
 from rnng_dy.evaluation.records import Analysis, WordRecord, with_spellings
-from rnng_dy.open_vocabulary import read_words, required_spelling
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import beam_of, read_word, word_probabilities
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SEARCHES, SearchOptions, analysis, record
 from rnng_dy.search.word_search import Search, SearchState
+from rnng_dy.spelling import read_words, required_spelling
 
 
 class Reader:

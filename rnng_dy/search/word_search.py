@@ -16,8 +16,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from oracle.transitions import SHIFT, TransitionSystem
-from rnng_dy.search.model import Configuration, unlinked
-from rnng_dy.settings import AT_LEAST_1, NOT_NEGATIVE, Range, setting
+from rnng_dy.models.configuration import Configuration
+from rnng_dy.search.model import unlinked
+from rnng_dy.settings import COUNT, NOT_NEGATIVE, setting
 
 T = TypeVar("T")
 
@@ -110,16 +111,14 @@ class SearchOptions:
 
     search: str = "beam"
     """Name of the search: `beam`, `particles`, `variable`, or that of a plugin."""
-    beam: int = setting("Beam: partial trees kept after a round.", 100, AT_LEAST_1)
+    beam: int = setting("Beam: partial trees kept after a round.", 100)
     fast_track: int = setting("Beam: more partial trees, which reach the word.", 5, NOT_NEGATIVE)
-    word_beam: int = setting("Beam: partial trees kept for the next word.", 10, AT_LEAST_1)
+    word_beam: int = setting("Beam: partial trees kept for the next word.", 10)
     sum_all: bool = False
     """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
-    particles: int = setting("Particles or variable: number of particles.", 1000, Range(1, 10**9))
-    runs: int = setting(
-        "Particles: independent runs; from 2 on with standard errors.", 1, Range(1, 10**4)
-    )
+    particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
+    runs: int = setting("Particles: independent runs; from 2 on with standard errors.", 1, COUNT)
     threshold: float = 0.5
     """Particles: resample when the effective sample size is below this share of the particles."""
     seed: int = 1

@@ -6,38 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import click
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.settings import (
-    AT_LEAST_1,
-    NOT_NEGATIVE,
-    POSITIVE,
-    RATE,
-    Range,
-    mistake,
-    option_name,
-    setting,
-)
+from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, mistake, setting
+from rnng_dy.sizes import option_name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Settings of a training. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
 
-    epochs: int = setting("Passes over the training data.", numbers=AT_LEAST_1)
-    dropout: float = setting("Dropout rate.", numbers=RATE)
+    epochs: int = setting("Passes over the training data.")
+    dropout: float = setting("Dropout rate.", kind=RATE)
     optimizer: str = setting(
-        "Rule that turns gradients into updates.", "sgd", choices=("sgd", "adam")
+        "Rule that turns gradients into updates.", "sgd", click.Choice(["sgd", "adam"])
     )
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
     schedule: str = setting(
         "Decrease of the learning rate: inverse (see decay), or linear to 0.",
         "inverse",
-        choices=("inverse", "linear"),
+        click.Choice(["inverse", "linear"]),
     )
     decay: float = setting(
-        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", numbers=NOT_NEGATIVE
+        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", kind=FiniteRange(0)
     )
     clip: float = setting(
         "Largest global norm of gradients; larger ones are scaled down.", 5.0, POSITIVE
@@ -46,11 +39,11 @@ class Settings:
         "Share by which each update shrinks the parameters that it uses.", 1e-6, RATE
     )
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
-    batch_size: int = setting("Sentences per update.", 1, AT_LEAST_1)
+    batch_size: int = setting("Sentences per update.", 1)
     unknown_probability: float = setting(
         "Probability that a word that occurs once in training is replaced by its class of unknown words.",
         0.5,
-        Range(0, 1),
+        FiniteRange(0, 1),
     )
     gold: int = setting(
         "Number of the training sentences, from the first on, that --gold-weight is about.",
@@ -58,24 +51,21 @@ class Settings:
         NOT_NEGATIVE,
     )
     gold_weight: int = setting(
-        "Times that each of the first --gold training sentences is in an epoch.", 1, AT_LEAST_1
+        "Times that each of the first --gold training sentences is in an epoch.", 1
     )
-    first_evaluation: int = setting(
-        "Sentences before the first evaluation on the dev data.", numbers=AT_LEAST_1
-    )
-    evaluate_every: int = setting("Sentences between evaluations.", numbers=AT_LEAST_1)
-    evaluate_from_epoch: int = setting("Full epochs before any evaluation.", numbers=NOT_NEGATIVE)
+    first_evaluation: int = setting("Sentences before the first evaluation on the dev data.")
+    evaluate_every: int = setting("Sentences between evaluations.")
+    evaluate_from_epoch: int = setting("Full epochs before any evaluation.", kind=NOT_NEGATIVE)
     patience: int = setting(
         "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
     )
-    checkpoint_every: int = setting("Sentences between saved training states.", 2500, AT_LEAST_1)
+    checkpoint_every: int = setting("Sentences between saved training states.", 2500)
     """Every evaluation also saves a training state."""
-    report_every: int = setting("Sentences between records in log.jsonl.", 500, AT_LEAST_1)
-    seed: int = setting("Random seed of the training.", 1, Range(0, 2**32 - 1))
+    report_every: int = setting("Sentences between records in log.jsonl.", 500)
+    seed: int = setting("Random seed of the training.", 1, click.IntRange(0, 2**32 - 1))
     jobs: int = setting(
         "Number of processes among which each minibatch is divided; models differ slightly with it.",
         1,
-        AT_LEAST_1,
     )
     """Presets give the number for the CPU; a GPU takes one process."""
 
@@ -206,7 +196,7 @@ def settings_and_sizes(
     for table in (Settings, kind.sizes_type):
         parts.append({})
         for of in fields(table):
-            if (name := option_name(of)) in given:
+            if (name := option_name(of.name)) in given:
                 value = parts[-1][of.name] = given.pop(name)
                 if why := mistake(of, value):
                     raise RnngError(f"{name}: {why}")

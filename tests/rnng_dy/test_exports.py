@@ -98,8 +98,6 @@ def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
     assert again.about["model"]["arrays"].startswith("float16")
     assert again.updates == 7
-    again.export(tmp_path / "whole.zip")
-    assert "arrays" not in rnng_dy.load(tmp_path / "whole.zip").about["model"]
     # the rounded numbers are exact in float32: a folder of them is the same model
     again.save(tmp_path / "saved")
     assert rnng_dy.load(tmp_path / "saved").log_prob(TREE) == again.log_prob(TREE)
@@ -124,7 +122,7 @@ def test_terms_go_with_the_model_and_on_the_card(parser, tmp_path):
         "terms": {"licence": "CC BY 4.0", "data": "my treebank"},
     }
     card = model_card.card(again.about)
-    assert "## Terms of use" in card and "| licence | CC BY 4.0 |" in card
+    assert "## Terms\n" in card and "| licence | CC BY 4.0 |" in card
     again.export(tmp_path / "b.zip", licence="none")
     terms = rnng_dy.load(tmp_path / "b.zip").about["terms"]
     assert terms == {"licence": "none", "data": "my treebank"}

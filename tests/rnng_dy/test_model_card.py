@@ -30,8 +30,6 @@ def cells(line):
 
 def test_a_card_says_what_the_model_is(parser):
     text = model_card.card(parser.about)
-    assert text.startswith("# Parser q(y | x)")
-    assert 'rnng_dy.load("MODEL")' in text
     rows = dict(map(cells, re.findall(r"^\|.*\|$", text, re.M)))
     assert rows["sentences"] == "120"
     assert rows["parameters"] == f"{parser.store.count():,}"

@@ -17,8 +17,7 @@ from oracle.files import replacing
 from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.cli.train import OPTIONS
-from rnng_dy.settings import option_name
-from rnng_dy.sizes import ParserSizes, Sizes
+from rnng_dy.sizes import ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, settings_for
 from rnng_dy.training.progress import saved_state
 from tests.commands import invoke
@@ -94,7 +93,9 @@ def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
 
 
 def test_every_number_option_arrives(data):
-    assert VALUES.keys() == {option_name(of) for of in (*fields(Settings), *fields(ParserSizes))}
+    assert VALUES.keys() == {
+        option_name(of.name) for of in (*fields(Settings), *fields(ParserSizes))
+    }
     options = [
         x
         for k, v in VALUES.items()

@@ -147,7 +147,7 @@ def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
     ("settings", "says"),
     [
         ({"epochs": 0}, "epochs: 0 is not in the range x>=1."),
-        ({"dropout": 1}, "dropout: 1 is not in the range 0<=x<1."),
+        ({"dropout": 1}, "dropout: 1.0 is not in the range 0<=x<1."),
         ({"learning_rate": float("nan")}, "learning_rate: nan is no finite number."),
         ({"epochs": "many"}, "epochs: 'many' is not a valid integer range."),
         ({"optimizer": "sdg"}, "optimizer: 'sdg' is not one of 'sgd', 'adam'."),
