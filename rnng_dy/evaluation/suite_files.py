@@ -16,7 +16,6 @@ from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 from oracle.numerals import is_whole_number
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.suites import (
-    METRICS,
     Condition,
     Item,
     Prediction,
@@ -96,7 +95,6 @@ def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter 
         return Suite(
             Path(path).stem,
             path,
-            "sum",
             {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
             tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
             tuple(
@@ -176,9 +174,8 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     with reading(path):
         content = _read_json(text)
         meta = content.get("meta", {})
-        metric = meta.get("metric", "sum")
-        if metric not in METRICS:
-            raise RnngError(f"the metric {metric!r} is none of {', '.join(METRICS)}")
+        if meta.get("metric", "sum") != "sum":
+            raise RnngError(f"the metric {meta['metric']!r} is not the sum of surprisals")
         names = {int(number): str(name) for number, name in content.get("region_meta", {}).items()}
         # files of Hu et al. have their predictions as texts in `meta`, with an empty list here
         texts = [{"formula": text} for text in meta.get("string_predictions", [])]
@@ -194,7 +191,7 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     for i, of_item in found:
         with reading(path, remedy=f"see item {i} of the file"):
             items.append(_item(of_item, tokenize))
-    return Suite(name, path, metric, names, tuple(formulas), tuple(items))
+    return Suite(name, path, names, tuple(formulas), tuple(items))
 
 
 def _prediction(ordinal: int, content: Any) -> Prediction:

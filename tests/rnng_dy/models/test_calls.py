@@ -218,7 +218,7 @@ def test_load_finds_the_class_and_all_of_the_model(parser, generator, lm, tmp_pa
 def test_load_on_another_device_than_the_one_that_runs_is_refused(generator, tmp_path):
     generator.save(tmp_path / "m")
     assert rnng_dy.load(tmp_path / "m", device="cpu").kind == "generative"
-    with pytest.raises(RnngError, match="DyNet already runs with"):
+    with pytest.raises(RnngError, match="DyNet already runs on cpu; it cannot change to cuda:0"):
         rnng_dy.load(tmp_path / "m", device="cuda")
 
 
