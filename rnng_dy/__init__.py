@@ -97,7 +97,7 @@ def load(
 
     # before DyNet is loaded
     kind = registry.kind_of(os.fspath(folder))
-    engine.start_on(device)
+    engine.start(device)
     return kind.load(folder)  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
 import nltk
 import numpy as np
@@ -20,12 +20,14 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
 from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
-from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
+ParseResult: TypeAlias = tuple[nltk.Tree | None, str]
+"""A sentence's tree and an empty string, or None and the reason why it has no tree."""
+TOO_LONG = "it does not fit into memory"
 
 
 class Model:

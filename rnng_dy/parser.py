@@ -20,13 +20,12 @@ from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.model import Model
+from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
-from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import log_probs
 from rnng_dy.sizes import ParserSizes

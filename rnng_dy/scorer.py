@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from oracle.errors import RnngError
+from oracle.sentences import SourceSentence
 from oracle.tokens import split_tokens
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
 from rnng_dy.evaluation.word_tables import WordTable
@@ -157,6 +158,12 @@ class Scorer:
         `unkified` are the words as the scorer should read them, None to derive them.
         """
         raise NotImplementedError
+
+    def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
+        """Return log p of sentences and their ends in nats; not finite where a surprisal is missing."""
+        tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+        records = self.records_of(tokens, unkified)
+        return [-math.log(2) * math.fsum(record.surprisal for record in of) for of in records]
 
     def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
         """Return the entropy of the next word in bits before each word and before the end of each sentence.

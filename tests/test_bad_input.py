@@ -186,7 +186,6 @@ CASES = [
     ("trees that are missing", None, "reproduce trees bad good.trees good.trees -o new", "bad"),
     ("a seed that is too high", None, "reproduce nltk --seeds 99999999999 -o new", "2^32 - 1"),
     ("seeds that are no numbers", None, "reproduce nltk --seeds 1,x -o new", "1,x"),
-    ("tags that are no files", None, "reproduce nltk --tags a,b -o new", "three files"),
     ("stages that do not exist", None, "reproduce nltk --stages cook -o new", "cook"),
     ("a composition of words", None,
      "train lstm-lm --train good.gen.oracle --dev good.gen.oracle --model new --composition buggy", "compos"),

@@ -22,7 +22,7 @@ from rnng_dy.training.presets import NAMES
 
 SOURCES = {"nltk": "no SOURCE", "trees": "three files: TRAIN DEV TEST"}
 """What a corpus needs, if not a folder."""
-MADE_TAGS = ("jackknife", "gold", "none")
+TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
 FOLDER = click.Path(file_okay=False, resolve_path=True)
 
@@ -67,25 +67,17 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
 @device_option
 @click.option(
     "--tags",
+    type=click.Choice(TAGS),
     default="jackknife",
-    metavar="jackknife|gold|none|TRAIN,DEV,TEST",
-    help="POS tags for the parser: a tagger's, gold, none, or files of word_TAG.",
+    help="POS tags for the parser: a tagger's, gold, or none.",
 )
 @click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
 @click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
 @click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
 @click.option("--hidden", type=AT_LEAST_1, help="Size of all layers, not the paper's.")
 @click.option("--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence.")
-@click.option(
-    "--beam",
-    type=AT_LEAST_1,
-    default=Experiment.beam,
-    help="Beam of the generative model's search; ten times as many particles.",
-)
 @click.option("--stages", "groups", type=Names(ALL_GROUPS), help="Run only these stages.")
-def reproduce(
-    corpus, sources, output, groups, jobs, device, tags, unk, epochs, hidden, **same
-) -> None:
+def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden, **same) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
     CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn Treebank), or trees
@@ -98,8 +90,6 @@ def reproduce(
     experiment = Experiment(
         corpus,
         _sources(corpus, sources),
-        tags=tags if tags in MADE_TAGS else "files",
-        tag_files={} if tags in MADE_TAGS else _tag_files(tags),
         unk=unk or UNKNOWN.get(corpus, "berkeley"),
         training={
             name: value
@@ -130,13 +120,3 @@ def _sources(corpus: str, paths: Sequence[str]) -> dict[str, str]:
     if len(paths) != {"nltk": 0, "trees": len(PARTS)}.get(corpus, 1):
         raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
     return dict(zip(PARTS, paths * len(PARTS), strict=False))
-
-
-def _tag_files(text: str) -> dict[str, str]:
-    """Return the file of tags of each part. Raises UsageError unless three are named."""
-    paths = text.split(",")
-    if len(paths) != len(PARTS):
-        raise click.UsageError(
-            f"--tags: {text!r} is neither {', '.join(MADE_TAGS)} nor three files"
-        )
-    return {part: str(Path(path).absolute()) for part, path in zip(PARTS, paths, strict=True)}

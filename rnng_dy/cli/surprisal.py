@@ -39,8 +39,8 @@ from rnng_dy.evaluation.records import (
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.results import Lines, Results
+from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
-from rnng_dy.search.trees import in_places
 from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import SHOWN_LINES, NumberedSentence, Source
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli

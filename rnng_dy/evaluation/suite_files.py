@@ -22,7 +22,6 @@ from oracle.tables import read_table
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS
 from rnng_dy.evaluation.suites import (
-    METRICS,
     Condition,
     Item,
     Prediction,
@@ -138,7 +137,7 @@ def _of_stimuli(
         made = tuple(Item(int(name) if own else name, tuple(of)) for name, of in items.items())
     numbered = enumerate(predictions, 1)
     of_items = tuple(Prediction(str(number), formula) for number, formula in numbered)
-    return Suite(Path(path).stem, path, "sum", names, of_items, made)
+    return Suite(Path(path).stem, path, names, of_items, made)
 
 
 def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
@@ -251,9 +250,8 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     with reading(path):
         content = _read_json(text)
         meta = content.get("meta", {})
-        metric = meta.get("metric", "sum")
-        if metric not in METRICS:
-            raise RnngError(f"the metric {metric!r} is none of {', '.join(METRICS)}")
+        if meta.get("metric", "sum") != "sum":
+            raise RnngError(f"the metric {meta['metric']!r} is not the sum of surprisals")
         names = {int(number): str(name) for number, name in content.get("region_meta", {}).items()}
         # files of Hu et al. have their predictions as texts in `meta`, with an empty list here
         texts = [{"formula": text} for text in meta.get("string_predictions", [])]
@@ -269,7 +267,7 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     for i, of_item in found:
         with reading(path, remedy=f"see item {i} of the file"):
             items.append(_item(of_item, tokenize))
-    return Suite(name, path, metric, names, tuple(formulas), tuple(items))
+    return Suite(name, path, names, tuple(formulas), tuple(items))
 
 
 def _prediction(ordinal: int, content: Any) -> Prediction:

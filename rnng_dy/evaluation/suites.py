@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -15,16 +13,6 @@ from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.formula import Formula
 
 T = TypeVar("T")
-Metric = Callable[[Sequence[float]], float]
-METRICS: Mapping[str, Metric] = {
-    "sum": math.fsum,
-    "mean": statistics.fmean,
-    "median": statistics.median,
-    "range": lambda values: max(values) - min(values),
-    "max": max,
-    "min": min,
-}
-"""Functions that reduce the surprisals of a region's words to one number."""
 GOOD, BAD = "good", "bad"
 """The conditions of a minimal pair."""
 PAIR = f"(*;%{GOOD}%) < (*;%{BAD}%)"
@@ -109,7 +97,6 @@ class Suite:
 
     name: str
     path: str
-    metric: str
     region_names: Mapping[int, str]
     predictions: tuple[Prediction, ...]
     items: tuple[Item, ...]
@@ -148,4 +135,4 @@ def _twice(names: Sequence[T]) -> T | None:
 def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:
     """Return a suite of minimal pairs: the good sentence should be more probable, so a tie is wrong."""
     predictions = (Prediction("good is more probable", Formula(PAIR)),)
-    return Suite(name, path, "sum", {1: "sentence"}, predictions, tuple(pairs))
+    return Suite(name, path, {1: "sentence"}, predictions, tuple(pairs))

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import rnng_dy
-from oracle.errors import RnngError
+from oracle.blocks import read_oracle
+from oracle.brackets import read_trees
+from oracle.errors import InputError, RnngError
 from oracle.files import indented
+from oracle.lazy import nltk
+from oracle.treebank import tags, with_tags
+from rnng_dy.evaluation import evalb, significance
+from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.reproduce import paper
 from rnng_dy.reproduce.runner import is_done, keys, record_of
-from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
-from rnng_dy.reproduce.tables import Table, tables
+from rnng_dy.reproduce.stages import BASELINES, PARTS, Experiment, stages
+from rnng_dy.reproduce.systems import System
+from rnng_dy.search.importance import read_sampled
 
 CORPORA = {
     "ptb": "the Penn Treebank",
@@ -19,6 +30,34 @@ CORPORA = {
     "nltk": "NLTK's sample of the Penn Treebank",
     "trees": "a treebank",
 }
+TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
+KINDS = {"discriminative": "q(y given x), greedy", "generative": "p(x, y), reranked"}
+MEASURES = {"discriminative": "F1, greedy", "generative": "F1, reranked"}
+POOLED = "all"
+"""Stands for the seed in a comparison that pools all seeds."""
+Row = dict[str, Any]
+
+
+class Table(NamedTuple):
+    """Rows of values by column; a column of lists is not printed."""
+
+    title: str
+    rows: Sequence[Row]
+    note: str
+
+
+class Trial(NamedTuple):
+    """The results of one system with one seed."""
+
+    scores: Mapping[str, evalb.Scores]
+    """Of the parser's greedy trees ("discriminative"), and of the reranked ones ("generative")."""
+    log_probs: Sequence[float]
+    """Nats per sentence, from the samples."""
+    lengths: Sequence[int]
+    """Words per sentence."""
+
+
+Trials = Mapping[tuple[System, int], Trial]
 
 
 def write_report(folder: Path, e: Experiment) -> list[Path]:
@@ -27,11 +66,11 @@ def write_report(folder: Path, e: Experiment) -> list[Path]:
     key_of = keys(folder, planned)
     done = [stage for stage in planned if is_done(folder, stage, key_of[stage.name])]
     not_run = [stage for stage in planned if stage not in done]
-    if missing := next((s.name for s in not_run if s.group not in OPTIONAL), None):
+    if missing := next((s.name for s in not_run if s.group != BASELINES), None):
         raise RnngError(
             f"no report without the stage `{missing}`: run with --stages data,train,infer,report"
         )
-    made = tables(folder, e, [stage.name for stage in not_run])
+    made = tables(folder, e, with_baselines=not not_run)
     commands = [
         {"command": stage.command, "seconds": record_of(folder, stage)["seconds"]} for stage in done
     ]
@@ -52,6 +91,154 @@ def write_report(folder: Path, e: Experiment) -> list[Path]:
     return paths
 
 
+def tables(folder: Path, e: Experiment, with_baselines: bool) -> list[Table]:
+    """Return the tables that have rows."""
+    golds = _trees(folder / "test.trees")
+    trials = {(s, seed): _trial(folder, s, seed, golds) for s in e.systems for seed in e.seeds}
+    found = [
+        _f1(e, trials),
+        _perplexity(folder, e, trials, with_baselines),
+        _differences(e, trials),
+        _statistics(folder, e),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _trial(folder: Path, system: System, seed: int, golds: Sequence[nltk.Tree]) -> Trial:
+    """Return the results of a system. Raises InputError if a sentence has no tree."""
+    run, parser = f"{system.slug}-{seed}", f"{system.proposal.slug}-{seed}"
+    sampled = read_sampled(folder / f"{parser}.props", folder / f"{run}.likelihoods")
+    files = {"discriminative": f"{parser}.greedy.trees", "generative": f"{run}.map.trees"}
+    scores = {}
+    for kind, name in files.items():
+        trees = _trees(folder / name)
+        if len(trees) != len(golds):
+            problem = f"{len(trees)} trees for {len(golds)} sentences: one did not fit into memory"
+            raise InputError(f"{problem}; remove this file and run again", folder / name)
+        # EVALB recognises punctuation by the gold tags, whatever tags the system saw
+        pairs = zip(trees, golds, strict=True)
+        scores[kind] = evalb.score(golds, [with_tags(tree, tags(gold)) for tree, gold in pairs])
+    log_probs = [sentence.estimate.log_marginal for sentence in sampled]
+    return Trial(scores, log_probs, [sentence.words for sentence in sampled])
+
+
+def _trees(path: Path) -> list[nltk.Tree]:
+    return [located.tree for located in read_trees(str(path))]
+
+
+def _f1(e: Experiment, trials: Trials) -> Table:
+    known, rows = paper.F1.get(e.corpus), []
+    for kind, name in KINDS.items():
+        for system in e.systems:
+            values = [trials[system, seed].scores[kind].f1 for seed in e.seeds]
+            beside = _beside(known, (kind, system.name), values)
+            rows.append({"trees": name, "system": system.name, **beside})
+    return Table("Labelled F1 on the test part", rows, TAGS[e.tags])
+
+
+def _perplexity(folder: Path, e: Experiment, trials: Trials, with_baselines: bool) -> Table:
+    known, rows = paper.PERPLEXITY.get(e.corpus), []
+    baselines = {
+        "kneser-ney": (f"Kneser-Ney {paper.ORDER}-gram", ["kneser-ney"]),
+        "lstm": ("LSTM", [f"lstm-{seed}" for seed in e.seeds]),
+    }
+    for key, (model, runs) in baselines.items() if with_baselines else ():
+        saved = [json.loads((folder / f"{run}.json").read_text(encoding="utf-8")) for run in runs]
+        beside = _beside(known, key, [of_run["perplexity"] for of_run in saved])
+        rows.append({"model": model, **beside})
+    left_out = 0
+    for system in e.systems:
+        of_seeds = [trials[system, seed] for seed in e.seeds]
+        found = [likelihood(trial.log_probs, trial.lengths) for trial in of_seeds]
+        left_out += sum(len(t.lengths) - f.sentences for t, f in zip(of_seeds, found, strict=True))
+        beside = _beside(known, system.name, [of_seed.perplexity for of_seed in found])
+        rows.append({"model": f"RNNG, {system.name}", **beside})
+    note = "The end of a sentence is in its likelihood, and not one of its words."
+    if left_out:
+        note += f" Left out, p = 0: {left_out} sentences of all models."
+    return Table("Perplexity on the test part", rows, note)
+
+
+def _differences(e: Experiment, trials: Trials) -> Table:
+    """Return the table of each system less the first, per seed and, of several seeds, with the seeds pooled."""
+    rows: list[Row] = []
+    seeds = [[seed] for seed in e.seeds] + [[*e.seeds]] * (len(e.seeds) > 1)
+    for system in e.systems[1:]:
+        for of in seeds:
+            rows += _compare(e.systems[0], system, of, trials)
+    families = defaultdict(list)
+    for row in rows:
+        families[row["seed"], row["measure"]].append(row)
+    for family in families.values():
+        for row, p in zip(family, significance.holm([row["p"] for row in family]), strict=True):
+            row["p_Holm"] = p
+    note = (
+        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. With seed `all`, the counts of "
+        "each sentence are summed over the seeds before sentences are resampled. p is of each row for itself; the last "
+        "column is corrected by Holm's method for the pairs of the same seed and measure."
+    )
+    return Table("Differences", rows, note)
+
+
+def _compare(one: System, two: System, seeds: Sequence[int], trials: Trials) -> Iterator[Row]:
+    """Yield the differences, second system minus first, of one seed, or over the sums of several seeds."""
+    first, second = ([trials[system, seed] for seed in seeds] for system in (one, two))
+    differences = {}
+    for kind in ("generative",) if one.proposal == two.proposal else KINDS:
+        common = evalb.on_common_sentences([t.scores[kind] for t in (*first, *second)])
+        sums = (evalb.summed(of) for of in (common[: len(seeds)], common[len(seeds) :]))
+        differences[MEASURES[kind]] = significance.f1_difference(*sums)
+    log_probs = [
+        [sum(of_seeds) for of_seeds in zip(*(t.log_probs for t in of), strict=True)]
+        for of in (first, second)
+    ]
+    lengths = [len(seeds) * length for length in first[0].lengths]
+    differences["perplexity"] = significance.perplexity_difference(*log_probs, lengths)
+    for measure, found in differences.items():
+        yield {
+            "systems": f"{two.name} less {one.name}",
+            "seed": str(seeds[0]) if len(seeds) == 1 else POOLED,
+            "measure": measure,
+            "difference": found.value,
+            "low": found.low,
+            "high": found.high,
+            "p": found.p,
+        }
+
+
+def _statistics(folder: Path, e: Experiment) -> Table:
+    """Return table 1 of the paper: sentences, tokens, types and classes of unknown words."""
+    known = paper.TABLE_1.get(e.corpus)
+    rows = []
+    for part in PARTS:
+        sentences = read_oracle(folder / f"{part}.gen.oracle")
+        pairs = [pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True)]
+        types = {known_word for _, known_word in pairs}
+        classes = {known_word for word, known_word in pairs if known_word != word}
+        counts = (len(sentences), len(pairs), len(types), len(classes))
+        for name, value in zip(paper.STATISTICS, counts, strict=True):
+            row: Row = {"part": part, "count": name.replace("_", " "), "here": value}
+            if known is not None:
+                row["paper"] = known.get(part, {}).get(name)
+                row["difference"] = _less(value, row["paper"])
+            rows.append(row)
+    return Table("Corpus statistics (table 1)", rows, "")
+
+
+def _beside(known: Mapping[Any, float] | None, key: object, values: Sequence[float]) -> Row:
+    """Return the columns of a value per seed: mean and deviation and, where it has numbers, the paper's beside them."""
+    mean, deviation = significance.mean_and_deviation(values)
+    row: Row = {"here": mean, "sd_over_seeds": deviation, "values": [*values]}
+    if known is not None:
+        number = known.get(key)
+        row = {"paper": number, "here": mean, "difference": _less(mean, number)} | row
+    return row
+
+
+def _less(value: Any, other: Any) -> Any:
+    return None if None in (value, other) else value - other
+
+
 def markdown(table: Table) -> str:
     """Return a table in Markdown, under its title."""
     columns = [name for name, value in table.rows[0].items() if not isinstance(value, list)]
@@ -67,6 +254,6 @@ def _cell(column: str, value: Any) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    digits = 4 if column in ("p", "p_Holm") else 3 if column == "gap_per_word" else 2
+    digits = 4 if column in ("p", "p_Holm") else 2
     sign = "+" if "difference" in column or column in ("low", "high") else ""
     return f"{value:{sign},}" if isinstance(value, int) else f"{value:{sign},.{digits}f}"

@@ -96,7 +96,7 @@ def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subp
         _remove(folder, stage)
     _record(folder, stage, {"settings": key})
     # a training has nothing to resume before its folder exists
-    resumes = resumes and (folder / stage.output).exists() if stage.preset else resumes
+    resumes = resumes and (folder / stage.outputs[0]).exists() if stage.preset else resumes
     values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
     free = [w for flag in stage.free for w in (flag, *values[flag])]
     words = [*stage.words, *(word for word in free if resumes or word != "--resume")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from oracle.transitions import DEFAULT as TOP_DOWN
 from rnng_dy.reproduce.paper import ORDER
@@ -21,11 +22,9 @@ SECTIONS = {
 }
 UNKNOWN = {"ctb": "single"}
 """Rules of unknown words by corpus, if they are not Berkeley's."""
-SEARCHES = ("beam", "particles")
-PARTICLE_RUNS = 2
-GROUPS = ("data", "train", "infer", "search", "baselines")
-OPTIONAL = ("search", "baselines")
-"""Groups of stages that a report does not need."""
+BASELINES = "baselines"
+"""The group of stages that a report does not need."""
+GROUPS = ("data", "train", "infer", BASELINES)
 RESUMABLE = ("--jobs", "--resume", "--device")
 
 
@@ -39,8 +38,7 @@ class Experiment:
     """The treebank of each part."""
     seeds: Sequence[int] = (1,)
     tags: str = "jackknife"
-    """jackknife, gold, none, or `files`."""
-    tag_files: Mapping[str, str] = field(default_factory=dict)
+    """jackknife, gold or none."""
     unk: str = "berkeley"
     preset: str = "paper"
     samples: int = 100
@@ -48,8 +46,6 @@ class Experiment:
     """Options of every `train` command that replace the preset's, by their Python names, such as `lstm_input`."""
     systems: Sequence[System] = PAPER
     """The systems to train; the first is compared with each other one."""
-    beam: int = 100
-    """Size of the beam; the fast track is a 20th, the word beam a 10th, and the particles of each run are tenfold."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +55,6 @@ class Stage:
     name: str
     group: str
     command: str
-    output: str
-    """The file or model folder that it makes."""
-    more_outputs: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     """Flags on whose values the output does not depend: --jobs, --resume, --device."""
     preset: str = ""
@@ -74,8 +67,9 @@ class Stage:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """All that it makes."""
-        return self.output, *self.more_outputs
+        """The files that it makes, or the model folder."""
+        flag = "--model" if self.words[0] == "train" else "-o"
+        return tuple(word for before, word in pairwise(self.words) if before == flag)
 
 
 def stages(e: Experiment) -> list[Stage]:
@@ -92,15 +86,17 @@ def stages(e: Experiment) -> list[Stage]:
 
 def _data(e: Experiment) -> Iterator[Stage]:
     for part in PARTS:
-        trees = f"{part}.trees"
         source = f"{shlex.quote(e.sources[part])} " if part in e.sources else ""
         command = f"prepare {source}--from {e.corpus}"
         if e.corpus in SECTIONS:
             command += f" --sections {SECTIONS[e.corpus][part]}"
-        command += f" --skip-preterminals -o {trees}"
-        yield Stage(f"trees {part}", "data", command, trees)
-        if e.tags not in ("gold", "none"):
-            yield _tagging(e, part)
+        command += f" --skip-preterminals -o {part}.trees"
+        yield Stage(f"trees {part}", "data", command)
+        if e.tags == "jackknife":
+            given = "--jackknife 10" if part == "train" else "--train train.trees"
+            command = f"tag {part}.trees {given} -o {part}.tagged.trees"
+            free = ("--jobs",) if part == "train" else ()
+            yield Stage(f"tags {part}", "data", command, free)
     # always with the default system, which statistics, clusters and baselines use
     for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
         for part in PARTS:
@@ -110,36 +106,21 @@ def _data(e: Experiment) -> Iterator[Stage]:
                 command = f"oracle --train {train} {trees} --unk {e.unk} -o {output}"
                 command += " --generative" if generative else ""
                 command += f" --transitions {transitions}" if transitions != TOP_DOWN else ""
-                yield Stage(f"oracle {output}", "data", command, output)
+                yield Stage(f"oracle {output}", "data", command)
     # words show the other rules by themselves
     rules = " --unk berkeley-unicode" if e.unk == "berkeley-unicode" else ""
-    command = f"clusters train.gen.oracle -o clusters.paths{rules}"
-    yield Stage("clusters", "data", command, "clusters.paths")
-
-
-def _tagging(e: Experiment, part: str) -> Stage:
-    trees, accuracy = f"{part}.tagged.trees", f"{part}.tags.json"
-    free: tuple[str, ...] = ()
-    if e.tags == "files":
-        given = f"--tags {shlex.quote(e.tag_files[part])}"
-    elif part == "train":
-        given, free = "--jackknife 10", ("--jobs",)
-    else:
-        given = "--train train.trees"
-    command = f"tag {part}.trees {given} -o {trees} -o {accuracy}"
-    return Stage(f"tags {part}", "data", command, trees, (accuracy,), free)
+    yield Stage("clusters", "data", f"clusters train.gen.oracle -o clusters.paths{rules}")
 
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
-    test, output = "test.gen.oracle", "kneser-ney.json"
+    command = "perplexity test.gen.oracle"
     given = f"--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order {ORDER}"
-    command = f"perplexity {test} {given} -o {output}"
-    yield Stage("perplexity kneser-ney", "baselines", command, output)
+    yield Stage("perplexity kneser-ney", BASELINES, f"{command} {given} -o kneser-ney.json")
     for seed in e.seeds:
         model = f"lstm-{seed}"
-        yield _training(e, "lstm-lm", model, seed, _word_data(TOP_DOWN), "baselines")
-        command, output = f"perplexity {test} --model {model} -o {model}.json", f"{model}.json"
-        yield Stage(f"perplexity {model}", "baselines", command, output, free=("--device",))
+        yield _training(e, "lstm-lm", model, seed, _word_data(TOP_DOWN), BASELINES)
+        given = f"--model {model} -o {model}.json"
+        yield Stage(f"perplexity {model}", BASELINES, f"{command} {given}", ("--device",))
 
 
 def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
@@ -150,35 +131,23 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
     given = f"--model parser-{run} {test}"
-    command, output = f"parse {given} -o {run}.greedy.trees", f"{run}.greedy.trees"
-    yield Stage(f"parse {run}", "infer", command, output, free=RESUMABLE)
+    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", RESUMABLE)
     sampling = f"--samples {e.samples} --alpha {FLATTENED} --seed {seed}"
-    command, output = f"sample {given} {sampling} -o {run}.props", f"{run}.props"
-    yield Stage(f"sample {run}", "infer", command, output, free=RESUMABLE)
+    command = f"sample {given} {sampling} -o {run}.props"
+    yield Stage(f"sample {run}", "infer", command, RESUMABLE)
 
 
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
-    """Yield the training of a generative model, its scores of the samples, and its own searches."""
+    """Yield the training of a generative model, its scores of the samples, and the best trees by them."""
     run, model = f"{system.slug}-{seed}", f"generator-{system.slug}-{seed}"
     data = f"{_word_data(system.transitions)} {system.options('generative')}"
     yield _training(e, "generative", model, seed, data)
     props, scores = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
     command = f"score --model {model} {props} -o {scores}"
-    yield Stage(f"score {run}", "infer", command, scores, free=RESUMABLE)
-    oracle, trees = oracle_of("test", system.transitions, False), f"{run}.map.trees"
-    command = f"rerank {props} {scores} --oracle {oracle} -o {trees}"
-    yield Stage(f"rerank {run}", "infer", command, trees)
-    # sentence probabilities by the model alone, and the trees of its beam; ratios of sizes as by default
-    test, trees = oracle_of("test", system.transitions), f"{run}.beam.trees"
-    sizes = f"--fast-track {max(1, e.beam // 20)} --word-beam {max(1, e.beam // 10)}"
-    runs = f"--runs {PARTICLE_RUNS} --seed {seed}"
-    for search, given, more in (
-        ("beam", f"--beam {e.beam} {sizes} -o {trees}", (trees,)),
-        ("particles", f"--particles {10 * e.beam} {runs}", ()),
-    ):
-        output = f"{run}.{search}.tsv"
-        command = f"perplexity {test} --model {model} --search {search} {given} -o {output}"
-        yield Stage(f"perplexity {run} {search}", "search", command, output, more, RESUMABLE)
+    yield Stage(f"score {run}", "infer", command, RESUMABLE)
+    oracle = oracle_of("test", system.transitions, False)
+    command = f"rerank {props} {scores} --oracle {oracle} -o {run}.map.trees"
+    yield Stage(f"rerank {run}", "infer", command)
 
 
 def _training(
@@ -187,7 +156,7 @@ def _training(
     sizes = "".join(f" --{name.replace('_', '-')} {size}" for name, size in e.training.items())
     command = f"train {kind} {data} --preset {e.preset} --seed {seed}{sizes} --model {model}"
     free, settings = ("--resume", "--device"), identity(e.preset, kind)
-    return Stage(f"train {model}", group, command, model, free=free, preset=settings)
+    return Stage(f"train {model}", group, command, free, settings)
 
 
 def oracle_of(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:
@@ -204,5 +173,5 @@ def _word_data(transitions: str) -> str:
 
 def _trees(e: Experiment, part: str, generative: bool) -> str:
     """Return the trees of a part; those of the parser have the tags that it reads."""
-    as_they_are = generative or e.tags in ("gold", "none")
-    return f"{part}.trees" if as_they_are else f"{part}.tagged.trees"
+    is_tagged = e.tags == "jackknife" and not generative
+    return f"{part}.tagged.trees" if is_tagged else f"{part}.trees"

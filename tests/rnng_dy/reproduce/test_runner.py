@@ -12,9 +12,9 @@ from oracle.errors import RnngError
 from rnng_dy.reproduce.runner import keys, run
 from rnng_dy.reproduce.stages import Stage
 
-TREES = Stage("trees", "data", "prepare --from trees in.trees -o out.trees", "out.trees")
-ORACLE = Stage("oracle", "data", "oracle --train out.trees out.trees -o out.oracle", "out.oracle")
-CLUSTERS = Stage("clusters", "infer", "clusters out.oracle -c 2 -o out.paths", "out.paths")
+TREES = Stage("trees", "data", "prepare --from trees in.trees -o out.trees")
+ORACLE = Stage("oracle", "data", "oracle --train out.trees out.trees -o out.oracle")
+CLUSTERS = Stage("clusters", "infer", "clusters out.oracle -c 2 -o out.paths")
 PLUGIN = """
 from pathlib import Path
 from rnng_dy.models.composition import COMPOSITIONS, CorrectedComposition
@@ -65,7 +65,7 @@ def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkey
 
 def test_a_failed_stage_is_named_with_its_log(folder):
     (folder / "bad.trees").write_text("(S (NP a)\n")
-    bad = Stage("bad", "data", "prepare --from trees bad.trees -o new", "new")
+    bad = Stage("bad", "data", "prepare --from trees bad.trees -o new")
     with pytest.raises(
         RnngError, match=r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
     ):

@@ -12,8 +12,6 @@ sample corrected-1: sample --model parser-corrected-1 test.oracle --samples 100 
 train generator-corrected-1: train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --composition corrected --preset paper --seed 1 --model generator-corrected-1
 score corrected-1: score --model generator-corrected-1 corrected-1.props -o corrected-1.likelihoods
 rerank corrected-1: rerank corrected-1.props corrected-1.likelihoods --oracle test.oracle -o corrected-1.map.trees
-perplexity corrected-1 beam: perplexity test.gen.oracle --model generator-corrected-1 --search beam --beam 100 --fast-track 5 --word-beam 10 -o corrected-1.beam.trees -o corrected-1.beam.tsv
-perplexity corrected-1 particles: perplexity test.gen.oracle --model generator-corrected-1 --search particles --particles 1000 --runs 2 --seed 1 -o corrected-1.particles.tsv
 """  # noqa: E501
 
 
@@ -27,7 +25,7 @@ def commands(found):
 
 def test_a_system_has_the_papers_commands():
     found = commands(planned(System("corrected")))
-    assert found[-8:] == OF_A_SYSTEM.splitlines()
+    assert found[-6:] == OF_A_SYSTEM.splitlines()
     sections = "prepare --from nltk --sections 180-199 --skip-preterminals -o test.trees"
     assert f"trees test: {sections}" in found
     order = "--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order 5"
@@ -49,18 +47,17 @@ def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_sa
     assert both[-len(expected) :] == expected
     # alone it has the parser, too
     alone = commands(planned(parse("corrected/no-terms")))
-    assert alone[-8:] == [*OF_A_SYSTEM.splitlines()[:3], *expected]
+    assert alone[-6:] == [*OF_A_SYSTEM.splitlines()[:3], *expected]
 
 
 def test_another_transition_system_has_oracles_of_its_own_and_reads_only_these():
     in_order = parse("corrected/in-order")
     found = planned(in_order, in_order._replace(state="stack"), seeds=(1, 2))
     assert len({stage.name for stage in found}) == len(found)
-    of_system = [stage for stage in found if stage.group in ("train", "infer", "search")]
+    of_system = [stage for stage in found if stage.group in ("train", "infer")]
     read = {word for stage in of_system for word in stage.words if word.endswith(".oracle")}
-    assert read == {
-        f"{part}.in-order.{x}oracle" for part in ("train", "dev", "test") for x in ("", "gen.")
-    }
+    names = ("train.", "dev.", "test.", "train.gen.", "dev.gen.")
+    assert read == {name.replace(".", ".in-order.", 1) + "oracle" for name in names}
     for stage in of_system:
         assert ("--transitions in-order" in stage.command) == (stage.words[0] == "train")
     # what all systems are measured by stays
@@ -68,9 +65,9 @@ def test_another_transition_system_has_oracles_of_its_own_and_reads_only_these()
     assert not any("in-order" in stage.command for stage in others)
 
 
-def test_nothing_else_reads_what_searches_and_baselines_write():
+def test_nothing_else_reads_what_baselines_write():
     found = planned(System("corrected"), System("buggy"), seeds=(1, 2))
-    optional = [stage for stage in found if stage.group in ("search", "baselines")]
+    optional = [stage for stage in found if stage.group == "baselines"]
     written = {path for stage in optional for path in stage.outputs}
     assert not written & {w for stage in found if stage not in optional for w in stage.words}
 
