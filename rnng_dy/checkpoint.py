@@ -203,11 +203,6 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
     return config
 
 
-def kind_of(folder: str | Folder) -> str:
-    """Return the kind of model that a folder holds."""
-    return read_config(folder)["kind"]
-
-
 def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
     path = located(folder) / VOCABULARY

@@ -37,8 +37,8 @@ INSTALL_HINT = "run `make setup` in a checkout, or install rnng_dy again with pi
 MEMORY = 128
 """MB of each of DyNet's four memory pools at first; they grow when they are full."""
 
-_started: tuple[str, int] | None = None
-"""The device and the memory that DyNet has been started with."""
+_started: str | None = None
+"""The device that DyNet has been started on."""
 
 
 def installed_version() -> str | None:
@@ -48,11 +48,6 @@ def installed_version() -> str | None:
     """
     folder = dynet_builds.build()
     return dynet_builds.details(folder).VERSION if folder else None
-
-
-def has_cuda_build() -> bool:
-    """Return whether the installed DyNet has the CUDA backend."""
-    return (installed_version() or "").endswith(CUDA_BUILD)
 
 
 def require_build() -> None:
@@ -112,24 +107,23 @@ os.register_at_fork(
 
 
 @one_graph
-def start(device: str = CPU, memory: int = MEMORY) -> None:
-    """Configure and import DyNet. A second call with the same settings does nothing.
+def start(device: str | None = None, memory: int = MEMORY) -> None:
+    """Configure and import DyNet, unless it runs on the device already.
 
-    Args: `device` is `cpu`, `cuda` or `cuda:N`; `memory` is in MB per pool.
-    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs with other settings.
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; None is the device that it runs on, or else the CPU. `memory` is in MB
+    per pool, for the start.
+    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs on another device.
     """
     global _started
-    device = _full_name(device)
+    if device == "cuda":
+        device = "cuda:0"
     if _started is not None:
-        if (device, memory) != _started:
-            raise RnngError(
-                "DyNet already runs with {} and {} MB; it cannot change to {} and {} MB".format(
-                    *_started, device, memory
-                )
-            )
+        if device not in (None, _started):
+            raise RnngError(f"DyNet already runs on {_started}; it cannot change to {device}")
         return
     require_build()
     dynet_builds.require_own()
+    device = device or CPU
     gpu = gpu_number(device)
     try:
         with dynet_builds.first_on_path(), _visible(gpu):
@@ -150,58 +144,39 @@ def start(device: str = CPU, memory: int = MEMORY) -> None:
             f"DyNet does not start on {device}: {error or 'out of memory'}"
             + ("; use --device cpu" if gpu is not None else "")
         ) from error
-    _started = device, memory
+    _started = device
 
 
 @contextmanager
 def _visible(gpu: int | None) -> Iterator[None]:
     """Show only one GPU to CUDA, which reads the variable once, while it starts in the block."""
     before = os.environ.get(VISIBLE)
-    if gpu is not None:
-        os.environ[VISIBLE] = visible_device(gpu, before)
+    if gpu is None:
+        yield
+        return
+    # the number counts in the user's list
+    os.environ[VISIBLE] = str(gpu) if before is None else before.split(",")[gpu].strip()
     try:
         yield
     finally:
-        if gpu is not None:
-            del os.environ[VISIBLE]
-            os.environ.update({} if before is None else {VISIBLE: before})
-
-
-def visible_device(gpu: int, visible: str | None) -> str:
-    """Return the value of CUDA_VISIBLE_DEVICES that shows only GPU number `gpu`; `visible` is the user's value.
-
-    >>> visible_device(1, None), visible_device(1, "3,5,7")
-    ('1', '5')
-    """
-    return str(gpu) if visible is None else visible.split(",")[gpu].strip()
-
-
-def start_on(device: str | None) -> None:
-    """Start DyNet on a device unless it already runs there, with any other settings; None accepts any device.
-
-    Raises RnngError as `start` does.
-    """
-    if _started is None or (device is not None and _full_name(device) != _started[0]):
-        start(device or CPU)
+        del os.environ[VISIBLE]
+        os.environ.update({} if before is None else {VISIBLE: before})
 
 
 def device() -> str:
     """Return the device that DyNet runs on: `cpu` or `cuda:N`."""
-    return _started[0] if _started else CPU
-
-
-def _full_name(device: str) -> str:
-    return "cuda:0" if device == "cuda" else device
+    return _started or CPU
 
 
 def gpu_number(device: str) -> int | None:
     """Return the number in `cuda:N`, 0 for `cuda`, None for `cpu`. Raises RnngError if this GPU cannot be used."""
     if device == CPU:
         return None
-    kind, _, number = _full_name(device).partition(":")
+    kind, _, number = device.partition(":")
+    number = number or "0"
     if kind != "cuda" or not is_whole_number(number):
         raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
-    if not has_cuda_build():
+    if not (installed_version() or "").endswith(CUDA_BUILD):
         raise RnngError(
             "this DyNet has no CUDA backend: install rnng_dy with DYNET_FLAGS=--cuda (docs/gpu.md), or use --device cpu"
         )

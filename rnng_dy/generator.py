@@ -12,17 +12,18 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, UnseenSymbolError
 from oracle.tokens import Token, split_tokens
 from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
 from rnng_dy.evaluation.records import MeasuredSentence
-from rnng_dy.model import Model
+from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
+from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
-from rnng_dy.search.parse_result import ParseResult
 from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, best_trees, measure
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, search_batches
 from rnng_dy.sizes import Sizes
 from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
@@ -133,8 +134,19 @@ class GenerativeModel(Model, Scorer, ParserI):
         return iter([tree for tree, _ in self.best_trees([tokens]) if tree is not None])
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `Model`."""
-        return best_trees(self, sentences)
+        """See `Model`; a tree has the tags of its tokens, or XX."""
+
+        def measured(part: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
+            return list(self.measure(part, end=True))
+
+        for part in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
+            results = split_on_memory_error(measured, [words for words, _ in part])
+            for (words, tags), found in zip(part, results, strict=True):
+                if found is None or not found.trees:
+                    yield None, TOO_LONG if found is None else found.problem or ""
+                else:
+                    actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
+                    yield self.transitions.tree_of(actions, words, tags), ""
 
     def measure(
         self,

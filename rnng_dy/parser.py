@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import nltk
 import numpy as np
@@ -20,13 +20,12 @@ from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.model import Model
+from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
-from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import log_probs
 from rnng_dy.sizes import ParserSizes
@@ -91,6 +90,12 @@ class DiscriminativeParser(Model, ParserI):
                 "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
                 "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
             )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise AttributeError, which for surprisals says what gives them."""
+        if name in ("surprisals", "surprisals_of", "table"):
+            name += ": a parser q(y | x) gives none; load a generative model, such as english-generative"
+        raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def is_to_tag(self, given: Sequence[str] | None) -> bool:
         """Return whether the model reads tags and its own tagger must make them: it gets none.

@@ -6,7 +6,8 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError, RnngError
+from oracle.errors import RnngError
+from oracle.files import reading
 from rnng_dy import checkpoint
 from rnng_dy.model_paths import CONFIG, located
 
@@ -30,10 +31,9 @@ def kind(name: str) -> type[Any]:
 
 def kind_of(folder: str | Path) -> type[Any]:
     """Return the class of a folder's model. Raises RnngError if it holds no model of a known kind."""
-    name = checkpoint.kind_of(folder)
-    if name not in KINDS:
-        raise InputError(f"no kind of model is called {name!r}", located(folder) / CONFIG)
-    return kind(name)
+    config = checkpoint.read_config(folder)
+    with reading(located(folder) / CONFIG):
+        return kind(config["kind"])
 
 
 def kind_of_words(folder: str | Path) -> type[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, load, model_card
+from rnng_dy import checkpoint, load, model_card, registry
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.paths import FILE, MODEL, check_files
 from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
@@ -47,7 +47,7 @@ def models(context: click.Context) -> None:
 def _row(name: str, path: Path) -> Sequence[str]:
     about = model_card.read(path) or {}
     score = model_card.best_score(about) or "no score"
-    return name, checkpoint.kind_of(path), size_of(path), score, os.fspath(path)
+    return name, registry.kind_of(path).kind, size_of(path), score, os.fspath(path)
 
 
 @models.command()

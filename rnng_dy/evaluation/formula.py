@@ -1,18 +1,17 @@
 """Predictions of test suites in SyntaxGym's notation: comparisons of the sums of regions.
 
 `(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all regions of one. As
-in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. "*", "/", "<=", ">=" and
-"!" are additions of this project. Regions and numbers get names, and Python's parser makes a tree of the rest, of which
-only the nodes below are evaluated.
+in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. Regions and numbers get
+names, and Python's parser makes a tree of the rest, of which only the nodes below are evaluated.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from oracle.errors import RnngError
@@ -25,24 +24,11 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-3
 _TOKEN = re.compile(
     r"\(\s*(?P<region>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
-    r"|(?P<sign><=|>=|[-+*/<>=&|!()\[\]])|\S"
+    r"|(?P<sign>[-+<>=&|()\[\]])|\S"
 )
 _OR = "OR"
-_IN_PYTHON = {"&": "and", "|": f"and {_OR} and", "!": "not", "=": "=="}
+_IN_PYTHON = {"&": "and", "|": f"and {_OR} and", "=": "=="}
 """Signs that Python writes differently; `and` for both, since its `or` would bind less than `and`."""
-_COMPARISONS: Mapping[type, Callable[[float, float], bool]] = {
-    ast.Lt: operator.lt,
-    ast.Gt: operator.gt,
-    ast.LtE: operator.le,
-    ast.GtE: operator.ge,
-    ast.Eq: lambda a, b: a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf,
-}
-_ARITHMETIC: Mapping[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: lambda a, b: a / b if b else math.nan,
-}
 
 
 class FormulaError(RnngError):
@@ -78,7 +64,7 @@ class Formula:
             signs = " ".join(map(self._in_python, _TOKEN.finditer(text)))
             self._tree = ast.parse(signs, mode="eval").body
             # raises for a comparison in place of a number, and the reverse
-            self._truth(self._tree, None)
+            self.decide(defaultdict(float))
         except (FormulaError, SyntaxError, RecursionError, MemoryError) as error:
             raise FormulaError(f"{text!r:.80}: {getattr(error, 'msg', error)}") from None
 
@@ -90,7 +76,7 @@ class Formula:
     def decide(self, values: Values) -> bool | None:
         """Return whether the prediction holds; None if that depends on an undecided comparison.
 
-        A comparison is undecided if both sides are infinite, or one is NaN. So is its negation.
+        A comparison is undecided if both sides are infinite, or one is NaN.
         "false & undecided" is false, "true | undecided" true.
         """
         return self._truth(self._tree, values)
@@ -110,42 +96,38 @@ class Formula:
             )
         return f"_{len(self._operands) - 1}"
 
-    def _number(self, node: ast.expr, values: Values | None) -> float:
-        """Return the value of a number, a region or a sum of these; without values, regions are NaN."""
+    def _number(self, node: ast.expr, values: Values) -> float:
+        """Return the value of a number, a region or a sum of these."""
         match node:
             case ast.Name(id=name):
                 operand = self._operands[int(name[1:])]
-                if isinstance(operand, Reference):
-                    operand = math.nan if values is None else float(operand.value(values))
-                return operand
+                return operand.value(values) if isinstance(operand, Reference) else operand
             case ast.List(elts=[inner]):
                 return self._number(inner, values)
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return -self._number(inner, values)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            case ast.BinOp(left=left, op=op, right=right):
                 a, b = self._number(left, values), self._number(right, values)
-                return _ARITHMETIC[type(op)](a, b)
+                return a + b if isinstance(op, ast.Add) else a - b
         raise FormulaError("a number or a region is missing")
 
-    def _truth(self, node: ast.expr, values: Values | None) -> bool | None:
+    def _truth(self, node: ast.expr, values: Values) -> bool | None:
         """Return whether a comparison, or comparisons joined by "&" and "|", hold; None if that is undecided."""
         match node:
             case ast.List(elts=[inner]):
                 return self._truth(inner, values)
-            case ast.UnaryOp(op=ast.Not(), operand=inner):
-                found = self._truth(inner, values)
-                return None if found is None else not found
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
+            case ast.Compare(left=left, ops=[sign], comparators=[right]):
                 a, b = self._number(left, values), self._number(right, values)
-                undecided = math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b))
-                return None if undecided else _COMPARISONS[type(op)](a, b)
+                if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
+                    return None
+                if isinstance(sign, ast.Eq):
+                    return a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf
+                return a < b if isinstance(sign, ast.Lt) else a > b
             case ast.BoolOp(values=[first, *others]):
                 return self._joined(first, others, values)
         raise FormulaError("a comparison is missing")
 
-    def _joined(
-        self, first: ast.expr, others: list[ast.expr], values: Values | None
-    ) -> bool | None:
+    def _joined(self, first: ast.expr, others: list[ast.expr], values: Values) -> bool | None:
         """Return Kleene's "and" and "or" from left to right; the name OR says that the next one is "or"."""
         result, decisive = self._truth(first, values), False
         for other in others:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,6 @@ NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency"
 """The columns of a table of reading times."""
 SHOWN = 10
 """The most differences that an error lists."""
-ANCHOR = 3
-"""Equal words in sequence with which an alignment continues after a difference."""
 
 
 class Word(NamedTuple):
@@ -72,34 +70,32 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
 
     `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these names by default. Raises InputError, with
     the line, for a missing column, a position or time that is no number, a repeated row, and rows of one item and
-    position with different words or frequencies.
+    position with different words.
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}
     words: dict[tuple[str, float], Word] = {}
-    lines: dict[tuple[str, float, str], int] = {}
-    times: list[float] = []
+    times: dict[tuple[str, float, str], float] = {}
     for line, cells in read_columns(path, [*named.values()]):
         row = dict(zip(named, cells, strict=True))
         with placed(path, line):
-            times.append(_number(row["time"], named["time"]))
             place = row["item"], _number(row["position"], named["position"])
             count = math.nan
             if row.get("frequency", "") not in MISSING:
                 count = _number(row["frequency"], named["frequency"], 0, "count")
-            known = words.setdefault(place, Word(*place, one_word(row["word"]), line, count))
-            # as texts, because NaN is not equal to itself
-            shown = f"{known.text!r} (frequency {known.count})"
-            again = f"{one_word(row['word'])!r} (frequency {count})"
-            if shown != again:
+            word = Word(*place, one_word(row["word"]), line, count)
+            known = words.setdefault(place, word)
+            if known.text != word.text:
                 raise RnngError(
-                    f"{again}, but line {known.line} has {shown} at the same item and position"
+                    f"{word.text!r}, but line {known.line} has {known.text!r} at the same item and position"
                 )
-            if (before := lines.setdefault((*place, row.get("subject", "")), line)) != line:
+            of_subject = (*place, row.get("subject", ""))
+            if of_subject in times:
                 raise RnngError(
-                    f"item {row['item']}, position {row['position']}, is in line {before} as well: leave one out, or "
+                    f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
+            times[of_subject] = _number(row["time"], named["time"])
     if not times:
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, _ in words]))}
@@ -108,9 +104,9 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     return Times(
         path,
         [words[place] for place in places],
-        np.array(times),
-        np.array([index[item, position] for item, position, _ in lines]),
-        [subject for *_, subject in lines],
+        np.array([*times.values()]),
+        np.array([index[item, position] for item, position, _ in times]),
+        [subject for *_, subject in times],
     )
 
 
@@ -157,40 +153,19 @@ def align(
 ) -> tuple[list[SurprisalRow | None], list[str]]:
     """Return each word's row in the table of surprisals `path`, None for none, and reports of the differences.
 
-    Words are aligned only if they are equal, character by character, and in the same order. After a difference, the
-    alignment continues at the nearest ANCHOR words that are equal in both.
+    Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib).
     """
     words, tokens = [word.text for word in times.words], [row.text for row in rows]
-    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for there in range(len(tokens)):
-        places[tuple(tokens[there : there + ANCHOR])].append(there)
     found: list[SurprisalRow | None] = [None] * len(words)
-    reports, i, j = [], 0, 0
-    while i < len(words) or j < len(tokens):
-        if words[i : i + 1] == tokens[j : j + 1]:
-            found[i] = rows[j]
-            i, j = i + 1, j + 1
+    reports = []
+    matcher = SequenceMatcher(None, words, tokens, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        if kind == "equal":
+            found[i:i_end] = rows[j:j_end]
         else:
-            here, there = _nearest(words, places, i, j) or (len(words), len(tokens))
-            read, measured = _listed(times.words[i:here]), _listed(rows[j:there])
+            read, measured = _listed(times.words[i:i_end]), _listed(rows[j:j_end])
             reports.append(f"{times.path}:{read} against {path}:{measured}")
-            i, j = here, there
     return found, reports
-
-
-def _nearest(
-    words: Sequence[str], places: Mapping[tuple[str, ...], Sequence[int]], i: int, j: int
-) -> tuple[int, int] | None:
-    """Return where ANCHOR equal words begin in both sequences, nearest after a difference at `i` and `j`."""
-    nearest = None
-    for here in range(i, len(words)):
-        if nearest and here + j >= sum(nearest):
-            break
-        after = (k for k in places.get(tuple(words[here : here + ANCHOR]), ()) if k >= j)
-        there = next(after, None)
-        if there is not None and (nearest is None or here + there < sum(nearest)):
-            nearest = here, there
-    return nearest
 
 
 def _listed(words: Sequence[Word | SurprisalRow]) -> str:
@@ -203,9 +178,8 @@ def require_aligned(reports: Sequence[str]) -> None:
     """Raise InputError that lists the first differences, if there are any."""
     if reports:
         first, *more = reports[:SHOWN]
-        rest = [f"and {len(reports) - SHOWN} more"] if len(reports) > SHOWN else []
         message = (
             f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
             "in all; correct a table, or leave out the words that differ by --allow-missing"
         )
-        raise InputError("\n".join([message, *more, *rest]))
+        raise InputError("\n".join([message, *more]))

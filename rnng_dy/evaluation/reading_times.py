@@ -110,20 +110,18 @@ def rows_used(
     """
     rows = list(zip(*systems.values(), strict=True))
     found = [[row for row in of_word if row is not None] for of_word in rows]
+    categories = [map(unicodedata.category, word.text) for word in times.words]
     holds = {
         "first": [any(row.is_first for row in of_word) for of_word in found],
         "last": [any(row.is_last for row in of_word) for of_word in found],
-        "punctuation": [
-            any(unicodedata.category(character).startswith("P") for character in word.text)
-            for word in times.words
-        ],
+        "punctuation": [any(of.startswith("P") for of in of_word) for of_word in categories],
         "unknown": [not all(row.is_known for row in of_word) for of_word in found],
     }
     reasons = {
         "not in every table of surprisals": np.array([None in of_word for of_word in rows]),
         "first words of an item, without words before them": _words_before(times, spillover) < 0,
+        **{EXCLUSIONS[name]: np.array(holds[name]) for name in EXCLUSIONS if name in exclude},
     }
-    reasons |= {EXCLUSIONS[name]: np.array(holds[name]) for name in EXCLUSIONS if name in exclude}
     for of_system in systems.values():
         for name, values in predictors(times, of_system, spillover).items():
             reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
@@ -237,16 +235,17 @@ def run_study(
         whole = least_squares(y, np.column_stack([*found.values()]), [*found])
         densities, without = held_out(found), held_out(others)
         results.append(SystemResult(name, found, whole, densities, without, p(densities - without)))
-    pairs = []
-    for one, other in combinations(results, 2):
-        differences = one.log_likelihoods - other.log_likelihoods
-        pairs.append((one.name, other.name, float(differences.mean()), p(differences)))
-    corrected = holm([p for *_, p in pairs])
+    pairs = list(combinations(results, 2))
+    differences = [one.log_likelihoods - other.log_likelihoods for one, other in pairs]
+    ps = [p(of_pair) for of_pair in differences]
     return Study(
         words,
         y,
         [times.subjects[i] for i in rows],
         parts,
         results,
-        [Pair(*pair, p) for pair, p in zip(pairs, corrected, strict=True)],
+        [
+            Pair(one.name, other.name, float(of_pair.mean()), *both)
+            for (one, other), of_pair, *both in zip(pairs, differences, ps, holm(ps), strict=True)
+        ],
     )

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from oracle.files import split_words
-from rnng_dy.evaluation.suite_scores import SuiteResult
+from rnng_dy.evaluation.suite_scores import Accuracy, SuiteResult
 from rnng_dy.evaluation.tables import TSV, aligned, joined
 
-ACCURACIES = (
-    *("model", "suite", "prediction", "right", "of"),
-    *("accuracy", "left out", "unknown", "known only"),
-)
+ACCURACIES = ("model", "suite", "prediction", "right", "of", "accuracy", "left out", "unknown")
 REGIONS = (
     *("model", "suite", "item", "condition", "region", "name", "content"),
     *("tokens", "surprisal", "unknown"),
@@ -26,15 +23,14 @@ def table(results: Sequence[SuiteResult]) -> str:
     """Return an aligned table: a row per prediction and, if there are several, a row for all together.
 
     Rows name their model if there are several.
-    `known only` is the accuracy over the items whose compared regions have only words that the model knows.
     """
     begin = int(len({result.model for result in results}) < 2)
     rows = [ACCURACIES[begin:]]
     for result in results:
-        for name, _, found, known in result.rows():
+        for name, _, found in result.rows():
             names = [_one_line(of) for of in (result.model, result.suite.name, name)]
             counts = (found.right, found.of, found.percent, found.left_out, found.unknown)
-            rows.append((*names[begin:], *map(str, counts), known.percent))
+            rows.append((*names[begin:], *map(str, counts)))
     return aligned(rows, left=3 - begin)
 
 
@@ -51,7 +47,7 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
                 for region in condition.regions:
                     place, tokens = (condition.name, region.number), region.tokens
                     cells = (
-                        *(result.model, result.suite.name, found.item.number, *place),
+                        *(result.model, result.suite.name, found.item.name, *place),
                         *(names.get(region.number, ""), " ".join(tokens), len(tokens)),
                         *(f"{found.values[place]:.6f}", len(found.oov_by_region[place])),
                     )
@@ -75,18 +71,17 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
         {
             "model": result.model,
             "suite": result.suite.name,
-            "metric": result.suite.metric,
             "items": len(result.items),
-            **_numbers(result, None),
+            **_numbers(result.accuracy),
             "predictions": [
-                {"name": p.name, "formula": p.formula.text, **_numbers(result, i)}
+                {"name": p.name, "formula": p.formula.text, **_numbers(result.accuracy_of(i))}
                 for i, p in enumerate(result.suite.predictions)
             ],
             "region_names": result.suite.region_names,
             "means": result.means(),
             "outcomes": [
                 {
-                    "item": found.item.number,
+                    "item": found.item.name,
                     "predictions": found.outcomes,
                     "unknown": found.compares_oov,
                     "unknown_words": found.oov,
@@ -98,10 +93,8 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
     ]
 
 
-def _numbers(result: SuiteResult, i: int | None) -> dict[str, object]:
-    found, known = result.accuracy_of(i), result.accuracy_of(i, known=True)
-    numbers = {**found._asdict(), "accuracy": found.share}
-    return {**numbers, "known_only": {**known._asdict(), "accuracy": known.share}}
+def _numbers(found: Accuracy) -> dict[str, float]:
+    return {**found._asdict(), "accuracy": found.share}
 
 
 def _line(cells: Sequence[object], style: str) -> str:

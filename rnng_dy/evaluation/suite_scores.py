@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.significance import mean_interval
-from rnng_dy.evaluation.suites import METRICS, Condition, Item, Region, Suite
+from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
 
 T = TypeVar("T")
 
@@ -96,31 +96,18 @@ class SuiteResult:
     @property
     def accuracy(self) -> Accuracy:
         """Accuracy over items: an item is right if all predictions hold."""
-        return self.accuracy_of(None)
+        return _accuracy((item.holds, any(item.compares_oov)) for item in self.items)
 
-    def accuracy_of(self, i: int | None, known: bool = False) -> Accuracy:
-        """Return the accuracy of a prediction, or of all together for None.
+    def accuracy_of(self, i: int) -> Accuracy:
+        """Return the accuracy of a prediction."""
+        return _accuracy((item.outcomes[i], item.compares_oov[i]) for item in self.items)
 
-        With `known`, only items count whose compared regions have no word that the model does not know.
-        """
-        pairs = [
-            (item.holds, any(item.compares_oov))
-            if i is None
-            else (item.outcomes[i], item.compares_oov[i])
-            for item in self.items
-        ]
-        pairs = [pair for pair in pairs if not (known and pair[1])]
-        decided = [pair for pair in pairs if pair[0] is not None]
-        right, unknown = (sum(pair[k] for pair in decided) for k in (0, 1))
-        return Accuracy(right, len(decided), len(pairs) - len(decided), unknown)
-
-    def rows(self) -> Iterator[tuple[str, str, Accuracy, Accuracy]]:
-        """Yield each prediction's name, formula, accuracy, and accuracy over items of known words; then of all."""
+    def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
+        """Yield each prediction's name, formula and accuracy; then, of several, the accuracy of all together."""
         for i, prediction in enumerate(self.suite.predictions):
-            accuracies = self.accuracy_of(i), self.accuracy_of(i, True)
-            yield prediction.name, prediction.formula.text, *accuracies
+            yield prediction.name, prediction.formula.text, self.accuracy_of(i)
         if len(self.suite.predictions) > 1:
-            yield "all predictions", "", self.accuracy, self.accuracy_of(None, True)
+            yield "all predictions", "", self.accuracy
 
     def means(self) -> dict[str, dict[int, float]]:
         """Return the mean value of each region by condition, over items with a finite value; NaN if there are none."""
@@ -166,14 +153,23 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
     ]
 
 
+def _accuracy(items: Iterable[tuple[bool | None, bool]]) -> Accuracy:
+    """Return the accuracy of pairs: the outcome, and whether it depends on a word outside the vocabulary."""
+    pairs = list(items)
+    decided = [pair for pair in pairs if pair[0] is not None]
+    right, unknown = (sum(pair[k] for pair in decided) for k in (0, 1))
+    return Accuracy(right, len(decided), len(pairs) - len(decided), unknown)
+
+
 def _item_result(
     suite: Suite, item: Item, words: Mapping[Sentence, Sequence[WordRecord]]
 ) -> ItemResult:
     values, oov = {}, {}
     for condition in item.conditions:
-        for region, records in parts(condition, words[condition.tokens]):
+        measured = [record for tokens in condition.sentences for record in words[tokens]]
+        for region, records in parts(condition, measured):
             place = condition.name, region.number
-            values[place] = region_value([r.surprisal for r in records], suite.metric)
+            values[place] = math.fsum(r.surprisal for r in records)
             oov[place] = tuple(r.token for r in records if r.known is False)
     with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
@@ -183,17 +179,9 @@ def _item_result(
         item,
         values,
         oov,
-        tuple(formula.decide(values) for formula in formulas),
+        tuple(None if item.lacks(of) else of.decide(values) for of in formulas),
         tuple(not with_oov.isdisjoint(formula.references) for formula in formulas),
     )
-
-
-def region_value(bits: Sequence[float], metric: str) -> float:
-    """Return the value of a region from its tokens' surprisals; 0 for an empty region, NaN if a token has NaN."""
-    # Python's max and min depend on the place of a NaN
-    if any(map(math.isnan, bits)):
-        return math.nan
-    return METRICS[metric](bits) if bits else 0.0
 
 
 def parts(condition: Condition, of_tokens: Sequence[T]) -> Iterator[tuple[Region, Sequence[T]]]:

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.errors import InputError, RnngError
+from oracle.errors import InputError
 from oracle.files import reading
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
@@ -28,8 +28,7 @@ from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.sizes import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
-DIGITS = 18
-"""Maximal number of digits of a count or dimension; longer numbers mean a damaged file."""
+REMEDY = "is this the oracle it was trained on?"
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
 """Our names of the additional parameters of the program with gated attention."""
 
@@ -56,10 +55,7 @@ class _Archive:
         return taken
 
     def integer(self) -> int:
-        [token] = self._take(1)
-        if not token.isdigit() or len(token) > DIGITS:
-            raise ValueError(f"{token[:40]!r} is no count or dimension,")
-        return int(token)
+        return int(self._take(1)[0])
 
     def enter(self, class_name: str) -> None:
         """Skip the two zeros (tracking level and version) before the first object of a class."""
@@ -176,15 +172,19 @@ def import_parser(
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
     names = partial(parser_names, tags=use_tags, vectors=pretrained is not None)
     layers, arrays = _named(checkpoint, path, names)
-    hidden, lstm_input = _lstm_sizes(arrays, path)
-    tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
-    action, word = arrays["action"].shape[1], arrays["word"].shape[1]
-    sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
-    arrays.pop("pretrained", None)
-    model = DiscriminativeParser(
-        vocabulary, sizes, composition=composition, vectors=vectors, state=state
-    )
-    return _filled(model, arrays, path)
+    with reading(path, remedy=REMEDY):
+        hidden, lstm_input = arrays["stack.0.x2i"].shape
+        tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
+        action, word = arrays["action"].shape[1], arrays["word"].shape[1]
+        sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
+        arrays.pop("pretrained", None)
+        model = DiscriminativeParser(
+            vocabulary, sizes, composition=composition, vectors=vectors, state=state
+        )
+        model.store.load(arrays)
+    # the archive does not record it
+    model.updates = None
+    return model
 
 
 def import_generator(
@@ -208,10 +208,13 @@ def import_generator(
     # the two LSTMs of the composition always have one layer
     names = partial(generator_names, clusters=several, gated=gated)
     layers, arrays = _named(checkpoint, path, names)
-    hidden, lstm_input = _lstm_sizes(arrays, path)
-    sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
-    model = GenerativeModel(vocabulary, sizes, composition=composition, state=state)
-    return _filled(model, arrays, path)
+    with reading(path, remedy=REMEDY):
+        hidden, lstm_input = arrays["stack.0.x2i"].shape
+        sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
+        model = GenerativeModel(vocabulary, sizes, composition=composition, state=state)
+        model.store.load(arrays)
+    model.updates = None
+    return model
 
 
 def _is_gated(checkpoint: ClabCheckpoint) -> bool:
@@ -256,21 +259,3 @@ def _named(
         )
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
     return layers, arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
-
-
-def _lstm_sizes(arrays: dict[str, np.ndarray], path: str | Path) -> tuple[int, int]:
-    """Return the sizes of the LSTM's state and input, from the shape of its first parameter with both."""
-    shape = arrays["stack.0.x2i"].shape
-    if len(shape) != 2:
-        raise InputError("parameter stack.0.x2i is a vector, and must be a matrix", path)
-    return shape
-
-
-def _filled(model: Any, arrays: dict[str, np.ndarray], path: str | Path) -> Any:
-    try:
-        model.store.load(arrays)
-        # the archive does not record it
-        model.updates = None
-    except RnngError as error:
-        raise InputError(f"{error}: is this the oracle it was trained on?", path) from None
-    return model

@@ -12,8 +12,9 @@ from oracle.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import one_graph
+from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.batched_search import MAX_STATES
-from rnng_dy.search.model import Configuration, Graphs, Model
+from rnng_dy.search.model import Graphs, Model
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
+from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.word_search import (
-    Configuration,
     ExpansionRequest,
     Hypothesis,
     Search,

@@ -11,7 +11,8 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy.engine import one_graph
-from rnng_dy.search.model import Configuration, Graphs, Model, unlinked
+from rnng_dy.models.configuration import Configuration
+from rnng_dy.search.model import Graphs, Model, unlinked
 
 MAX_STATES = 8000
 """Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from oracle.registries import Registry
-from oracle.tokens import Token, split_tokens
+from oracle.tokens import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
-from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import (
     MEASURES,
     OF_NEXT_WORD,
@@ -20,12 +19,11 @@ from rnng_dy.evaluation.records import (
     MeasuredSentence,
     WordRecord,
 )
-from rnng_dy.parallel import batches, split_on_memory_error
+from rnng_dy.parallel import batches
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import entropy, read_word
-from rnng_dy.search.parse_result import TOO_LONG, ParseResult
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
@@ -136,25 +134,6 @@ def measure_batch(
     tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
     found: Iterable[MeasuredSentence] = model.measure(tokens, options, end, unkified, numbers)
     return found
-
-
-def best_trees(model: Model, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-    """Yield the best complete tree of the beam per sentence, with the tags of its tokens, or XX."""
-    split = [split_tokens(tokens) for tokens in sentences]
-
-    def measured(batch: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
-        return list(measure(model, batch, end=True))
-
-    for part in batches(split, lambda _: 1, sentences_at_once(DEFAULT_OPTIONS)):
-        results = split_on_memory_error(measured, [words for words, _ in part])
-        for (words, tags), found in zip(part, results, strict=True):
-            if found is None:
-                yield None, TOO_LONG
-            elif not found.trees:
-                yield None, found.problem
-            else:
-                actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
-                yield model.transitions.tree_of(actions, words, tags), ""
 
 
 def record(

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from oracle.transitions import SHIFT, TransitionSystem
-from rnng_dy.search.model import Configuration, unlinked
+from rnng_dy.models.configuration import Configuration
+from rnng_dy.search.model import unlinked
 from rnng_dy.settings import COUNT, NOT_NEGATIVE, setting
 
 T = TypeVar("T")

@@ -139,7 +139,7 @@ def train(
         if ranks is not None and (device or engine.CPU) != engine.CPU:
             raise RnngError("--mpi is for the CPU")
         check_jobs(chosen.get("jobs", 1), device or engine.CPU)
-        engine.start_on(device)
+        engine.start(device)
 
         # one training at a time writes the folder; with MPI, the first rank
         is_first, resumes = ranks is None or ranks.rank == 0, resume and place.exists()

@@ -158,10 +158,10 @@ def test_the_build_that_is_needed_starts_with_cuda_or_without(version):
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_the_device_that_runs_is_taken_whatever_its_memory(monkeypatch):
-    monkeypatch.setattr(engine, "_started", ("cuda:0", 64))
+def test_the_device_that_runs_is_taken(monkeypatch):
+    monkeypatch.setattr(engine, "_started", "cuda:0")
     for device in (None, "cuda", "cuda:0"):
-        engine.start_on(device)
+        engine.start(device)
     for device in ("cpu", "cuda:1"):
-        with pytest.raises(RnngError, match="already runs with"):
-            engine.start_on(device)
+        with pytest.raises(RnngError, match=f"runs on cuda:0; it cannot change to {device}"):
+            engine.start(device)

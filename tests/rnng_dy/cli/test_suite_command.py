@@ -87,7 +87,7 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
     (folder / "odd.tsv").write_text("A1-S slept\tA1-S read\nshe slept\tA1-S read\n")
     result = run("odd.tsv", "--model", "lm")
     assert "words that the model cannot give: A1-S (2)" in result.stderr
-    assert result.stdout.splitlines()[1].split()[-7:] == ["1", "1", "100.0", "%", "1", "1", "-"]
+    assert result.stdout.splitlines()[1].split()[-6:] == ["1", "1", "100.0", "%", "1", "1"]
     assert "words outside the model's vocabulary: 2 of 6, A1-S (2)" in result.stderr
 
 
@@ -136,13 +136,13 @@ def test_stimuli_with_predictions_are_a_suite(folder):
         (r["item"], r["condition"], r["region"]): float(r["surprisal"])
         for r in tidy(folder / "t.tsv")
     }
-    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
+    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in ("one", "two"))
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
     run("items.csv", *arguments, "--effects", "e.csv")
     with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
         effect = [*csv.DictReader(stream)][1]
-    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in "12"]
+    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in ("one", "two")]
     assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
     assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
@@ -166,8 +166,8 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     ("content", "formula", "says"),
     [
         (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
-        (STIMULI, "(3;%long%) < 1", "prediction 1: item 1 has no region 3"),
-        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 1: the condition 'short' is there twice"),
+        (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
         (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
     ],
@@ -231,7 +231,7 @@ def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
 
     monkeypatch.setattr(generator_module, "measure", full)
     found = run("pairs.tsv", "--model", "generator", "--beam", "5", "-o", "r.tsv")
-    assert found.stdout.splitlines()[1].split()[-4] == "1"
+    assert found.stdout.splitlines()[1].split()[-2] == "1"
     bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]
     assert [value == "nan" for value in bits] == [False, False, True, False]
 

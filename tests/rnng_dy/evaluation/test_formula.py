@@ -30,11 +30,9 @@ IMPOSSIBLE = {("a", 1): math.inf, ("a", 2): 1.0, ("b", 1): math.inf, ("b", 2): m
         ("(2;%a%) = 5.002", False),
         # chains go from left to right, and signs of one kind bind alike
         ("10 - 3 - 2 = 5", True),
-        ("1 + 2 * 3 = 7", True),
         ("1 < 2 | 1 < 2 & 2 < 1", False),
         ("1 < 2 | [1 < 2 & 2 < 1]", True),
-        ("!1 > 2 & !(2 <= 1)", True),
-        ("2 <= 2 & 2 >= 2 & .5e1 = 5.", True),
+        ("-2 < 1 & .5e1 = 5.", True),
         ("( 1 ; %a% ) < 3", True),
     ],
 )
@@ -46,10 +44,8 @@ def test_values_by_hand(text, holds):
     ("text", "holds"),
     [
         ("(1;%a%) > (1;%b%)", None),
-        ("!(1;%a%) > (1;%b%)", None),
         ("(1;%a%) - (1;%b%) > 0", None),
         ("(2;%b%) > 0", None),
-        ("1 / 0 > 0", None),
         # one finite side decides
         ("(1;%a%) > (2;%a%)", True),
         ("(1;%a%) = 1", False),
@@ -76,7 +72,9 @@ def test_a_comparison_of_infinities_decides_nothing(text, holds):
         ("1 + (1 < 2) > 2", "a number or a region is missing"),
         ("(1 < 2]", ""),
         ("1 == 2", ""),
-        ("2 ** 3 > 1", ""),
+        ("2 * 3 > 1", "'*' at column 3"),
+        ("1 <= 2", ""),
+        ("!1 < 2", "'!' at column 1"),
         ("__import__('os') < 1", "'_' at column 1"),
         ("1 < ²", "'²' at column 5"),
         ("(" * 1000 + "1 < 2" + ")" * 1000, ""),
@@ -94,8 +92,8 @@ def test_references_are_conditions_with_their_regions():
     assert Formula("[(1;%a%) - 2] < (*;%b c%)").references == (("a", 1), ("b c", None))
 
 
-ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-COMPARISON = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
+ARITHMETIC = {"+": operator.add, "-": operator.sub}
+COMPARISON = {"<": operator.lt, ">": operator.gt}
 LOGIC = {"&": operator.and_, "|": operator.or_}
 
 
@@ -130,7 +128,6 @@ truths = st.recursive(comparisons, combined(LOGIC), max_leaves=6)
 def test_values_are_those_of_the_arithmetic(truth):
     text, value = truth
     assert Formula(text).decide(VALUES) is value
-    assert Formula(f"!{text}").decide(VALUES) is not value
 
 
 @given(st.text("()[];%*ab12.<>=!&|+-/ e", max_size=40) | st.text(max_size=20))

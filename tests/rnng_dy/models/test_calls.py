@@ -10,11 +10,11 @@ import pytest
 import rnng_dy
 from oracle.errors import RnngError
 from rnng_dy import LstmLanguageModel
+from rnng_dy import generator as generator_module
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
 from rnng_dy.scorer import Scorer
-from rnng_dy.search import surprisal
 from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import PYTHON, run
 
@@ -84,15 +84,15 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
     model = request.getfixturevalue(kind)
     module, name = {
         "parser": (parser_module, "parse_batch"),
-        "generator": (surprisal, "measure"),
+        "generator": (generator_module, "measure"),
     }[kind]
     whole = getattr(module, name)
     length = (lambda tokens: len(tokens.words)) if kind == "parser" else len
 
-    def limited(of, batch, **options):
+    def limited(of, batch, *options):
         if any(length(tokens) > 5 for tokens in batch):
             raise MemoryError
-        return whole(of, batch, **options)
+        return whole(of, batch, *options)
 
     monkeypatch.setattr(module, name, limited)
     with pytest.warns(
@@ -218,7 +218,7 @@ def test_load_finds_the_class_and_all_of_the_model(parser, generator, lm, tmp_pa
 def test_load_on_another_device_than_the_one_that_runs_is_refused(generator, tmp_path):
     generator.save(tmp_path / "m")
     assert rnng_dy.load(tmp_path / "m", device="cpu").kind == "generative"
-    with pytest.raises(RnngError, match="DyNet already runs with"):
+    with pytest.raises(RnngError, match="DyNet already runs on cpu; it cannot change to cuda:0"):
         rnng_dy.load(tmp_path / "m", device="cuda")
 
 
