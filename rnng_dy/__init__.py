@@ -2,6 +2,8 @@
 
 import rnng_dy
 
+print(rnng_dy.parse("The cat sat on the mat."))
+
 parser = rnng_dy.load("parser")
 print(parser("The cat sat on the mat."))
 """
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from rnng_dy.generator import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
     from rnng_dy.plugins import load_plugin
-    from rnng_dy.registry import load
+    from rnng_dy.registry import load, parse, surprisals
     from rnng_dy.search.posterior import posterior
     from rnng_dy.training.train import train
 
@@ -34,7 +36,9 @@ __all__ = [
     "__version__",
     "load",
     "load_plugin",
+    "parse",
     "posterior",
+    "surprisals",
     "train",
 ]
 
@@ -47,6 +51,8 @@ _MODULES = {
     "Parser": "rnng_dy.parser",
     "load_plugin": "rnng_dy.plugins",
     "load": "rnng_dy.registry",
+    "parse": "rnng_dy.registry",
+    "surprisals": "rnng_dy.registry",
     "posterior": "rnng_dy.search.posterior",
     "train": "rnng_dy.training.train",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from oracle.errors import RnngError
@@ -12,7 +13,10 @@ from rnng_dy import checkpoint, engine
 from rnng_dy.model_paths import CONFIG, located
 
 if TYPE_CHECKING:
+    from nltk import Tree
+
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
+    from rnng_dy.evaluation.records import WordRecord
     from rnng_dy.generator import GenerativeModel
     from rnng_dy.parser import DiscriminativeParser
 
@@ -76,3 +80,38 @@ def load(
     found = kind_of(folder)
     engine.start(device)
     return found.load(os.fspath(folder))  # type: ignore[no-any-return]
+
+
+def parse(text: Any) -> list[Tree] | Tree:
+    """Parse by the package's English parser, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens, as a model's call takes it.
+
+    Returns:
+        A list of trees, or one tree for one sentence of tokens.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english")(text)
+
+
+def surprisals(text: Any) -> list[list[WordRecord]]:
+    """Measure surprisals in bits by the package's English generative model, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens.
+
+    Returns:
+        A list of `WordRecord` for each sentence.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english-generative").surprisals_of(text)  # type: ignore[no-any-return]
+
+
+@cache
+def _of_package(name: str) -> Any:
+    return load(name)
