@@ -30,6 +30,7 @@ from rnng_dy.cli.paths import (
     write_output,
 )
 from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
@@ -77,6 +78,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     is_flag=True,
     help="Split the sentences into tokens as the first model does.",
 )
+@columns_options
 @click.option(
     "--prediction",
     "predictions",
@@ -108,6 +110,7 @@ def suite(
     is_open,
     unknown,
     is_text,
+    columns,
     predictions,
     outputs,
     effects,
@@ -116,7 +119,7 @@ def suite(
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
-    pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
+    pairs are lines with a good sentence, a tab and a bad sentence, or JSON or a table with sentence_good and
     sentence_bad as in BLiMP; pairs with another UID are another suite. The accuracies are printed unless another
     output is standard output.
 
@@ -127,14 +130,14 @@ def suite(
         outputs.setdefault(".txt", "-")
     check_files([*outputs.values(), effects], inputs)
     systems = _systems(folders, scorers, job.device)
-    suites = [] if is_text else suites_of(sources, predictions, None)
+    suites = [] if is_text else suites_of(sources, predictions, None, columns)
     options, found, models = SearchOptions(**options), {}, {}
     # another program's table has the surprisals of words as they are
     spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
     for name, place in systems.items():
         model = models[name] = job.open_place(place)
         # all systems read the same tokens
-        suites = suites or suites_of(sources, predictions, model.segmenter)
+        suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if spelled[name]:
             required_spelling(model, name)
         if unknown == "error":

@@ -25,7 +25,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.source import source_options, stimuli_option
+from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
@@ -39,11 +39,11 @@ from rnng_dy.evaluation.records import (
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.results import Lines, Results
+from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
-from rnng_dy.search.trees import in_places
 from rnng_dy.spelling import required_spelling, with_open_classes
-from rnng_dy.text.sources import NumberedSentence, Source
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.sources import SHOWN_LINES, NumberedSentence, Source
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 DEFAULT = "english-generative"
 
@@ -78,6 +78,7 @@ DEFAULT = "english-generative"
     is_flag=True,
     help="With --stimuli: a row per region.",
 )
+@columns_options
 @source_options(stimuli_option)
 @sentences_job
 def surprisal(
@@ -85,6 +86,7 @@ def surprisal(
     scorer,
     order,
     source,
+    columns,
     outputs,
     options,
     seed,
@@ -106,19 +108,19 @@ def surprisal(
     """  # fmt: skip
     baseline, folder = chosen_scorer(folder, scorer, order), folder or DEFAULT
     check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
-    _check_rows(source, merge, by_region, end)
+    _check_rows(source, columns, merge, by_region, end)
     options = SearchOptions(**options, seed=seed, next_word=next_word)
     wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
     place = baseline or model_of_words(job.device, folder)
-    columns = measures_of(options)
+    measures = measures_of(options)
     if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
         flag = given_search_option() or ("-o FILE.trees" if wanted.trees else None)
         if flag is not None:
             raise click.UsageError(f"{flag} is for generative models with trees")
-        columns = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
+        measures = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
     model, description = job.open_place(place), folder if baseline is None else baseline.title
-    columns = [*columns, *(OPEN_MEASURES if is_open else ())]
-    sentences, rows = _read(source, model, columns, merge, by_region)
+    measures = [*measures, *(OPEN_MEASURES if is_open else ())]
+    sentences, rows = _read(source, columns, model, measures, merge, by_region)
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None
@@ -127,7 +129,7 @@ def surprisal(
         sentences, spellings = with_open_classes(spelling, sentences)
     transitions = getattr(model, "transitions", TOP_DOWN)
     writers = {
-        path: WordWriter(form, rows, columns, end, transitions, spellings, description)
+        path: WordWriter(form, rows, measures, end, transitions, spellings, description)
         for form, path in outputs.items()
     }
     with ExitStack() as stack:
@@ -199,28 +201,39 @@ def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
     return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
 
 
-def _check_rows(source: Source, merge: bool, by_region: bool, end: bool) -> None:
+def _check_rows(source: Source, columns: Columns, merge: bool, by_region: bool, end: bool) -> None:
     """Raise UsageError for rows that the input cannot have."""
     if merge and (source.is_stimuli or source.text is None):
         remedy = "--stimuli merges tokens itself: leave out --merge"
         raise click.UsageError(
             remedy if source.is_stimuli else "--merge is for running text: add --text"
         )
+    if columns != USUAL and not source.is_stimuli:
+        raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         remedy = "leave out --end" if end else "add --stimuli"
         raise click.UsageError(f"--by-region is for regions of stimuli: {remedy}")
 
 
 def _read(
-    source: Source, model, columns: Sequence[str], merge: bool, by_region: bool
+    source: Source,
+    columns: Columns,
+    model,
+    measures: Sequence[str],
+    merge: bool,
+    by_region: bool,
 ) -> tuple[Sequence[SourceSentence], TokenRows]:
     """Return the sentences of INPUT, and the rows of the table."""
     if source.is_stimuli:
-        stimuli = read_stimuli(source.path)
-        sentences = stimuli.tokenised(model.segmenter, source.text)
-        return sentences, (RegionRows if by_region else WordRows)(sentences, stimuli, columns)
+        stimuli = read_stimuli(source.path, columns)
+        texts = stimuli.tokenised(model.segmenter, source.text)
+        if several := [str(of[0].line) for of in texts if len(of) > 1]:
+            shown = ", ".join(several[:SHOWN_LINES]) + ", ..." * (len(several) > SHOWN_LINES)
+            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
+        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
+        return list(chain.from_iterable(texts)), rows
     sentences = list(source.read(lambda: model.segmenter, warn))
-    return sentences, WordRows(sentences) if merge else TokenRows()
+    return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
 def _report(
