@@ -12,6 +12,7 @@ import pytest
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
 from rnng_dy import registry
+from rnng_dy.cli.job import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
@@ -124,8 +125,10 @@ def test_both_models_decide_with_a_generator():
 
 
 def test_each_of_two_models_is_loaded_once(monkeypatch):
-    loaded, load = [], registry.load
-    monkeypatch.setattr(registry, "load", lambda *given: loaded.append(given[0]) or load(*given))
+    loaded, load = [], ModelFolder.open
+    monkeypatch.setattr(
+        ModelFolder, "open", lambda place: loaded.append(place.folder) or load(place)
+    )
     parse("--samples", 2, "--generator", GENERATOR)
     assert sorted(map(str, loaded)) == sorted(map(str, (PARSER, GENERATOR)))
 
