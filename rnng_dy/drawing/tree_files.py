@@ -9,10 +9,9 @@ from typing import NamedTuple
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
-from oracle.lazy import nltk
 from oracle.parsed import ParsedSentence
 from oracle.samples import begins_samples, read_samples
-from oracle.treebank import has_preterminals, tags, with_words, words
+from oracle.treebank import has_preterminals, words
 from rnng_dy.drawing.sections import DrawnTree, Section, compared, section
 from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import Status, score_sentence
@@ -26,8 +25,8 @@ class TreeFile(NamedTuple):
     """Trees by the number of the sentence, from 1."""
     count: int
     """Number of sentences."""
-    is_tagged: bool
-    """Whether each word of the file is an only child under its tag."""
+    untagged: int | None
+    """1-based line of the first tree with a word that is not an only child under its tag."""
 
 
 def read_tree_file(path: str) -> TreeFile:
@@ -63,8 +62,8 @@ def read_tree_file(path: str) -> TreeFile:
                 trees[tree.line if has_lines else number].append(found)
     if not trees:
         raise InputError("no tree in this file", path)
-    is_tagged = all(has_preterminals(found.tree) for of in trees.values() for found in of)
-    return TreeFile(path, trees, count, is_tagged)
+    lines = (x.line for of in trees.values() for x in of if not has_preterminals(x.tree))
+    return TreeFile(path, trees, count, next(lines, None))
 
 
 def chosen_sections(
@@ -76,10 +75,9 @@ def chosen_sections(
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. Words of trees without tags may be classes of
-    unknown words: they are shown as in gold, with its tags. With `gold_tags` trees with tags of their own get the gold
-    tags, too. Raises RnngError for a number beyond the last. Raises InputError, naming both places, for trees over
-    different words, and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. With `gold_tags` the system's trees get the
+    gold tags. Raises RnngError for a number beyond the last. Raises InputError for trees without tags, for trees over
+    different words, naming both places, and for files of different numbers of sentences.
     """
     counted = gold or system
     for end in (end for numbers in ranges for end in (numbers[0], numbers[-1])):
@@ -88,9 +86,11 @@ def chosen_sections(
     numbers = sorted({n for found in ranges or [range(1, counted.count + 1)] for n in found})
     if gold is None:
         return (section(n, system.trees.get(n, ())) for n in numbers)
-    # a samples file may end before the last sentences
-    has_scores = any(found.log_prob is not None for of in system.trees.values() for found in of)
-    if system.count > gold.count or (system.count < gold.count and not has_scores):
+    for file in (gold, system):
+        if file.untagged is not None:
+            message = "a tree that is compared needs a tag over each word: (TAG word)"
+            raise InputError(message, file.path, file.untagged)
+    if system.count != gold.count:
         few, many = sorted((gold, system), key=lambda file: file.count)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
@@ -105,26 +105,13 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
             message = f"a tree of sentence {number}, but {gold.path} has none"
             raise InputError(message, system.path, found[0].line)
         return [section(number, [])]
-    tree, line = gold.trees[number][0].tree, gold.trees[number][0].line
-    if not gold.is_tagged:
-        message = "gold trees need a tag over each word: (TAG word)"
-        raise InputError(message, gold.path, line)
+    tree = gold.trees[number][0].tree
     if gold_tags:
         found = [each._replace(tree=with_gold_tags(tree, each.tree)) for each in found]
-    place = f"{gold.path}:{line}"
-    fitting = [each._replace(tree=_fitting(tree, each, system, place)) for each in found]
-    return compared(number, tree, fitting)
-
-
-def _fitting(gold: nltk.Tree, found: DrawnTree, system: TreeFile, place: str) -> nltk.Tree:
-    """Return the system's tree with words and tags to compare with gold. Raises InputError if its words differ."""
-    expected, tokens, bare = words(gold), words(found.tree), not system.is_tagged
-    if len(expected) == len(tokens) and all(
-        word == token or (bare and token.startswith("UNK"))
-        for word, token in zip(expected, tokens, strict=True)
-    ):
-        return with_words(found.tree, expected, tags(gold)) if bare else found.tree
-    # words that EVALB deletes may differ
-    if bare or score_sentence(gold, found.tree).status != Status.SCORED:
-        raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
-    return found.tree
+    for each in found:
+        # words that EVALB deletes may differ
+        is_scored = score_sentence(tree, each.tree).status == Status.SCORED
+        if words(each.tree) != words(tree) and not is_scored:
+            place = f"{gold.path}:{gold.trees[number][0].line}"
+            raise InputError(f"other words than the gold tree at {place}", system.path, each.line)
+    return compared(number, tree, found)
