@@ -13,7 +13,7 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_paths import generative, is_name, known_models, written_files
+from rnng_dy.model_paths import generative, is_name, known_models, paths_of
 
 
 class PathName(click.ParamType):
@@ -169,4 +169,4 @@ def _models() -> Iterator[str]:
         value = context.params.get(param.name)
         if param.type in (MODEL, GENERATIVE) and value is not None:
             for model in [value] if isinstance(value, str) else value:
-                yield from written_files(model)
+                yield from paths_of(model)
