@@ -2,12 +2,15 @@
 
 import rnng_dy
 
+print(rnng_dy.parse("The cat sat on the mat."))
+
 parser = rnng_dy.load("parser")
 print(parser("The cat sat on the mat."))
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
@@ -22,7 +25,10 @@ for _package in ("oracle", "clusters"):
 from oracle.errors import InputError, RnngError  # noqa: E402
 
 if TYPE_CHECKING:
+    from nltk import Tree
+
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel
+    from rnng_dy.evaluation.records import WordRecord
     from rnng_dy.generator import GenerativeModel, LanguageModel
     from rnng_dy.parser import DiscriminativeParser, Parser
     from rnng_dy.training.train import train
@@ -39,7 +45,9 @@ __all__ = [
     "__version__",
     "load",
     "load_plugin",
+    "parse",
     "posterior",
+    "surprisals",
     "train",
 ]
 
@@ -91,6 +99,41 @@ def load(
     kind = registry.kind_of(os.fspath(folder))
     engine.start(device)
     return kind.load(folder)  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _of_package(name: str) -> Any:
+    return load(name)
+
+
+def parse(text: Any) -> list[Tree] | Tree:
+    """Parse by the package's English parser, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens, as a model's call takes it.
+
+    Returns:
+        A list of trees, or one tree for one sentence of tokens.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english")(text)
+
+
+def surprisals(text: Any) -> list[list[WordRecord]]:
+    """Measure surprisals in bits by the package's English generative model, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens.
+
+    Returns:
+        A list of `WordRecord` for each sentence.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english-generative").surprisals_of(text)  # type: ignore[no-any-return]
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import nltk
 import numpy as np
@@ -90,6 +90,12 @@ class DiscriminativeParser(Model, ParserI):
                 "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
                 "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
             )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise AttributeError, which for surprisals says what gives them."""
+        if name in ("surprisals", "surprisals_of", "table"):
+            name += ": a parser q(y | x) gives none; load a generative model, such as english-generative"
+        raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def is_to_tag(self, given: Sequence[str] | None) -> bool:
         """Return whether the model reads tags and its own tagger must make them: it gets none.

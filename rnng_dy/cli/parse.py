@@ -20,9 +20,9 @@ from rnng_dy.cli.source import parser_source, reader_of
 from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.drawing.terminal import columns_of
 from rnng_dy.results import Lines, Results
-from rnng_dy.search.decoding import generative_decoder, parser_decoder
+from rnng_dy.search.decoding import decoded, generative_decoder, parser_decoder
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.search.trees import NumberedSentence, decoded
+from rnng_dy.text.sources import NumberedSentence
 
 
 @click.command()

@@ -24,11 +24,11 @@ from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
+from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
-from rnng_dy.results import Results
-from rnng_dy.search import marginals
-from rnng_dy.search.marginals import Marginal
-from rnng_dy.search.surprisal import SearchOptions, search_batches
+from rnng_dy.results import Lines, Results
+from rnng_dy.search.decoding import tree_line
+from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
 
@@ -89,10 +89,10 @@ def perplexity(
     lengths = [*map(len, tokens)]
     others = against and read_log_probs(against, lengths)
 
-    def write(found: Sequence[Marginal]) -> None:
-        log_ps = [of.log_p + of_words for of, of_words in zip(found, spelled, strict=True)]
+    def write(found: Sequence[MeasuredSentence]) -> None:
+        log_ps = [of.log_mass + of_words for of, of_words in zip(found, spelled, strict=True)]
         for sentence, of_sentence in zip(sentences, found, strict=True):
-            if of_sentence.log_p == -math.inf:
+            if of_sentence.log_mass == -math.inf:
                 warn(f"{source.path}:{sentence.line}: p = 0, {of_sentence.problem}")
         whole = likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
@@ -104,25 +104,44 @@ def perplexity(
             ".txt": lines,
             ".json": [json.dumps(finite(figures), indent=1)],
             ".tsv": map(format_likelihood, lengths, map(neg, log_ps)),
-            ".trees": (of_sentence.tree for of_sentence in found),
+            ".trees": (
+                "".join(tree_line(model.transitions, sentence, tree) for tree in of_sentence.trees)
+                for sentence, of_sentence in zip(sentences, found, strict=True)
+            ),
         }
         for form, path in outputs.items():
             write_output(path, (f"{line}\n" for line in texts[form]))
 
     if not system.has_trees:
-        write(marginals.sequential_marginals(model, sentences))
+        problem = "a word or the end has no probability, or memory ran out"
+        write(
+            [
+                MeasuredSentence([], (), log_p if math.isfinite(log_p) else -math.inf, problem)
+                for log_p in model.log_probs_of(sentences)
+            ]
+        )
         return
 
     def make(kept: Results) -> None:
-        write(list(marginals.read_marginals(kept.lines())))
+        write(list(map(MeasuredSentence.from_json, kept.lines())))
 
     job.write(
         next(filter(is_replaced, paths), paths[0]),
         search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
-        partial(marginals.marginal_lines, options),
-        marginals.no_memory_line,
+        partial(_lines, options),
+        _line_without_memory,
         options,
         [(s.tokens, s.tags, s.unkified) for s in sentences],
         inputs=[],
         make=make,
     )
+
+
+def _lines(options: SearchOptions, model, batch: Sequence[NumberedSentence]) -> list[Lines]:
+    """Return the probability and the best tree of each sentence as a line of JSON."""
+    found = measure_batch(options, True, model, batch)
+    return [[of._replace(records=[], trees=of.trees[:1]).to_json()] for of in found]
+
+
+def _line_without_memory(item: NumberedSentence) -> Lines:
+    return [MeasuredSentence([], (), -math.inf, "does not fit into memory").to_json()]

@@ -24,6 +24,7 @@ from rnng_dy.cli.paths import (
     write_output,
 )
 from rnng_dy.cli.searching import search_options
+from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
@@ -63,6 +64,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     is_flag=True,
     help="Split the sentences into tokens as the first model does.",
 )
+@columns_options
 @click.option(
     "--prediction",
     "predictions",
@@ -93,6 +95,7 @@ def suite(
     is_open,
     unknown,
     is_text,
+    columns,
     predictions,
     outputs,
     effects,
@@ -101,7 +104,7 @@ def suite(
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
-    pairs are lines with a good sentence, a tab and a bad sentence, or JSON lines with sentence_good and
+    pairs are lines with a good sentence, a tab and a bad sentence, or JSON or a table with sentence_good and
     sentence_bad as in BLiMP; pairs with another UID are another suite. The accuracies are printed unless another
     output is standard output.
 
@@ -112,12 +115,12 @@ def suite(
     check_files([*outputs.values(), effects])
     require_trees((), *systems)
     options = SearchOptions(**options)
-    suites = [] if is_text else suites_of(sources, predictions, None)
+    suites = [] if is_text else suites_of(sources, predictions, None, columns)
     jobs = {system.title: replace(job) for system in systems}
     for system in systems:
         model = jobs[system.title].open(system)
         # all systems read the same tokens
-        suites = suites or suites_of(sources, predictions, model.segmenter)
+        suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
         if unknown == "error":

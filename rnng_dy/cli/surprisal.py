@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import click
@@ -16,7 +17,7 @@ from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, seed_option, unknown_option
 from rnng_dy.cli.paths import check_files, outputs_option, write_output
 from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.source import source_options, stimuli_option
+from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
@@ -30,11 +31,11 @@ from rnng_dy.evaluation.records import (
 from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.results import Lines, Results
+from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
-from rnng_dy.search.trees import in_places
 from rnng_dy.spelling import required_spelling, with_open_classes
-from rnng_dy.text.sources import NumberedSentence, Source
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.sources import SHOWN_LINES, NumberedSentence, Source
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 
 @click.command()
@@ -48,10 +49,23 @@ from rnng_dy.text.stimuli import read_stimuli
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
+@columns_options
 @source_options(stimuli_option)
 @sentences_job
 def surprisal(
-    system, source, outputs, options, seed, next_word, is_open, unknown, end, merge, by_region, job
+    system,
+    source,
+    columns,
+    outputs,
+    options,
+    seed,
+    next_word,
+    is_open,
+    unknown,
+    end,
+    merge,
+    by_region,
+    job,
 ) -> None:
     """Measure the surprisal of each word in bits, with further measures of the search, as a table.
 
@@ -65,14 +79,16 @@ def surprisal(
     require_trees(outputs, system)
     if merge and (source.is_stimuli or source.text is None):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
+    if columns != USUAL and not source.is_stimuli:
+        raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
     options = SearchOptions(**options, seed=seed, next_word=next_word)
     of_next = OF_NEXT_WORD if next_word else ()
-    columns = measures_of(options) if system.has_trees else ["surprisal", *of_next]
-    columns = [*columns, *(OPEN_MEASURES if is_open else ())]
+    measures = measures_of(options) if system.has_trees else ["surprisal", *of_next]
+    measures = [*measures, *(OPEN_MEASURES if is_open else ())]
     model = job.open(system)
-    sentences, rows = _read(source, model, columns, merge, by_region)
+    sentences, rows = _read(source, columns, model, measures, merge, by_region)
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None
@@ -81,7 +97,7 @@ def surprisal(
         sentences, spellings = with_open_classes(spelling, sentences)
     transitions = getattr(model, "transitions", TOP_DOWN)
     writers = {
-        path: WordWriter(form, rows, columns, end, transitions, spellings, system.title)
+        path: WordWriter(form, rows, measures, end, transitions, spellings, system.title)
         for form, path in outputs.items()
     }
 
@@ -116,15 +132,24 @@ def surprisal(
 
 
 def _read(
-    source: Source, model, columns: Sequence[str], merge: bool, by_region: bool
+    source: Source,
+    columns: Columns,
+    model,
+    measures: Sequence[str],
+    merge: bool,
+    by_region: bool,
 ) -> tuple[Sequence[SourceSentence], TokenRows]:
     """Return the sentences of INPUT, and the rows of the table."""
     if source.is_stimuli:
-        stimuli = read_stimuli(source.path)
-        sentences = stimuli.tokenised(model.segmenter, source.text)
-        return sentences, (RegionRows if by_region else WordRows)(sentences, stimuli, columns)
+        stimuli = read_stimuli(source.path, columns)
+        texts = stimuli.tokenised(model.segmenter, source.text)
+        if several := [str(of[0].line) for of in texts if len(of) > 1]:
+            shown = ", ".join(several[:SHOWN_LINES]) + ", ..." * (len(several) > SHOWN_LINES)
+            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
+        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
+        return list(chain.from_iterable(texts)), rows
     sentences = list(source.read(lambda: model.segmenter, warn))
-    return sentences, WordRows(sentences) if merge else TokenRows()
+    return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
 class _Wanted(NamedTuple):

@@ -50,37 +50,24 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
     return Likelihood(llh, _exp(-llh / words) if words else math.nan, words, len(possible))
 
 
-class Rates(NamedTuple):
-    r"""Bits per character and byte, which compare models of different vocabularies and tokenisations.
+def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> dict[str, float]:
+    r"""Return bits per character and byte of sentences of tokens, from their log probabilities in nats, ignoring p = 0.
 
-    White space does not count, since tokenisations differ in it; `-LRB-`, `\/` and the like count as one character.
-    """
-
-    bits_per_character: float
-    bits_per_byte: float
-    characters: int
-    bytes: int
-
-    def lines(self) -> list[str]:
-        """Return the lines to print."""
-        return [
-            f"characters={self.characters} bytes={self.bytes}",
-            f"bits/character={self.bits_per_character:.6g}",
-            f"bits/byte={self.bits_per_byte:.6g}",
-        ]
-
-
-def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> Rates:
-    """Return the rates of sentences, which are lists of tokens, from their log probabilities in nats, ignoring p = 0.
+    They compare models of different vocabularies and tokenisations. White space does not count, since tokenisations
+    differ in it; `-LRB-`, `\/` and the like count as one character.
 
     >>> rates([-8 * math.log(2)], [["é", "-LRB-"]])
-    Rates(bits_per_character=4.0, bits_per_byte=2.6666666666666665, characters=2, bytes=3)
+    {'characters': 2, 'bits_per_character': 4.0, 'bytes': 3, 'bits_per_byte': 2.6666666666666665}
     """
     texts = ["".join(map(unspelled, tokens)) for tokens in sentences]
-    sizes = [*map(len, texts)], [len(text.encode("utf-8", "surrogateescape")) for text in texts]
-    found = [likelihood(log_marginals, of_unit) for of_unit in sizes]
-    bits = [-x.llh / math.log(2) / x.words if x.words else math.nan for x in found]
-    return Rates(*bits, *(x.words for x in found))
+    as_bytes = [text.encode("utf-8", "surrogateescape") for text in texts]
+    figures = {}
+    for unit, parts in (("character", texts), ("byte", as_bytes)):
+        found = likelihood(log_marginals, map(len, parts))
+        figures[f"{unit}s"] = found.words
+        bits = -found.llh / math.log(2) / found.words if found.words else math.nan
+        figures[f"bits_per_{unit}"] = bits
+    return figures
 
 
 def _exp(x: float) -> float:
@@ -89,60 +76,6 @@ def _exp(x: float) -> float:
         return math.exp(x)
     except OverflowError:
         return math.inf
-
-
-def in_all(log_probs: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return each system's log probabilities, with -inf for every sentence that has p = 0 in some system.
-
-    >>> in_all([[-1.0, -2.0], [-math.inf, -3.0]])
-    [[-inf, -2.0], [-inf, -3.0]]
-    """
-    possible = [
-        all(map(math.isfinite, of_sentence)) for of_sentence in zip(*log_probs, strict=True)
-    ]
-    return [
-        [p if kept else -math.inf for p, kept in zip(of_system, possible, strict=True)]
-        for of_system in log_probs
-    ]
-
-
-ABOVE = 1e-6
-"""The difference in nats from which one probability counts as higher than another, allowing for rounding."""
-
-
-class Gap(NamedTuple):
-    """Two estimates of the probabilities of sentences compared, over the sentences with p > 0 in both."""
-
-    first: Likelihood
-    second: Likelihood
-    nats_per_sentence: float
-    """Nats per sentence by which the first log likelihood is lower."""
-    nats_per_word: float
-    """Nats per word by which the first log likelihood is lower."""
-    ratio: float
-    """The first perplexity divided by the second."""
-    above: int
-    """Sentences with a higher probability by the first; if that is a lower bound, the second missed mass."""
-
-
-def gap(first: Sequence[float], second: Sequence[float], lengths: Sequence[int]) -> Gap:
-    """Return the gap between log probabilities, in nats, of the same sentences; `lengths` are in words.
-
-    >>> found = gap([-6.0, -2.0], [-5.0, -2.5], [3, 2])
-    >>> found.nats_per_sentence, found.nats_per_word, round(found.ratio, 6), found.above
-    (0.25, 0.1, 1.105171, 1)
-    """
-    both = in_all([first, second])
-    own, other = (likelihood(log_ps, lengths) for log_ps in both)
-    missed, words = other.llh - own.llh, own.words
-    return Gap(
-        own,
-        other,
-        missed / own.sentences if own.sentences else math.nan,
-        missed / words if words else math.nan,
-        _exp(missed / words) if words else math.nan,
-        sum(a > b + ABOVE for a, b in zip(*both, strict=True)),
-    )
 
 
 def report(
@@ -157,7 +90,7 @@ def report(
         log_ps: log p of each sentence in nats.
         sentences: The tokens of each sentence.
         of_strings: Whether to add the rates per character and byte.
-        others: log p in nats by another model or method, to compare with.
+        others: log p in nats by another model or method, to compare with on the sentences with p > 0 in both.
     """
     lengths = list(map(len, sentences))
     whole = likelihood(log_ps, lengths)
@@ -165,23 +98,30 @@ def report(
     figures: dict[str, object] = whole._asdict() | {"of": len(sentences)}
     if of_strings:
         per_unit = rates(log_ps, sentences)
-        lines += per_unit.lines()
-        figures |= per_unit._asdict()
-    if others is not None:
-        both, less = gap(log_ps, others, lengths), perplexity_difference(others, log_ps, lengths)
+        figures |= per_unit
         lines += [
-            f"p > 0 in both: {both.first.sentences} sentences, {both.first.words} words",
-            f"this: LLH={both.first.llh:.15g} PPL={both.first.perplexity:.15g}",
-            f"other: LLH={both.second.llh:.15g} PPL={both.second.perplexity:.15g}",
+            "characters={characters} bytes={bytes}".format(**per_unit),
+            "bits/character={bits_per_character:.6g}".format(**per_unit),
+            "bits/byte={bits_per_byte:.6g}".format(**per_unit),
+        ]
+    if others is not None:
+        rows = zip(log_ps, others, lengths, strict=True)
+        both = [row for row in rows if all(map(math.isfinite, row))]
+        first, second, words = ([row[k] for row in both] for k in range(3))
+        own, other = likelihood(first, words), likelihood(second, words)
+        less = perplexity_difference(second, first, words)
+        gap = (other.llh - own.llh) / own.sentences if both else math.nan
+        lines += [
+            f"p > 0 in both: {own.sentences} sentences, {own.words} words",
+            f"this: LLH={own.llh:.15g} PPL={own.perplexity:.15g}",
+            f"other: LLH={other.llh:.15g} PPL={other.perplexity:.15g}",
             f"difference: {less.value:.6g} (95 % interval {less.low:.6g} to {less.high:.6g}), p={less.p:.4g}",
-            f"gap: {both.nats_per_sentence:.6g} nats per sentence, {both.nats_per_word:.6g} nats per word, "
-            f"ratio of perplexities {both.ratio:.6g}",
-            f"higher p than the other: {both.above} sentences",
+            f"gap: {gap:.6g} nats per sentence",
         ]
         figures["against"] = {
-            **both._asdict(),
-            "first": both.first._asdict(),
-            "second": both.second._asdict(),
+            "first": own._asdict(),
+            "second": other._asdict(),
             "difference": asdict(less),
+            "nats_per_sentence": gap,
         }
     return lines, figures

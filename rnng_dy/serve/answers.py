@@ -149,7 +149,7 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> Sequence[Sequence[Tok
         [tuple(token) if isinstance(token, list) else token for token in sentence]
         for sentence in wanted.sentences
     ]
-    found = given or model.tokens_of(wanted.text)
+    found = given or model.segmenter.sentences_in(wanted.text)[0]
     if not found:
         raise RnngError("text: there is no sentence in it")
     if len(found) > limits.sentences:

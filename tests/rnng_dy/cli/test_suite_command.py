@@ -136,13 +136,13 @@ def test_stimuli_with_predictions_are_a_suite(folder):
         (r["item"], r["condition"], r["region"]): float(r["surprisal"])
         for r in tidy(folder / "t.tsv")
     }
-    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
+    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in ("one", "two"))
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
     run("items.csv", *arguments, "--effects", "e.csv")
     with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
         effect = [*csv.DictReader(stream)][1]
-    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in "12"]
+    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in ("one", "two")]
     assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
     assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
@@ -166,8 +166,8 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     ("content", "formula", "says"),
     [
         (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
-        (STIMULI, "(3;%long%) < 1", "prediction 1: item 1 has no region 3"),
-        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 1: the condition 'short' is there twice"),
+        (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
         (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
     ],

@@ -12,6 +12,7 @@ import pytest
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
 from rnng_dy import registry
+from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
 from tests.commands import IN_SHELL, invoke, run
@@ -218,11 +219,9 @@ def test_the_generative_model_has_all_formats_too():
 
 @pytest.mark.parametrize("style", ["jsonl", "html"])
 def test_a_stopped_run_goes_on(monkeypatch, style):
-    from rnng_dy.search import greedy
-
-    monkeypatch.setattr("rnng_dy.search.decoding.PARSED_WORDS", 4)
+    monkeypatch.setattr(decoding, "PARSED_WORDS", 4)
     expected = parse("--format", style).stdout
-    whole, batches = greedy.parse_batch, []
+    whole, batches = decoding.parse_batch, []
 
     def stopping(parser, sentences):
         batches.append(len(sentences))
@@ -230,7 +229,7 @@ def test_a_stopped_run_goes_on(monkeypatch, style):
             raise KeyboardInterrupt
         return whole(parser, sentences)
 
-    monkeypatch.setattr(greedy, "parse_batch", stopping)
+    monkeypatch.setattr(decoding, "parse_batch", stopping)
     stopped = parse("--format", style, "-o", "out", code=130)
     assert "--resume continues" in stopped.stderr and not Path("out").exists()
     parse("--format", style, "-o", "out", "--resume")
@@ -239,16 +238,14 @@ def test_a_stopped_run_goes_on(monkeypatch, style):
 
 
 def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
-    from rnng_dy.search import greedy
-
-    whole = greedy.parse_batch
+    whole = decoding.parse_batch
 
     def small(parser, sentences):
         if any(len(sentence.words) > 3 for sentence in sentences):
             raise MemoryError
         return whole(parser, sentences)
 
-    monkeypatch.setattr(greedy, "parse_batch", small)
+    monkeypatch.setattr(decoding, "parse_batch", small)
     result = parse("--format", "jsonl")
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [len(row["trees"]) for row in rows] == [0, 0, 1]

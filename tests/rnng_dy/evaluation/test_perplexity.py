@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rnng_dy.evaluation.perplexity import gap, likelihood, rates
+from rnng_dy.evaluation.perplexity import likelihood, rates, report
 
 
 def test_perplexity_is_nats_per_word():
@@ -26,26 +26,17 @@ def test_there_is_no_perplexity_of_nothing():
 
 def test_characters_are_those_of_running_text():
     found = rates([-1.0, -1.0], [["-LCB-", "a", "-RSB-"], ["1\\/2", "-LRB-"]])
-    assert (found.characters, found.bytes) == (7, 7)
+    assert (found["characters"], found["bytes"]) == (7, 7)
 
 
-def test_the_gap_of_a_bound_by_hand():
-    """Three sentences of 2, 3 and 5 words: two bounds below the estimate, one above it."""
-    found = gap([-7.0, -9.0, -20.0], [-6.0, -9.5, -18.0], [2, 3, 5])
-    assert (found.first.llh, found.second.llh) == (-36.0, -33.5)
-    assert found.nats_per_sentence == pytest.approx(2.5 / 3)
-    assert found.nats_per_word == pytest.approx(0.25)
-    assert found.ratio == pytest.approx(math.exp(3.6) / math.exp(3.35))
-    assert found.above == 1
-
-
-def test_the_gap_is_of_sentences_with_probability_by_both():
-    found = gap([-math.inf, -5.0, -9.0], [-4.0, -math.inf, -8.0], [1, 1, 4])
-    assert found == gap([-9.0], [-8.0], [4])
-    assert (found.first.sentences, found.nats_per_sentence, found.above) == (1, 1.0, 0)
-
-
-def test_there_is_no_gap_of_nothing():
-    found = gap([-math.inf], [-1.0], [2])
-    assert all(map(math.isnan, (found.nats_per_sentence, found.nats_per_word, found.ratio)))
-    assert found.above == 0
+def test_two_estimates_are_compared_on_the_sentences_with_probability_by_both():
+    """Three sentences of 2, 3 and 5 words: two bounds below the estimate, one above it; two more have p = 0."""
+    sentences = [["a"] * n for n in (2, 3, 5, 1, 4)]
+    own, other = [-7.0, -9.0, -20.0, -math.inf, -5.0], [-6.0, -9.5, -18.0, -4.0, -math.inf]
+    _, figures = report(own, sentences, others=other)
+    found = figures["against"]
+    assert (found["first"]["llh"], found["second"]["llh"]) == (-36.0, -33.5)
+    assert found["nats_per_sentence"] == pytest.approx(2.5 / 3)
+    assert found["difference"]["value"] == pytest.approx(math.exp(3.6) - math.exp(3.35))
+    _, figures = report(own[3:4], sentences[3:4], others=other[3:4])
+    assert math.isnan(figures["against"]["nats_per_sentence"])
