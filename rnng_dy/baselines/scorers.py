@@ -27,8 +27,8 @@ class OpenableScorer(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return its name in outputs."""
-        return SCORERS[self.name].title(self.source, self.order)
+        """Return its name in outputs: as `--scorer` names it."""
+        return self.name if self.source is None else f"{self.name}={self.source}"
 
     @property
     def paths(self) -> list[str]:

@@ -49,7 +49,7 @@ class ModelFolder(NamedTuple):
     def open(self) -> Any:
         """Load the model in this process. Raises RnngError if device or folders cannot be used."""
         engine.start(self.device)
-        return registry.load(self.folder, self.kind)
+        return registry.kind(self.kind).load(self.folder)
 
     def files(self) -> dict[str, Folder]:
         """See `Place`."""

@@ -13,7 +13,7 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_paths import generative, is_name, known_models, written_files
+from rnng_dy.model_paths import generative, is_name, known_models, paths_of
 
 
 class PathName(click.ParamType):
@@ -165,7 +165,7 @@ def _inputs() -> Iterator[str]:
         given = context.params.get(param.name)
         for value in given if isinstance(given, tuple) else [given]:
             if param.type in (MODEL, GENERATIVE) and value is not None:
-                yield from written_files(value)
+                yield from paths_of(value)
             elif isinstance(param.type, PathName) and param.type != OUTPUT and value is not None:
                 yield value
             else:

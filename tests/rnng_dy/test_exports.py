@@ -234,7 +234,7 @@ def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
 def test_a_model_is_loaded_by_name(named, parser):
     for name in ("english", "folder", "users"):
         assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
-    assert model_paths.written_files("english") == [str(named / "one" / "english.rnng.zip")]
+    assert model_paths.paths_of("english") == [str(named / "one" / "english.rnng.zip")]
 
 
 def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):

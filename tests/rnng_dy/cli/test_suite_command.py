@@ -107,11 +107,11 @@ def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_s
     systems = ["--model", "rnng", "--model", "lm", "--scorer", "surprisals=other.tsv"]
     result = run("pairs.tsv", *systems, *SMALL, "-o", "t.tsv", "-o", "p.html")
     names = [line.split()[0] for line in result.stdout.splitlines()]
-    assert names == ["model", "rnng", "lm", "other.tsv"]
+    assert names == ["model", "rnng", "lm", "surprisals=other.tsv"]
     bits = {name: [] for name in names[1:]}
     for row in tidy(folder / "t.tsv"):
         bits[row["model"]].append(float(row["surprisal"]))
-    assert bits["lm"] == pytest.approx(bits["other.tsv"], abs=1e-4)
+    assert bits["lm"] == pytest.approx(bits["surprisals=other.tsv"], abs=1e-4)
     sums = [0.0] * 4
     for row in tidy(folder / "words.tsv"):
         sums[int(row["sentence_id"]) - 1] += float(row["surprisal"])
