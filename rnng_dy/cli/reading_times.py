@@ -10,7 +10,7 @@ import click
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Names
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
@@ -96,10 +96,9 @@ def reading_times(
         raise click.UsageError("two files have the same name without its ending: rename one")
     if ".R" in outputs and ".csv" not in outputs:
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
-    require_read_once(*surprisals, times_path)
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
-    check_files([*outputs.values()], [*surprisals, times_path])
+    check_files(outputs.values())
     times = read_times(times_path, columns)
     systems = {
         name: _aligned(times, path, by_letters, allow_missing) for name, path in paths.items()

@@ -10,15 +10,12 @@ from typing import Any
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.drawing.pages import markup, parts
 from rnng_dy.drawing.trees import partial_picture, svg_of
-from rnng_dy.drawing.words import cells, visible
-from rnng_dy.evaluation.records import ALL_MEASURES, END, Analysis, WordRecord, tokens_so_far
+from rnng_dy.evaluation.records import ALL_MEASURES, Analysis, WordRecord, tokens_so_far
 
 ANALYSES = 10
 """The most partial trees of a word on a page."""
 ANALYSES_IN_ALL = 5_000
 """The most partial trees on a page."""
-HEIGHT, TOP = 130, 20
-"""Pixels of the highest bar, and above it."""
 
 
 def surprisal_page(
@@ -49,58 +46,39 @@ def values(
     top, step = _scale([record.surprisal for record in records])
     sections = []
     for number, of_sentence in enumerate(sentences, 1):
-        words = [
-            {**_word(record, top), **frame, "place": f"{number}.{i}"}
-            for i, (record, frame) in enumerate(
-                zip(of_sentence, _film(of_sentence, kept, transitions), strict=True), 1
-            )
-        ]
-        bits = bits_of(sum(record.surprisal for record in of_sentence if record.token is not None))
-        sections.append((f"{names[number - 1] if names else number}: {bits} bits", words))
-    steps = range(round(top / step) + 1)
+        bits = bits_of(sum(record.surprisal for record in of_sentence))
+        frames = _film(of_sentence, number, kept, transitions)
+        heading = f"{names[number - 1] if names else number}: {bits} bits"
+        sections.append((heading, list(zip(of_sentence, frames, strict=True))))
     return dict(
         sections=sections,
-        ticks=[(TOP + HEIGHT * (1 - i * step / top), i * step) for i in steps],
-        plot_height=TOP + HEIGHT,
-        has_shares=any(map(_has_shares, records)),
+        top=top,
+        ticks=[i * step for i in range(round(top / step) + 1)],
+        shares=_shares,
+        has_shares=any(len(_shares(record)) > 1 for record in records),
         has_film=kept > 0 and any(record.beam for record in records),
+        bits_of=bits_of,
+        measures=_measures,
+        percent=percent,
         description="",
     )
 
 
-def _word(record: WordRecord, top: float) -> dict[str, Any]:
-    """Return what the template shows of a word; bars are kinds with top and height in pixels."""
-    token = _token(record)
-    unk = "" if record.unk in (None, record.token) else record.unk
-    if not math.isfinite(record.surprisal):
-        bars = [("cut", float(TOP), float(HEIGHT))]
-    else:
-        shares = [("total", record.surprisal)]
-        if _has_shares(record):
-            shares = [("lexical", record.lexical), ("syntactic", record.syntactic)]
-        bars, y = [], float(TOP + HEIGHT)
-        for kind, bits in shares:
-            # an estimate may be negative
-            height = HEIGHT * min(1.0, max(0.0, bits / top))
-            y -= height
-            bars.append((kind, y, height))
-    measures = ((name, getattr(record, name)) for name in ALL_MEASURES)
-    return dict(
-        token=token,
-        unk=unk,
-        width=max(38, *(round(8 * cells(visible(text)) + 11) for text in (token, unk))),
-        bars=bars,
-        bits=bits_of(record.surprisal, 1),
-        measures=[f"{name.replace('_', ' ')} {_text(x)}" for name, x in measures if x is not None],
-    )
+def _shares(record: WordRecord) -> list[tuple[str, float]]:
+    """Return the parts of a word's bar in bits, from the bottom; none if the surprisal is not finite."""
+    shares = record.lexical, record.syntactic
+    if None not in shares and all(map(math.isfinite, shares)):
+        return list(zip(("lexical", "syntactic"), shares, strict=True))
+    return [("total", record.surprisal)] if math.isfinite(record.surprisal) else []
 
 
-def _token(record: WordRecord) -> str:
-    return END if record.token is None else record.token
-
-
-def _text(value: float) -> str:
-    return str(value) if isinstance(value, int) else bits_of(value)
+def _measures(record: WordRecord) -> list[str]:
+    found = {name: getattr(record, name) for name in ALL_MEASURES}
+    return [
+        f"{name.replace('_', ' ')} {value if isinstance(value, int) else bits_of(value)}"
+        for name, value in found.items()
+        if value is not None
+    ]
 
 
 def bits_of(value: float, digits: int = 2) -> str:
@@ -112,11 +90,6 @@ def bits_of(value: float, digits: int = 2) -> str:
     if math.isfinite(value):
         return f"{value:.{digits}f}"
     return "?" if math.isnan(value) else "∞"
-
-
-def _has_shares(record: WordRecord) -> bool:
-    shares = record.syntactic, record.lexical
-    return None not in shares and all(map(math.isfinite, shares))
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
@@ -132,31 +105,24 @@ def _scale(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _film(
-    records: Sequence[WordRecord], kept: int, transitions: TransitionSystem
+    records: Sequence[WordRecord], number: int, kept: int, transitions: TransitionSystem
 ) -> Iterator[dict[str, Any]]:
     """Yield the best partial trees after each word of a sentence, and how many more there are, with their share."""
     shares = [shares_of(record.beam) for record in records]
     for i, record in enumerate(records):
         tokens, trees = tokens_so_far(records, i + 1), []
         for analysis, share in islice(zip(record.beam, shares[i], strict=True), kept):
+            dies, last = _fate(analysis.actions, share, records[i + 1 :], shares[i + 1 :])
             brackets = transitions.partial_brackets(analysis.actions, tokens)
-            dies, last = _fate(analysis, share, records[i + 1 :], shares[i + 1 :])
-            fate = f"{percent(last)} at the end" if dies is None else f"dies at “{_token(dies)}”"
-            trees.append(
-                {
-                    "said": f"{percent(share)}, {fate}",
-                    "share": 100 * share,
-                    "dies": dies is not None,
-                    "svg": markup(svg_of(partial_picture(brackets), brackets)),
-                }
-            )
-        rest = shares[i][kept:] if kept else []
-        more = f"{len(rest)} more have {percent(sum(rest))}" if rest else ""
-        yield {"trees": trees, "more": more}
+            drawn = markup(svg_of(partial_picture(brackets), brackets))
+            trees.append({"share": share, "dies": dies, "last": last, "svg": drawn})
+        rest = shares[i][kept:]
+        place = f"{number}.{i + 1}"
+        yield {"place": place, "trees": trees, "more": len(rest), "share": sum(rest)}
 
 
 def _fate(
-    analysis: Analysis,
+    actions: Sequence[str],
     share: float,
     records: Sequence[WordRecord],
     shares: Sequence[Sequence[float]],
@@ -166,15 +132,14 @@ def _fate(
     The fate is the word at which it dies, None for a survivor, and the share, in the last beam, of the partial trees
     to which it leads. It dies at the first word that no partial tree of the beam reaches from it.
     """
-    actions, last = analysis.actions, share
     for record, of_beam in zip(records, shares, strict=True):
         if record.beam:
             beam = zip(record.beam, of_beam, strict=True)
             successors = [p for later, p in beam if later.actions[: len(actions)] == actions]
             if not successors:
                 return record, 0.0
-            last = sum(successors)
-    return None, last
+            share = sum(successors)
+    return None, share
 
 
 def shares_of(beam: Sequence[Analysis]) -> list[float]:
