@@ -144,9 +144,9 @@ def test_a_generator_decides_beside_a_parser_only():
 def test_posteriors_are_shades_in_drawings_of_parse_and_show():
     options = ("--decode", "mbr", "--samples", 15)
     svg = parse(*options, "--format", "svg").stdout
-    assert 'class="doubt"' in svg and "words, probability 0." in svg
+    assert 'class="doubt"' in svg and ">probability 0." in svg
     page = parse(*options, "--format", "html").stdout
-    assert '<g class="doubt">' in page
+    assert '<rect class="doubt"' in page
     parse(*options, "-o", "parsed.jsonl")
     assert invoke("show", "parsed.jsonl", "--format", "svg").stdout == svg
     assert "doubt" not in parse("--format", "svg").stdout.partition("</style>")[2]
