@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import click
 
 from oracle.samples import format_sample
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import parser_source, reader_of
 from rnng_dy.results import Lines
-from rnng_dy.search.decoding import in_words
-from rnng_dy.search.sampling import FLATTENED
-from rnng_dy.search.trees import (
+from rnng_dy.search.decoding import (
+    Batch,
     Find,
-    NumberedSentence,
     decoded,
-    drawn,
+    in_words,
     parser_trees,
+    sampled_parses,
     unkified_tree,
 )
+from rnng_dy.search.sampling import FLATTENED
 
 SAMPLED_WORDS = 100
 """Words in one batch."""
@@ -49,16 +48,17 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    check_files([output], [source.path])
-    reader = reader_of(job.open("discriminative", folder), source)
+    check_files([output])
+    reader = reader_of(job.open(ModelFolder("discriminative", folder)), source)
     items = reader.sentences()
-    lines, batches = partial(_lines, partial(drawn, n, alpha, seed)), in_words(items, SAMPLED_WORDS)
+    lines = partial(_lines, partial(sampled_parses, n, alpha, seed))
+    batches = in_words(items, SAMPLED_WORDS)
     decides = n, alpha, seed, source._replace(path="")
     left_out = job.write(output, batches, lines, lambda item: [], *decides, inputs=[source.path])
     reader.report(left_out)
 
 
-def _lines(find: Find, parser, batch: Sequence[NumberedSentence]) -> list[Lines]:
+def _lines(find: Find, parser, batch: Batch) -> list[Lines]:
     return [
         [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
         for item, trees in decoded(partial(parser_trees, find, unkified_tree), parser, batch)

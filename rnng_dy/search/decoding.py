@@ -1,27 +1,35 @@
-"""The choice of a decoder: how a parser or a generative model finds the trees that a user wants."""
+"""Trees of the sentences of a file: a parser's greedy, best, sampled or MBR trees, or those of a generative search."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import NamedTuple
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeVar
 
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
+from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
+from oracle.sentences import SourceSentence
+from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG
+from rnng_dy.evaluation.records import Analysis
 from rnng_dy.parallel import batches
-from rnng_dy.search.nbest import BEAM
-from rnng_dy.search.sampling import FLATTENED
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, search_batches
-from rnng_dy.search.trees import (
-    best,
-    drawn,
-    greedy_tree,
-    mbr_trees,
-    parser_trees,
-    search_trees,
-    tagged_tree,
-)
+from rnng_dy.search.greedy import Parsed, parse_batch
+from rnng_dy.search.model import Model
+from rnng_dy.search.nbest import BEAM, nbest_batch
+from rnng_dy.search.posterior import posterior
+from rnng_dy.search.sampling import FLATTENED, sample_batch
+from rnng_dy.search.scoring import tree_log_probs
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure_batch, search_batches
 from rnng_dy.text.sources import NumberedSentence
+
+T = TypeVar("T")
+Batch = Sequence[NumberedSentence]
+Find = Callable[[Any, Batch], list[list[Parsed]]]
+"""Function from a parser and a batch to the action ids and log q of each sentence's trees."""
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 """Words in one batch; when sampling, each word counts once per sample."""
@@ -52,8 +60,8 @@ class Decoder(NamedTuple):
     name: str
     """Of the kind of model, in titles."""
     trees: Callable[..., list[list[ScoredTree]]]
-    """Function from the models and a batch to the trees of each sentence."""
-    batches: Callable[[Iterable[NumberedSentence]], Iterable[Sequence[NumberedSentence]]]
+    """Function from the models and a batch without empty lines to the trees of each sentence."""
+    batches: Callable[[Iterable[NumberedSentence]], Iterable[Batch]]
     options: SearchOptions | None = None
     """The options of the search on which the output depends; None if there is none."""
 
@@ -71,25 +79,148 @@ def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
 
 def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
     """Return the decoder of a parser, for n-best trees with a beam. Raises RnngError for a beam that is too small."""
-    options = None
-    if wanted.nbest:
-        k = wanted.nbest
+    options, of_words = None, partial(in_words, limit=PARSED_WORDS)
+    trees = partial(parser_trees, greedy_parses, tagged_tree)
+    if k := wanted.nbest:
         beam = beam or max(BEAM, 2 * k)
         if k > beam:
             raise RnngError(f"--nbest {k} needs --beam {k} or more")
         options = SearchOptions(beam=beam, seed=wanted.seed)
-        find, of_words = partial(best, k, beam), partial(search_batches, options)
+        trees = partial(parser_trees, partial(best_parses, k, beam), tagged_tree)
+        of_words = partial(search_batches, options)
     elif wanted.decode == MBR:
         alpha = FLATTENED if wanted.beside else 1.0
-        draw = partial(drawn, wanted.samples, alpha, wanted.seed)
-        limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
+        draw = partial(sampled_parses, wanted.samples, alpha, wanted.seed)
         trees = partial(mbr_trees, draw, wanted.weight)
-        return Decoder("Parser", trees, partial(in_words, limit=limit))
-    else:
-        find, of_words = greedy_tree, partial(in_words, limit=PARSED_WORDS)
-    return Decoder("Parser", partial(parser_trees, find, tagged_tree), of_words, options)
+        limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
+        of_words = partial(in_words, limit=limit)
+    return Decoder("Parser", trees, of_words, options)
 
 
 def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:
     """Yield batches of neighbouring sentences, of at most `limit` words."""
     return batches(sentences, lambda item: len(item.sentence.tokens), limit)
+
+
+def in_places(
+    results_of: Callable[[Batch], Iterable[T]], batch: Batch, empty: T | tuple[()] = ()
+) -> list[T | tuple[()]]:
+    """Return the results of sentences in order; an empty line has the result `empty`."""
+    sentences = [item for item in batch if item.sentence.tokens]
+    results = iter(results_of(sentences) if sentences else ())
+    return [next(results) if item.sentence.tokens else empty for item in batch]
+
+
+def decoded(
+    trees_of: Callable[..., list[list[ScoredTree]]], *models_and_batch
+) -> list[tuple[NumberedSentence, Sequence[ScoredTree]]]:
+    """Return the sentences of a batch, as the first model reads them, with their trees; an empty line has none.
+
+    `trees_of` is a function from the models and a batch without empty lines to the trees of each sentence.
+    """
+    *models, batch = models_and_batch
+    if hasattr(models[0], "tags_read"):
+        batch = [item._replace(sentence=_tagged(models[0], item.sentence)) for item in batch]
+    return list(zip(batch, in_places(partial(trees_of, *models), batch), strict=True))
+
+
+def _tagged(parser, sentence: SourceSentence) -> SourceSentence:
+    """Return a sentence with the tags that the parser reads, by its own tagger if the sentence has none."""
+    tags = parser.tags_read(sentence.tokens, sentence.tags) if sentence.tokens else None
+    return replace(sentence, tags=tags and tuple(tags))
+
+
+def tagged_tree(parser, sentence: SourceSentence, actions: Sequence[int]) -> nltk.Tree:
+    """Return the tree of actions with the sentence's words and tags."""
+    return parser.tree_of(actions, sentence.tokens, sentence.tags)
+
+
+def unkified_tree(parser, sentence: SourceSentence, actions: Sequence[int]) -> nltk.Tree:
+    """Return the tree of actions as a generator reads it: without tags, unknown words as classes of unknown words."""
+    unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
+    words = sentence.unkified or unkify(sentence.tokens)
+    return transitions.tree_of(transitions.decode(actions), words)
+
+
+def _encoded(parser, batch: Batch) -> list:
+    return [parser.encode(s.tokens, s.tags, s.unkified) for _, s in batch]
+
+
+def greedy_parses(parser, batch: Batch) -> list[list[Parsed]]:
+    """Return the greedy parse of each sentence."""
+    return [[parsed] for parsed in parse_batch(parser, _encoded(parser, batch))]
+
+
+def best_parses(k: int, beam: int, parser, batch: Batch) -> list[list[Parsed]]:
+    """Return the k best parses of a beam search."""
+    return nbest_batch(parser, _encoded(parser, batch), k, beam)
+
+
+def sampled_parses(n: int, alpha: float, seed: int, parser, batch: Batch) -> list[list[Parsed]]:
+    """Return n parses drawn from q flattened by alpha; the seed and a sentence's number decide its draws."""
+    seeds = [[seed, item.index] for item in batch]
+    return sample_batch(parser, _encoded(parser, batch), n, alpha, seeds)
+
+
+def parser_trees(
+    find: Find, tree_of: Callable[..., nltk.Tree], parser, batch: Batch
+) -> list[list[ScoredTree]]:
+    """Return the trees of the parses that `find` returns; `tree_of` makes one from parser, sentence and actions."""
+
+    def scored(sentence: SourceSentence, parses: Sequence[Parsed]) -> list[ScoredTree]:
+        # most samples of a sentence equal another
+        line_of = cache(lambda actions: format_tree(tree_of(parser, sentence, actions)))
+        return [ScoredTree(line_of(tuple(actions)), float(log_q)) for actions, log_q in parses]
+
+    found = find(parser, batch)
+    return [scored(item.sentence, parses) for item, parses in zip(batch, found, strict=True)]
+
+
+def mbr_trees(draw: Find, weight: float, parser, *generator_and_batch) -> list[list[ScoredTree]]:
+    """Return the tree with the highest expected F1 per sentence, with the posteriors of its constituents.
+
+    The posteriors are estimated from the parses that `draw` returns. The tree has no log probability. The last
+    argument is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives
+    all trees p = 0, the parser alone decides.
+    """
+    *generators, batch = generator_and_batch
+    trees = []
+    for item, parses in zip(batch, draw(parser, batch), strict=True):
+        samples = [(tagged_tree(parser, item.sentence, ids), log_q) for ids, log_q in parses]
+        log_joint = None
+        for generator in generators:
+            log_joint = _joint(generator, item.sentence, [tree for tree, _ in samples])
+        found = posterior(samples, log_joint, preterminals=True, weight=weight)
+        tree = found.decode()
+        trees.append([ScoredTree(format_tree(tree), None, found.of_constituents(tree))])
+    return trees
+
+
+def _joint(
+    generator: Model, sentence: SourceSentence, trees: Sequence[nltk.Tree]
+) -> list[float] | None:
+    """Return log p(x, y) in nats of trees with POS tags of a sentence; None if p = 0 for all."""
+    sequences = [tuple(generator.transitions.actions_of(tree, True)) for tree in trees]
+    log_ps = tree_log_probs(generator, generator.vocabulary.unkify(sentence.tokens), sequences)
+    return None if max(log_ps) == -math.inf else log_ps
+
+
+def search_trees(
+    options: SearchOptions, k: int, model: Model, batch: Batch
+) -> list[list[ScoredTree]]:
+    """Return the k best complete trees per sentence under the generative model, with their log p(x, y).
+
+    The list is empty if p = 0 for the words or the search fails.
+    """
+    found = measure_batch(options, True, model, batch)
+    system = model.transitions
+    return [
+        [ScoredTree(tree_line(system, item.sentence, t), t.log_prob) for t in measured.trees[:k]]
+        for item, measured in zip(batch, found, strict=True)
+    ]
+
+
+def tree_line(system: TransitionSystem, sentence: SourceSentence, tree: Analysis) -> str:
+    """Return a complete tree of a search on one line, with the sentence's tags if it has them."""
+    tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+    return format_tree(system.tree_of(tree.actions, sentence.tokens, tags))

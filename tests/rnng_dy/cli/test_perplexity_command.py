@@ -109,7 +109,7 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
         perplexity("-o", "two.tsv", "-o", "two.trees", code=2)
         assert (folder / "two.tsv.part").exists()
     with monkeypatch.context() as patch:
-        patch.setattr(module.marginals, "marginal_lines", lambda *given: pytest.fail())
+        patch.setattr(module, "_lines", lambda *given: pytest.fail())
         perplexity("-o", "two.tsv", "-o", "two.trees", "--resume")
     assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
     assert not (folder / "two.tsv.part").exists()
@@ -157,7 +157,7 @@ def test_a_table_of_surprisals_has_a_perplexity(folder):
     (folder / "text").write_text("go .\nstop\n")
     result = invoke("perplexity", "text", "--scorer", "surprisals=bits.tsv")
     assert value("PPL", result.stdout) == pytest.approx(8)
-    assert "text:2: p = 0, the scorer gives no surprisal of a word or of the end" in result.stderr
+    assert "text:2: p = 0, a word or the end has no probability, or memory ran out" in result.stderr
 
 
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
@@ -184,7 +184,6 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
         (["--against", "props"], "props"),
         (["--against", "odd"], "odd: not the numbers of words of the 10 sentences of INPUT"),
         (["--scorer", "kneser-ney=test.gen.oracle"], "either"),
-        (["--order", "3"], "--order is for n-gram models"),
         (["--clusters", "odd"], "--clusters goes with --scorer kneser-ney"),
     ],
 )
