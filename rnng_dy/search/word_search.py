@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ class Hypothesis(NamedTuple):
     """The score when the word before the last one had been generated."""
     actions: tuple[Any, ...] | None = None
     """All actions as a linked list, last action first."""
+    weights: Any = None
+    """The search's own data on the hypothesis."""
 
     def then(self, c: Configuration, action: int, score: float) -> Hypothesis:
         """Return this hypothesis with one more action; `c` is the configuration that it led to."""
@@ -86,8 +88,6 @@ class SearchState:
     """Number of requests to the model for this word."""
     actions: int = 0
     """Number of actions carried out for this word."""
-    weights: Sequence[Any] = field(default=())
-    """The search's own data on each hypothesis."""
     entropy: float | None = None
     """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
     next_word_entropy: float | None = None
