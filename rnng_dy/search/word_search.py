@@ -114,8 +114,6 @@ class SearchOptions:
     beam: int = setting("Beam: partial trees kept after a round.", 100)
     fast_track: int = setting("Beam: more partial trees, which reach the word.", 5, NOT_NEGATIVE)
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10)
-    sum_all: bool = False
-    """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
     runs: int = setting("Particles: independent runs; from 2 on with standard errors.", 1, COUNT)
@@ -178,6 +176,16 @@ def without_words(system: TransitionSystem, scores: np.ndarray) -> np.ndarray:
     if system.opening_needs_word:
         scores[:, system.first_open :] = -np.inf
     return scores
+
+
+def best_first(scores: np.ndarray, bound: float = -math.inf) -> np.ndarray:
+    """Return the indices of scores above a bound in row-major order, best score first.
+
+    Ties go to the better hypothesis, then to the lower action id.
+    """
+    flat = scores.ravel()
+    possible = np.flatnonzero(flat > bound)
+    return possible[np.argsort(-flat[possible], kind="stable")]
 
 
 def expand(
