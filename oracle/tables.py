@@ -3,22 +3,72 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from oracle.errors import InputError
 from oracle.files import read_lines, reading
 
+_COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
+_SEPARATOR = re.compile(r'"?sep=[,;\t]"?\s*$')
 
 
-def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int, list[str]]]:
+def cell_text(value: Any) -> str:
+    """Return a cell of a spreadsheet or of rows in Python as text; a missing value is empty.
+
+    >>> cell_text(3.0), cell_text(None), cell_text(float("nan"))
+    ('3', '', '')
+    """
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def number_of(text: str) -> float:
+    """Return the number of a cell, with a point or a comma before its decimals; NaN for a missing one.
+
+    Raises ValueError for any other text.
+
+    >>> number_of("1,5"), number_of("NA")
+    (1.5, nan)
+    """
+    if text.strip().lower() in ("", "na", "n/a", "nan"):
+        return math.nan
+    return float(_COMMA.sub(r"\1.\2", text))
+
+
+def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row that is not empty of a workbook's first sheet."""
+    try:
+        import openpyxl
+    except ImportError:
+        message = 'a workbook needs openpyxl: pip install "rnng_dy[tables]", or save it as CSV'
+        raise InputError(message, path) from None
+    with reading(path, remedy="no workbook, or a damaged one: save it as CSV"):
+        sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
+        for line, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            cells = list(map(cell_text, row))
+            if any(map(str.strip, cells)):
+                yield line, cells
+
+
+def _rows(
+    path: str | os.PathLike[str], quoted_tsv: bool, lines: Iterable[tuple[int, str]] | None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line, from 1, and the cells of each row that is not empty."""
-    lines = read_lines(path)
-    first, header = next(((line, text) for line, text in lines if text.strip()), (1, ""))
+    if str(path).endswith(".xlsx"):
+        yield from _sheet(path)
+        return
+    lines = iter(read_lines(path) if lines is None else lines)
+    # a spreadsheet may name the separator in a line of its own
+    texts = ((line, text) for line, text in lines if text.strip() and not _SEPARATOR.match(text))
+    first, header = next(texts, (1, ""))
     if "\r" in header.rstrip("\r\n"):
         message = "lines end in CR alone, as on old Macs: save it with other line ends"
         raise InputError(message, path)
@@ -28,8 +78,8 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
         )
         is_quoted = quoted_tsv or delimiter != "\t" or header.startswith('"')
         quoting = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
-        texts = chain([header], (text for _, text in lines))
-        rows = csv.reader(texts, delimiter=delimiter, quoting=quoting, strict=True)
+        contents = chain([header], (text for _, text in lines))
+        rows = csv.reader(contents, delimiter=delimiter, quoting=quoting, strict=True)
         for cells in rows:
             if any(map(str.strip, cells)):
                 yield location.line, cells
@@ -37,24 +87,27 @@ def _rows(path: str | os.PathLike[str], quoted_tsv: bool) -> Iterator[tuple[int,
 
 
 def read_table(
-    path: str | os.PathLike[str], quoted_tsv: bool = False
+    path: str | os.PathLike[str],
+    quoted_tsv: bool = False,
+    lines: Iterable[tuple[int, str]] | None = None,
 ) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
     """Return the line of the first row, from 1, its cells, which name the columns, and the other rows with their lines.
 
-    The first row that is not empty decides whether commas, semicolons or tabs separate cells. Quotation marks may
-    enclose a cell; between tabs only if `quoted_tsv`, or if the first row begins with one. Empty rows do not count.
+    The file is CSV, TSV or a workbook (xlsx), of which the first sheet is read; or `lines`, with their numbers, are its
+    content. The first row that is not empty decides whether commas, semicolons or tabs separate cells. Quotation marks
+    may enclose a cell; between tabs only if `quoted_tsv`, or if the first row begins with one. Empty rows do not count.
     Raises InputError, with the line, for a file that is not UTF-8, quotation marks that do not match, a repeated name,
     and a row of another length.
     """
-    lines = _rows(path, quoted_tsv)
-    first, header = next(lines, (1, []))
+    found = _rows(path, quoted_tsv, lines)
+    first, header = next(found, (1, []))
     names = [name.strip() for name in header]
     if twice := [name for name, n in Counter(filter(None, names)).items() if n > 1]:
         raise InputError(f"two columns are called {twice[0]!r}: rename one", path, first)
     hint = ": put text with a separator into quotation marks" if quoted_tsv else ""
 
     def rows() -> Iterator[tuple[int, list[str]]]:
-        for line, cells in lines:
+        for line, cells in found:
             if len(cells) != len(names):
                 counts = f"{len(cells)} columns, and the first line has {len(names)}"
                 raise InputError(counts + hint, path, line)

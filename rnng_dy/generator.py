@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import nltk
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
-from oracle.errors import ImpossibleError, UnseenSymbolError
+from oracle.errors import ImpossibleError
 from oracle.tokens import Token, split_tokens
-from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
 from rnng_dy.evaluation.records import MeasuredSentence
@@ -41,29 +39,13 @@ class GenerativeModel(Model, Scorer, ParserI):
     network_type = GeneratorNetwork
     config_defaults = DEFAULT_PARTS
 
-    def __init__(self, vocabulary: GeneratorVocabulary, sizes: Sizes | None = None, **parts: Any):
-        """See `GeneratorNetwork`."""
-        super().__init__(vocabulary, sizes, **parts)
-        self.transitions: TransitionSystem = self.network.transitions
-
     # sentences as ids
 
     def encode(self, unkified: Sequence[str], actions: Sequence[str]) -> GeneratorExample:
         """Encode a sentence and its actions as ids. Raises ImpossibleError if they have p = 0."""
-        unseen: list[str] = []
-        ids = []
-        for encode, symbols in (
-            (self.vocabulary.word_ids, unkified),
-            (self.transitions.encode, actions),
-        ):
-            try:
-                ids.append(encode(symbols))
-            except UnseenSymbolError as error:
-                unseen += error.symbols
-        if unseen:
-            raise UnseenSymbolError(unseen)
+        words, ids = self.vocabulary.word_ids(unkified), self.transitions.encode(actions)
         self.transitions.check(actions, len(unkified))
-        return GeneratorExample(*ids)
+        return GeneratorExample(words, ids)
 
     def encode_training(self, sentence: OracleSentence) -> GeneratorExample:
         """Encode a sentence of the training oracle. Raises ImpossibleError if it has p = 0."""

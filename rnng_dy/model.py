@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
@@ -15,6 +15,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import TransitionSystem
 from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
@@ -66,6 +67,17 @@ class Model:
         self.store: ParameterStore = self.network.store
 
     @property
+    def transitions(self) -> TransitionSystem:
+        """The transition system of a model of trees; AttributeError for other models."""
+        system: TransitionSystem = self.network.transitions
+        return system
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """The pretrained vectors that a parser reads, shape (words, dimension)."""
+        return getattr(self.network, "vectors", None)
+
+    @property
     def segmenter(self) -> Segmenter:
         """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
         if self._segmenter is None:
@@ -99,8 +111,7 @@ class Model:
         A parser returns greedy trees, a generative model the best trees of its beam.
 
         Args:
-            text: A str is running text. A list of lists is a list of sentences. Any other list is one sentence of
-                tokens, which are words or tuples of word and POS tag.
+            text: Running text, a list of sentences, or one sentence of tokens; see `Segmenter.sentences_in`.
 
         Returns:
             A list of trees, or one tree for one sentence of tokens. A sentence that does not fit into memory or has
@@ -109,13 +120,7 @@ class Model:
         Raises:
             RnngError: A token is invalid, or the model gives no trees.
         """
-        if isinstance(text, Iterable) and not isinstance(text, Sequence | Set | Mapping):
-            # such as a column of a table, or a generator
-            text = list(text)
-        several = isinstance(text, str)
-        if isinstance(text, Sequence) and not several:
-            several = any(isinstance(item, list) for item in text)
-        sentences = self.tokens_of(text if several else [text])
+        sentences, several = self.segmenter.sentences_in(text)
         trees = []
         for tokens, (tree, reason) in zip(sentences, self.best_trees(sentences), strict=True):
             trees.append(tree)
@@ -144,12 +149,6 @@ class Model:
     def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
         """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
         raise RnngError(f"a {self.kind} model has no trees")
-
-    def tokens_of(self, text: str | Iterable[Any]) -> Sequence[Any]:
-        """Return the tokens per sentence of a text; return sentences of tokens unchanged, or as a list."""
-        if not isinstance(text, str):
-            return text if isinstance(text, Sequence) else list(text)
-        return [sentence.tokens for sentence in self.segmenter.sentences(text)]
 
     def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
         """Return the example unchanged, since a generative oracle has classes of unknown words already."""

@@ -6,14 +6,18 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from oracle.errors import RnngError
 from oracle.sentences import SourceSentence
 from oracle.tokens import split_tokens
+from rnng_dy.evaluation.measured_stimuli import WordTable
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.spelling import SpellingModel, required_spelling
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import RawText
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 
 class Scorer:
@@ -35,7 +39,7 @@ class Scorer:
 
     def surprisals(
         self,
-        tokens: Sequence[str],
+        tokens: Any,
         options: SearchOptions = DEFAULT_OPTIONS,
         end: bool = False,
         open_vocabulary: bool = False,
@@ -43,7 +47,7 @@ class Scorer:
         """Measure the surprisal of each word of a sentence, in bits.
 
         Args:
-            tokens: The words.
+            tokens: The words, or the sentence as a str.
             options: The search of a generative model; the default is the word-synchronous beam. All scorers read
                 `next_word`.
             end: Whether to add a record for the end of the sentence.
@@ -62,7 +66,7 @@ class Scorer:
 
     def surprisals_of(
         self,
-        sentences: Iterable[Sequence[str]] | str,
+        sentences: Any,
         options: SearchOptions = DEFAULT_OPTIONS,
         end: bool = False,
         open_vocabulary: bool = False,
@@ -71,7 +75,7 @@ class Scorer:
         """Measure the surprisals of several sentences, which is faster than one at a time.
 
         Args:
-            sentences: Running text, or a list of lists of words.
+            sentences: Running text or sentences; see `Segmenter.sentences_in`.
             options: See `surprisals`.
             end: See `surprisals`.
             open_vocabulary: See `surprisals`.
@@ -80,9 +84,10 @@ class Scorer:
         Returns:
             A list of `WordRecord` per sentence.
         """
-        if isinstance(sentences, str):
-            sentences = [sentence.tokens for sentence in self.segmenter.sentences(sentences)]
-        sentences = list(sentences)
+        if not isinstance(sentences, str):
+            # a tuple is a sentence here, not a word with its tag
+            sentences = [list(s) if isinstance(s, tuple) else s for s in sentences]
+        sentences, _ = self.segmenter.sentences_in(sentences)
         if not open_vocabulary:
             measured = self.measure(sentences, options, end, numbers=numbers)
             return [found.records for found in measured]
@@ -94,6 +99,33 @@ class Scorer:
             with_spellings(found.records, [word.log_prob for word in words])
             for found, words in zip(measured, read, strict=True)
         ]
+
+    def table(
+        self,
+        stimuli: Any,
+        columns: Columns = USUAL,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        open_vocabulary: bool = False,
+    ) -> WordTable:
+        """Measure the words of an experiment's stimuli.
+
+        Args:
+            stimuli: The name of a table (CSV, TSV, xlsx), a DataFrame, or rows as dictionaries.
+            columns: The columns that do not have the usual names; see `read_stimuli`.
+            options: See `surprisals`.
+            open_vocabulary: See `surprisals`.
+
+        Returns:
+            A row per written word, as dictionaries; its methods `by_region` and `by_sentence` add them up.
+
+        Raises:
+            InputError: The table cannot be read as stimuli, or has a column that is added.
+        """
+        read = read_stimuli(stimuli, columns)
+        texts = read.tokenised(self.segmenter, RawText())
+        sentences = [list(sentence.tokens) for of in texts for sentence in of]
+        records = self.surprisals_of(sentences, options, open_vocabulary=open_vocabulary)
+        return WordTable(read, texts, records)
 
     def measure(
         self,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from oracle.tokens import split_tokens
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.search.next_words import entropy
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
 
@@ -25,13 +23,6 @@ START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""
 MAX_COUNT = 3
 """Counts of three and more share a discount."""
-
-
-class Followers(NamedTuple):
-    """The words after a context: the sum of their counts, and how many words have count 1, 2, and 3 or more."""
-
-    total: int
-    of_count: tuple[int, int, int]
 
 
 class KneserNey(WordScorer):
@@ -54,8 +45,8 @@ class KneserNey(WordScorer):
         self._unknown: UnknownWords | None = None
         self._path: str | None = None
         self._counts = self._count(padded)
-        self._followers = [_followers(counts) for counts in self._counts]
         self._discounts = [discounts(counts.values()) for counts in self._counts]
+        self._histories = list(map(_histories, self._counts, self._discounts))
 
     @classmethod
     def open(cls, path: str | None, order: int) -> KneserNey:
@@ -63,11 +54,6 @@ class KneserNey(WordScorer):
         if path is None:
             raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
         return cls.of_oracle(path, order)
-
-    @classmethod
-    def title(cls, path: str | None, order: int) -> str:
-        """See `WordScorer`."""
-        return f"Kneser-Ney, order {order}"
 
     @property
     def segmenter(self) -> Segmenter:
@@ -117,49 +103,17 @@ class KneserNey(WordScorer):
     def probability(self, word: str, context: Sequence[str]) -> float:
         """Return p(word | context) for a word of the vocabulary; only the last n - 1 words of the context count."""
         p = 1 / len(self.vocabulary)
-        for k, history, total, mass in self._histories(context):
+        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
+        for k in range(len(context) + 1):
+            history = context[len(context) - k :]
+            if history not in self._histories[k]:
+                # longer histories have no followers either
+                break
+            total, mass = self._histories[k][history]
             count = self._counts[k].get((*history, word), 0)
             kept = count - self._discounts[k][min(count, MAX_COUNT)]
             p = (kept + mass * p) / total
         return p
-
-    def distribution(self, context: Sequence[str]) -> np.ndarray:
-        """Return p(word | context) of the whole vocabulary, in alphabetical order: shape (words,)."""
-        p = np.full(len(self.vocabulary), 1 / len(self.vocabulary))
-        for k, history, total, mass in self._histories(context):
-            p *= mass / total
-            following, kept = self._following[k][history]
-            p[following] += np.array(kept) / total
-        return p
-
-    def _histories(
-        self, context: Sequence[str]
-    ) -> Iterator[tuple[int, tuple[str, ...], int, float]]:
-        """Yield the last k words of a context with k, the sum of their counts, and the mass for lower orders."""
-        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
-        for k in range(len(context) + 1):
-            history = context[len(context) - k :]
-            followers = self._followers[k].get(history)
-            if followers is None:
-                # longer histories have no followers either
-                return
-            discount = self._discounts[k][1:]
-            mass = sum(d * n for d, n in zip(discount, followers.of_count, strict=True))
-            yield k, history, followers.total, mass
-
-    @cached_property
-    def _following(self) -> list[dict[tuple[str, ...], tuple[list[int], list[float]]]]:
-        """The words after each history of each order, by alphabetical position, and their discounted counts."""
-        position = {word: i for i, word in enumerate(sorted(self.vocabulary))}
-        found = []
-        for counts, discount in zip(self._counts, self._discounts, strict=True):
-            after = defaultdict(lambda: ([], []))
-            for (*history, word), count in counts.items():
-                words, kept = after[tuple(history)]
-                words.append(position[word])
-                kept.append(count - discount[min(count, MAX_COUNT)])
-            found.append(dict(after))
-        return found
 
     def encode(self, words: Sequence[str]) -> Sequence[str]:
         """Return the words unchanged. Raises UnseenSymbolError if they have p = 0."""
@@ -201,14 +155,6 @@ class KneserNey(WordScorer):
             for tokens, seen in zip(sentences, given, strict=True)
         ]
 
-    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """See `WordScorer`."""
-        start = [START] * (self.order - 1)
-        return [
-            [entropy(self.distribution([*start, *words[:i]])) for i in range(len(words) + 1)]
-            for words in sentences
-        ]
-
     def unkify(self, tokens: Sequence[str]) -> list[str]:
         """Return the words as the model reads them: unknown ones as classes, if the training oracle has such."""
         if self._unknown is None:
@@ -226,14 +172,20 @@ class KneserNey(WordScorer):
         return records
 
 
-def _followers(counts: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], Followers]:
+def _histories(
+    counts: Counter[tuple[str, ...]], discount: Sequence[float]
+) -> dict[tuple[str, ...], tuple[int, float]]:
+    """Return the sum of counts after each history, and the sum of their discounts, which lower orders get."""
     totals: Counter[tuple[str, ...]] = Counter()
-    of_count: dict[tuple[str, ...], list[int]] = {}
+    # numbers of words with counts 1, 2, and 3 or more
+    words: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * MAX_COUNT)
     for ngram, count in counts.items():
-        history = ngram[:-1]
-        totals[history] += count
-        of_count.setdefault(history, [0] * MAX_COUNT)[min(count, MAX_COUNT) - 1] += 1
-    return {history: Followers(totals[history], tuple(n)) for history, n in of_count.items()}
+        totals[ngram[:-1]] += count
+        words[ngram[:-1]][min(count, MAX_COUNT) - 1] += 1
+    return {
+        history: (total, sum(d * n for d, n in zip(discount[1:], words[history], strict=True)))
+        for history, total in totals.items()
+    }
 
 
 def discounts(counts: Iterable[int]) -> tuple[float, float, float, float]:

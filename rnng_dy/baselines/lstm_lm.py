@@ -112,9 +112,10 @@ class LstmLanguageModel(Model, Scorer):
         NaN for a sentence that does not fit into memory.
         """
         rows = [
-            (math.nan, math.nan) if row is None else row
-            for part in batches(examples, self.length, MAX_WORDS)
-            for row in split_on_memory_error(self._log_probs, part)
+            (math.nan, math.nan)
+            if row is None
+            else (np.add.reduceat(row, [0])[0] - row[-1], row[-1])
+            for row in self._of_sentences(examples)
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
 
@@ -151,11 +152,7 @@ class LstmLanguageModel(Model, Scorer):
         seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]
         ids = [[self.vocabulary.ids.get(word) for word in words] for words in seen]
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
-        rows = [
-            row
-            for part in batches(examples, self.length, MAX_WORDS)
-            for row in split_on_memory_error(self._word_log_probs, part)
-        ]
+        rows = self._of_sentences(examples)
         return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
 
     def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
@@ -180,29 +177,23 @@ class LstmLanguageModel(Model, Scorer):
             keep(part[-1:])
         return found
 
+    def _of_sentences(
+        self, examples: Sequence[LanguageModelExample]
+    ) -> Iterator[np.ndarray | None]:
+        """Yield `_word_log_probs` of each sentence; None for one that does not fit into memory."""
+        for part in batches(examples, self.length, MAX_WORDS):
+            yield from split_on_memory_error(self._word_log_probs, part)
+
     @one_graph
     def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
         """Return log p in nats of each word and the end, per sentence."""
-        log_probs, ends = self._position_log_probs(examples)
-        return np.split(log_probs, ends[:-1])
-
-    @one_graph
-    def _log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
-        of_position, ends = self._position_log_probs(examples)
-        end = of_position[ends - 1]
-        total = np.add.reduceat(of_position, np.concatenate([[0], ends[:-1]]))
-        return list(np.stack([total - end, end], axis=1))
-
-    def _position_log_probs(
-        self, examples: Sequence[LanguageModelExample]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return log p in nats of all words and ends, sentence after sentence, and the index after each sentence."""
         dy.renew_cg(derivatives=False)
         losses, owners = self.network.losses(examples, 0.0)
         values = dy.concatenate_to_batch(losses).npvalue().ravel()
         # the end of the sentence counts as one more position
         ends = np.cumsum([len(e.words) + 1 for e in examples])
-        return -np.bincount(owners, values.astype(np.float64), ends[-1]), ends
+        log_probs = -np.bincount(owners, values.astype(np.float64), ends[-1])
+        return np.split(log_probs, ends[:-1])
 
     def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
         """Draw sentences from the model; `sample` is another name.

@@ -22,11 +22,13 @@ class OpenableScorer(NamedTuple):
     source: str | None = None
     """The file that it is made from; None if the user names no file."""
     order: int = 5
+    has_trees = False
+    """No search is needed."""
 
     @property
     def title(self) -> str:
-        """Return its name in outputs."""
-        return SCORERS[self.name].title(self.source, self.order)
+        """Return its name in outputs: as `--scorer` names it."""
+        return self.name if self.source is None else f"{self.name}={self.source}"
 
     @property
     def paths(self) -> list[str]:

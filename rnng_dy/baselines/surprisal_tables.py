@@ -2,79 +2,46 @@
 
 from __future__ import annotations
 
+import codecs
 import math
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby
-from pathlib import Path
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import accumulate, groupby, zip_longest
 from typing import NamedTuple
+
+import numpy as np
 
 from oracle.brackets import unspelled
 from oracle.errors import InputError, RnngError
-from oracle.tables import read_columns
+from oracle.tables import number_of, read_columns
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import END, WordRecord
 
-_NEEDED = ("sentence_id", "token", "surprisal")
+_NEEDED, _SENTENCE = ("token", "surprisal"), ("sentence_id", "item", "condition")
 _UNKNOWN = "<unk>"
+_UNKNOWNS = (_UNKNOWN, "<UNK>", "[UNK]")
+_ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
+"""Marks of the beginning or the end of a sentence."""
 _MARKS = "Ġ▁"
 """Marks of subwords that begin a word."""
+_PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
+"""Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
+_GAP, _BOUNDARY = "\0", "\1"
+"""What stands for an unknown word, and where words begin and end, among the letters of a sentence."""
 _ROUNDING = 1e-3
 """The largest difference in bits of numbers that count as equal."""
 _PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
 _PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
 
 
-class _Row(NamedTuple):
-    sentence: str
-    text: str
-    """The token in plain letters, which may be none; empty for the end of the sentence."""
+class _Token(NamedTuple):
+    begin: int
+    """Number of letters of the sentence before it."""
     surprisal: float
     known: bool
     is_end: bool
-    begins_word: bool
-    """Whether a mark or a blank before the token says so."""
-
-
-class _Sentence:
-    """The rows of a sentence, each with the number of letters before it."""
-
-    def __init__(self, rows: Iterable[_Row], is_marked: bool):
-        """`is_marked` says whether the table marks the tokens that begin a word; else all do."""
-        rows = list(rows)
-        *begins, self._letters = accumulate((len(row.text) for row in rows), initial=0)
-        self.letters = "".join(row.text for row in rows)
-        self._rows = list(zip(begins, rows, strict=True))
-        begun = (at for at, row in self._rows if row.begins_word or not is_marked)
-        self.word_begins = frozenset(at for at in begun if at < self._letters)
-
-    def is_like(self, other: _Sentence) -> bool:
-        """Return whether another sentence with the same letters has the same tokens and surprisals."""
-        return len(self._rows) == len(other._rows) and all(
-            at == of_other and _are_equal(row.surprisal, of.surprisal)
-            for (at, row), (of_other, of) in zip(self._rows, other._rows, strict=True)
-        )
-
-    def records(self, tokens: Sequence[str], ends: Sequence[int]) -> list[WordRecord]:
-        """Return the records of tokens and of the sentence's end; `ends` are 0 and the letters up to each token's end.
-
-        A mark of subwords after the last word belongs to the end, or to the last word of a sentence without one.
-        """
-        has_end = any(row.is_end and at == self._letters for at, row in self._rows)
-        parts: list[list[_Row]] = [[] for _ in ends]
-        for at, row in self._rows:
-            # some programs begin a sentence with the mark of its end
-            if not row.is_end or at == self._letters:
-                place = bisect_right(ends, at) - 1
-                parts[place if has_end else min(place, len(tokens) - 1)].append(row)
-        *bits, of_end = (math.fsum(row.surprisal for row in part) for part in parts)
-        return [
-            *(
-                WordRecord(token, token if all(row.known for row in part) else _UNKNOWN, of_token)
-                for token, part, of_token in zip(tokens, parts, bits, strict=False)
-            ),
-            WordRecord(None, None, of_end if has_end else math.nan),
-        ]
 
 
 class SurprisalTable(WordScorer):
@@ -82,8 +49,8 @@ class SurprisalTable(WordScorer):
 
     A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and a mark of subwords
     alone belongs to the word after it. If a token of the table covers several words, its surprisal belongs to the
-    first. Of sentences with the same letters, such as "every day" and "everyday", the one with the most similar words
-    is found. A column known has 0 for unknown words.
+    first. `<unk>` stands for any one word. A column known has 0 for unknown words. Columns item and condition may stand
+    in place of sentence_id.
     """
 
     name = "surprisals"
@@ -93,21 +60,33 @@ class SurprisalTable(WordScorer):
         if path is None:
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
-        rows = list(_rows(path))
-        is_marked = any(row.begins_word for row in rows)
-        self._sentences: dict[str, dict[frozenset[int], _Sentence]] = {}
-        self._unclear: set[_Sentence] = set()
-        for _, of_sentence in groupby(rows, lambda row: row.sentence):
-            sentence = _Sentence(of_sentence, is_marked)
-            by_words = self._sentences.setdefault(sentence.letters, {})
-            known = by_words.setdefault(sentence.word_begins, sentence)
-            if not known.is_like(sentence):
-                self._unclear.add(known)
+        self._sentences: dict[str, list[_Token]] = {}
+        self._unclear: set[str] = set()
+        rows = list(read_columns(path, _NEEDED, ("known", *_SENTENCE)))
+        if rows and not any(rows[0][1][3:]):
+            raise InputError(f"no column {' or '.join(map(repr, _SENTENCE[:2]))}", path, 1)
+        plain = _ByteLetters() if any("Ġ" in cells[0] for _, cells in rows) else _plain
+        for _, of_sentence in groupby(rows, lambda row: row[1][3:]):
+            letters, tokens = "", []
+            for line, (token, bits, known, *_) in of_sentence:
+                is_end, is_known = token in _ENDS, known != "0" and token not in _UNKNOWNS
+                tokens.append(_Token(len(letters), self._surprisal(bits, line), is_known, is_end))
+                if token in _UNKNOWNS:
+                    letters += _GAP
+                elif not is_end:
+                    letters += plain(token)
+            if not _are_alike(tokens, self._sentences.setdefault(letters, tokens)):
+                self._unclear.add(letters)
 
-    @classmethod
-    def title(cls, path: str | None, order: int) -> str:
-        """See `WordScorer`."""
-        return Path(path or cls.name).name
+    def _surprisal(self, bits: str, line: int) -> float:
+        try:
+            surprisal = number_of(bits)
+        except ValueError:
+            raise InputError(f"the surprisal {bits!r} is no number", self._path, line) from None
+        if surprisal < -_ROUNDING:
+            message = f"the surprisal {bits} is negative: log probabilities need the other sign"
+            raise InputError(message, self._path, line)
+        return surprisal
 
     def records_of(
         self,
@@ -115,47 +94,101 @@ class SurprisalTable(WordScorer):
         unkified: Sequence[Sequence[str] | None] | None = None,
     ) -> list[list[WordRecord]]:
         """See `WordScorer`. Raises InputError for a sentence that the table lacks, or has with different numbers."""
-        return [self._records(tokens) for tokens in sentences]
+        return [self._records(words) for words in sentences]
 
-    def _records(self, tokens: Sequence[str]) -> list[WordRecord]:
-        plain = list(map(_plain, tokens))
-        ends = list(accumulate(map(len, plain), initial=0))
-        by_words = self._sentences.get("".join(plain), {})
-        shown = f"{' '.join(tokens)!r:.200}"
-        if not by_words:
-            raise InputError(f"no sentence {shown} in this table", self._path)
-        nearest = min(by_words, key=lambda word_begins: len(word_begins ^ {*ends[:-1]}))
-        sentence = by_words[nearest]
-        if sentence in self._unclear:
+    def _records(self, words: Sequence[str]) -> list[WordRecord]:
+        """Return the records of words and of the sentence's end.
+
+        A mark of subwords after the last word belongs to the end, or to the last word of a sentence without one.
+        """
+        plain = list(map(_plain, words))
+        letters, ends = "".join(plain), list(accumulate(map(len, plain), initial=0))
+        shown = f"{' '.join(words)!r:.200}"
+        found, tokens = letters, self._sentences.get(letters)
+        if tokens is None:
+            found, tokens = self._with_unknowns(plain)
+        if tokens is None:
+            message = f"no sentence {shown} in this table"
+            for near in get_close_matches(letters, self._sentences, 1, 0):
+                at = next(
+                    i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1
+                )
+                there, here = (f"{of[at : at + 20]!r}" for of in (near, letters))
+                message += f": the most similar one has {there} in place of {here}"
+            raise InputError(message, self._path)
+        if found in self._unclear:
             message = f"the sentence {shown} is in this table with different surprisals"
             raise InputError(f"{message}: keep one of them", self._path)
-        return sentence.records(tokens, ends)
+        has_end = any(token.is_end and token.begin == len(letters) for token in tokens)
+        parts: list[list[_Token]] = [[] for _ in ends]
+        for token in tokens:
+            # some programs begin a sentence with the mark of its end
+            if not token.is_end or token.begin == len(letters):
+                place = bisect_right(ends, token.begin) - 1
+                parts[place if has_end else min(place, len(words) - 1)].append(token)
+        *bits, of_end = (math.fsum(token.surprisal for token in part) for part in parts)
+        return [
+            *(
+                WordRecord(word, word if all(t.known for t in part) else _UNKNOWN, of_word)
+                for word, part, of_word in zip(words, parts, bits, strict=False)
+            ),
+            WordRecord(None, None, of_end if has_end else math.nan),
+        ]
+
+    def _with_unknowns(self, plain: Sequence[str]) -> tuple[str, list[_Token] | None]:
+        """Return a sentence of the table in which words may be unknown, and its tokens; None if there is none."""
+        text = _BOUNDARY + "".join(word + _BOUNDARY for word in plain)
+        for letters in filter(lambda letters: _GAP in letters, self._sentences):
+            parts = [f"{_BOUNDARY}?".join(map(re.escape, part)) for part in letters.split(_GAP)]
+            gap = f"{_BOUNDARY}?(?<={_BOUNDARY})([^{_BOUNDARY}]+){_BOUNDARY}"
+            if match := re.fullmatch(f"{_BOUNDARY}?{gap.join(parts)}{_BOUNDARY}?", text):
+                gaps = [i for i, letter in enumerate(letters) if letter == _GAP]
+                tokens = []
+                for token in self._sentences[letters]:
+                    before = [
+                        len(group) - 1
+                        for i, group in zip(gaps, match.groups(), strict=True)
+                        if i < token.begin
+                    ]
+                    tokens.append(token._replace(begin=token.begin + sum(before)))
+                return letters, tokens
+        return "", None
 
 
-def _are_equal(bits: float, other: float) -> bool:
-    both_are_nan = math.isnan(bits) and math.isnan(other)
-    return both_are_nan or math.isclose(bits, other, rel_tol=0, abs_tol=_ROUNDING)
-
-
-def _rows(path: str) -> Iterator[_Row]:
-    for line, (sentence, token, bits, known) in read_columns(path, _NEEDED, ["known"]):
-        try:
-            surprisal = float(bits)
-        except ValueError:
-            raise InputError(f"the surprisal {bits!r} is no number", path, line) from None
-        if surprisal < -_ROUNDING:
-            message = f"the surprisal {bits} is negative: log probabilities need the other sign"
-            raise InputError(message, path, line)
-        is_end = token == END
-        text, begins_word = "" if is_end else _plain(token), token.startswith((" ", *_MARKS))
-        yield _Row(sentence, text, surprisal, known != "0", is_end, begins_word)
+def _are_alike(tokens: Sequence[_Token], others: Sequence[_Token]) -> bool:
+    """Return whether sentences with the same letters have the same tokens and surprisals."""
+    if [token.begin for token in tokens] != [token.begin for token in others]:
+        return False
+    bits, of_others = ([token.surprisal for token in of] for of in (tokens, others))
+    return np.allclose(bits, of_others, rtol=0, atol=_ROUNDING, equal_nan=True)
 
 
 def _plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
-    >>> [_plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "a\u00a0b", "’s", "1\\/2")]
-    ['(', '"', 'dog', 'dog', 'ab', "'s", '1/2']
+    >>> [_plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "##s", "do@@", "a\u00a0b", "’s", "1\\/2")]
+    ['(', '"', 'dog', 'dog', 's', 'do', 'ab', "'s", '1/2']
     """
-    text = unspelled("".join(token.split()).lstrip(_MARKS))
+    text = unspelled(_PART.sub("", "".join(token.split()).lstrip(_MARKS)))
     return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+
+
+class _ByteLetters:
+    """The letters of GPT-2's tokens, which write each byte as a letter; a letter belongs to the token that ends it.
+
+    >>> letters = _ByteLetters()
+    >>> [letters(token) for token in ("Ġcaf", "Ã©", "âĢ", "Ļ", "s")]
+    ['caf', 'é', '', "'", 's']
+    """
+
+    def __init__(self) -> None:
+        printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+        others = [byte for byte in range(256) if byte not in printed]
+        self._bytes = {chr(byte): byte for byte in printed}
+        self._bytes |= {chr(256 + i): byte for i, byte in enumerate(others)}
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def __call__(self, token: str) -> str:
+        if not set(token) <= self._bytes.keys():
+            return _plain(token)
+        return _plain(self._decoder.decode(bytes(self._bytes[letter] for letter in token)))

@@ -23,8 +23,3 @@ class WordScorer(Scorer):
         Raises RnngError for an unusable file.
         """
         return cls(path)  # type: ignore[call-arg]
-
-    @classmethod
-    def title(cls, path: str | None, order: int) -> str:
-        """Return the scorer's name in outputs."""
-        return cls.name if path is None else f"{cls.name}, {path}"

@@ -26,7 +26,7 @@ from oracle.treebank import (
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
-from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
@@ -77,7 +77,7 @@ def prepare(
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    check_files([output], source)
+    check_files([output])
     trees = _source_trees(source, kind, sections, encoding)
     has_lemmas = READERS[kind].has_lemmas
     cleaner = partial(
@@ -122,7 +122,7 @@ def _source_trees(
     help="The training trees; words that occur in them at least twice are known.",
 )
 @click.option(
-    "-o", "--output", type=FILE, default="-", metavar="OUT.oracle", help="Oracle to write."
+    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.oracle", help="Oracle to write."
 )
 @click.option(
     "--generative",
@@ -150,8 +150,7 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
-    check_files([output], [trees, train])
-    require_read_once(trees, train)
+    check_files([output])
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = [words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree)]
     _require_trees(len(training), (train,))

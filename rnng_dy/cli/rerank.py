@@ -10,7 +10,7 @@ from oracle.blocks import read_oracle
 from oracle.errors import InputError
 from rnng_dy.cli.decoding import decode_option, weight_option
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
@@ -22,7 +22,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
 @click.command()
 @click.argument("props", type=FILE)
 @click.argument("likelihoods", type=FILE)
-@click.option("-o", "--output", type=FILE, help="File for the MAP trees; - is standard output.")
+@click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
 @click.option(
     "--oracle",
     "oracle_path",
@@ -44,8 +44,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         raise click.UsageError(
             "--decode mbr needs -o for the trees, and their words: give --oracle"
         )
-    require_read_once(props, likelihoods, oracle_path)
-    check_files([output], [props, likelihoods, oracle_path])
+    check_files([output])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():

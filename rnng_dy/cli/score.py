@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import generative_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
@@ -25,8 +25,8 @@ def score(folder, source, output, job) -> None:
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
-    check_files([output], [source])
-    model = job.open("generative", folder)
+    check_files([output])
+    model = job.open(ModelFolder("generative", folder))
     sentences = impossible = 0
 
     def batches() -> Iterator[list[scoring.SentenceTrees]]:

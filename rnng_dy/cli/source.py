@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -10,6 +12,15 @@ from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.paths import FILE
 from rnng_dy.text.sources import RawText, SentenceReader, Source
+from rnng_dy.text.stimuli import Columns
+
+_FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
+"""What names of files have, and texts have not: a slash, or an ending."""
+
+
+def _is_text(argument: str) -> bool:
+    """Return whether an argument is a text and no file's name."""
+    return " " in argument and not os.path.exists(argument) and not _FILE_NAME.search(argument)
 
 
 def _source(
@@ -21,13 +32,16 @@ def _source(
     is_stimuli: bool = False,
 ) -> Source:
     if is_stimuli:
-        if is_text or one_per_line or tagged is not None:
-            raise click.UsageError("--stimuli is without --text, --one-per-line and --tagged")
-        return Source(path, RawText(True), is_stimuli=True)
+        if is_text or tagged is not None:
+            raise click.UsageError("--stimuli is without --text and --tagged")
+        return Source(path, RawText(one_per_line), is_stimuli=True)
     if one_per_line and not is_text:
         raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:
         raise click.UsageError("--text is without tags: leave out --tagged")
+    if _is_text(path):
+        say("INPUT is no file: it is read as running text")
+        return Source("-", RawText(given=path), own_tags=own_tags)
     text = RawText(one_per_line) if is_text else None
     return Source(path, text, tagged, own_tags)
 
@@ -36,7 +50,37 @@ stimuli_option = click.option(
     "--stimuli",
     "is_stimuli",
     is_flag=True,
-    help="INPUT is a table with a column text or sentence.",
+    help="INPUT is a table (.csv, .tsv, .xlsx) with a column text or sentence.",
+)
+
+
+def _columns(
+    texts: Sequence[str], item: str | None, conditions: Sequence[str], region: str | None
+) -> Columns:
+    return Columns(texts, item, conditions, region)
+
+
+columns_options = together(
+    "columns",
+    _columns,
+    click.option(
+        "--column",
+        "texts",
+        metavar="NAME",
+        multiple=True,
+        help="Column of the texts; several hold a condition each.",
+    ),
+    click.option("--item", metavar="NAME", help="Column of the items."),
+    click.option(
+        "--condition",
+        "conditions",
+        metavar="NAME",
+        multiple=True,
+        help="Column of the conditions; several are joined.",
+    ),
+    click.option(
+        "--region", metavar="NAME", help="Column of the regions, which are then a row each."
+    ),
 )
 
 
@@ -53,7 +97,7 @@ def source_options(*more: Callable) -> Callable:
             help="INPUT is running text.",
         ),
         click.option(
-            "--one-per-line", is_flag=True, help="With --text: read each line as a sentence."
+            "--one-per-line", is_flag=True, help="With --text: each line is one sentence."
         ),
         click.option(
             "--tagged/--untagged",

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, zip_longest
+from itertools import chain, compress, zip_longest
 
-from oracle.brackets import parse_line
+from oracle.brackets import parse_line, read_tree_lines
 from oracle.errors import InputError, placed
 from oracle.files import WHITE_SPACE, read_lines
 from oracle.lazy import nltk
@@ -188,15 +188,20 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
 def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
     """Yield a file's trees, one per line (`-` is standard input).
 
-    An empty line, `()` and `(())` stand for a tree without words. Raises InputError, with file and line, for a line
-    that is not one tree, and for an empty file.
+    An empty line, `()` and `(())` stand for a tree without words. If the first tree has several lines, all may have.
+    Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
     """
-    line = 0
-    for line, text in read_lines(path):
+    lines = read_lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise InputError("the file is empty; give one tree per line", path, 1)
+    lines = chain([first], lines)
+    if first[1].count("(") > first[1].count(")"):
+        yield from (located.tree for located in read_tree_lines(lines, path))
+        return
+    for line, text in lines:
         has_tree = text.strip(WHITE_SPACE) not in NO_TREE
         yield parse_line(text, path, line) if has_tree else nltk.Tree("", [])
-    if not line:
-        raise InputError("the file is empty; give one tree per line", path, 1)
 
 
 def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:

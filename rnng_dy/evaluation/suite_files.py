@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,9 @@ from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError, placed
 from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 from oracle.numerals import is_whole_number
+from oracle.tables import read_table
 from rnng_dy.evaluation.formula import Formula
+from rnng_dy.evaluation.records import SHOWN_WORDS
 from rnng_dy.evaluation.suites import (
     Condition,
     Item,
@@ -26,13 +32,17 @@ from rnng_dy.evaluation.suites import (
 )
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 from rnng_dy.text.tokens import running_text
 
 Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"
 """The folder of the suites that come with the package."""
-_GOOD, _BAD = "sentence_good", "sentence_bad"
+PAIR_NAMES = (
+    *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
+    *(("grammatical", "ungrammatical"), ("acceptable", "unacceptable"), ("correct", "incorrect")),
+)
+"""The usual names of the sentences of a minimal pair, in lower case."""
 _log = logging.getLogger(__name__)
 
 
@@ -51,14 +61,18 @@ def shipped() -> dict[str, Path]:
 
 
 def suites_of(
-    sources: Sequence[str], predictions: Sequence[Formula], segmenter: Segmenter | None
+    sources: Sequence[str],
+    predictions: Sequence[Formula],
+    segmenter: Segmenter | None,
+    columns: Columns = USUAL,
 ) -> list[Suite]:
     """Return the suites of files, which are tables of stimuli if there are predictions.
 
-    Without a segmenter, blanks separate tokens; texts that look like running text get a warning.
+    Without a segmenter, blanks separate tokens; texts that look like running text get a warning. Items that belong to
+    no prediction, such as fillers, are left out with a warning.
     """
     if predictions:
-        suites = [_of_stimuli(source, predictions, segmenter) for source in sources]
+        suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
     else:
         tokenize = partial(_plain_tokens, segmenter) if segmenter else tokens_of
         suites = [suite for source in sources for suite in read_suites(source, tokenize)]
@@ -66,42 +80,64 @@ def suites_of(
         for suite in suites:
             if found := running_text([sentence.tokens for sentence in suite.sentences()]):
                 _log.warning(f"{suite.name}: {found[1]}")
-    return suites
+    return [_without_fillers(suite) for suite in suites]
 
 
-def _of_stimuli(path: str, predictions: Sequence[Formula], segmenter: Segmenter | None) -> Suite:
-    """Return the suite of a table of stimuli; items keep their numbers if they all have one.
+def _without_fillers(suite: Suite) -> Suite:
+    """Return the suite without items that lack a region of each prediction; warn of items that lack one."""
+    lacking = [
+        [item for item in suite.items if item.lacks(prediction.formula)]
+        for prediction in suite.predictions
+    ]
+    for prediction, items in zip(suite.predictions, lacking, strict=True):
+        if items:
+            counts = f"{len(items)} of {len(suite.items)} items"
+            names = ", ".join(str(item.name) for item in items[:SHOWN_WORDS])
+            more = ", ..." * (len(items) > SHOWN_WORDS)
+            _log.warning(
+                f"{suite.name}: prediction {prediction.name}: left out: {counts}, which lack a condition or region "
+                f"of it: {names}{more}"
+            )
+    kept = [item for item in suite.items if not all(item in items for items in lacking)]
+    return replace(suite, items=tuple(kept))
 
-    The numbers of regions are their names if these are numbers, or else count them by name. Raises InputError for an
-    item that has a condition twice, and for a sentence without words.
+
+def _of_stimuli(
+    path: str, predictions: Sequence[Formula], segmenter: Segmenter | None, columns: Columns
+) -> Suite:
+    """Return the suite of a table of stimuli; items have numbers if all their names are numbers.
+
+    The numbers of regions are those of the table, or else count the names of regions. Raises InputError for an item
+    that has a condition twice, and for a text without words.
     """
-    stimuli, text = read_stimuli(path), RawText()
+    stimuli = read_stimuli(path, columns)
+    texts = stimuli.tokenised(segmenter, RawText()) if segmenter else []
     items: dict[str, list[Condition]] = {}
-    numbers: dict[str, int] = {}
-    for item, condition, of in stimuli.conditions():
+    names: dict[int, str] = {}
+    counted: dict[str, int] = {}
+    for i, (item, condition, of) in enumerate(stimuli.conditions()):
+        found = [(region, tokens_of(text)) for region, text in of.region_texts]
+        ends: list[int] = []
         if segmenter:
-            found = of.tokens_by_region(text.read_line(of.text, path, of.line, segmenter))
-        else:
-            found = [(name, tokens_of(content)) for name, content in of.region_texts]
-        for name, _ in found:
-            counted = len(numbers) + 1
-            numbers.setdefault(name, int(name) if is_whole_number(name) else counted)
-        regions = tuple(Region(numbers[name], tuple(tokens)) for name, tokens in found)
-        items.setdefault(item, []).append(Condition(condition, regions))
-    if len(set(numbers.values())) < len(numbers):
+            found = of.tokens_by_region(texts[i])
+            ends = list(accumulate(len(sentence.tokens) for sentence in texts[i]))[:-1]
+        regions = []
+        for region, tokens in found:
+            number = region.number
+            if number is None:
+                number = counted.setdefault(region.name, len(counted) + 1)
+            name = "" if is_whole_number(region.name) else region.name
+            regions.append(Region(number, tuple(tokens)))
+            names.setdefault(number, name)
+        items.setdefault(item, []).append(Condition(condition, tuple(regions), tuple(ends)))
+    if counted and len(names) > len(counted):
         raise InputError("some regions have numbers as names, others words: use one of them", path)
     own = all(map(is_whole_number, items))
     with placed(path):
-        return Suite(
-            Path(path).stem,
-            path,
-            {number: "" if is_whole_number(of) else of for of, number in numbers.items()},
-            tuple(Prediction(str(i), formula) for i, formula in enumerate(predictions, 1)),
-            tuple(
-                Item(int(item) if own else i, tuple(conditions))
-                for i, (item, conditions) in enumerate(items.items(), 1)
-            ),
-        )
+        made = tuple(Item(int(name) if own else name, tuple(of)) for name, of in items.items())
+    numbered = enumerate(predictions, 1)
+    of_items = tuple(Prediction(str(number), formula) for number, formula in numbered)
+    return Suite(Path(path).stem, path, names, of_items, made)
 
 
 def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
@@ -119,47 +155,87 @@ def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
 def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
-    JSON lines of minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one suite.
-    `tokenize` splits sentences, or each region by itself, into tokens.
+    Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one suite. `tokenize`
+    splits sentences, or each region by itself, into tokens.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()
     path = str(known.get(source, source))
     if path != "-" and os.sep not in source and not os.path.exists(path):
         raise RnngError(f"{source} is no file and none of the suites {', '.join(known)}")
-    texts = dict(read_lines(path))
+    texts = {} if path.endswith(".xlsx") else dict(read_lines(path))
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
-    if not lines:
-        raise InputError("no test suite in this file", path)
-    first = next(iter(lines.values())).lstrip(WHITE_SPACE)
-    if first.startswith("{") and f'"{_GOOD}"' not in first:
+    first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
+    if first.startswith("{") and not any(f'"{good}"' in first for good, _ in PAIR_NAMES):
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
-    read = _json_pair if first.startswith("{") else _two_columns
     pairs: dict[str, list[Item]] = {}
-    for line, text in lines.items():
-        remedy = f"each line has {_GOOD!r} and {_BAD!r}" if read is _json_pair else ""
-        with reading(path, line, remedy):
-            phenomenon, *sentences = read(text)
+    for line, phenomenon, *sentences in _pairs(path, lines, first):
+        with placed(path, line):
             pairs.setdefault(phenomenon, []).append(pair(line, *map(tokenize, sentences)))
+    if not pairs:
+        raise InputError("no test suite in this file", path)
     name = "standard input" if path == "-" else Path(path).stem
     names = pairs if len(pairs) > 1 else [name]
     return [suite_of_pairs(*of, path) for of in zip(names, pairs.values(), strict=True)]
 
 
-def _two_columns(text: str) -> tuple[str, str, str]:
-    """Return an empty phenomenon, and the sentences."""
-    columns = text.rstrip("\r\n").split("\t")
-    if len(columns) != 2:
-        raise RnngError(
-            f"{len(columns)} columns, not two sentences with a tab between them; a table of stimuli needs --prediction"
-        )
-    return ("", *columns)
+def _pairs(path: str, lines: Mapping[int, str], first: str) -> Iterator[tuple[int, str, str, str]]:
+    """Yield the line, the phenomenon, which may be empty, and the sentences of each minimal pair.
+
+    Args:
+        path: The file, for messages, and if it is a workbook for reading.
+        lines: Its lines by their numbers, without empty ones.
+        first: The first line.
+    """
+    header = {name.strip('" \r\n').lower() for name in re.split("[,;\t]", first)}
+    if not lines or any(header.issuperset(names) for names in PAIR_NAMES):
+        _, names, rows = read_table(path, quoted_tsv=True, lines=lines.items())
+        found = ((line, dict(zip(names, cells, strict=True))) for line, cells in rows)
+    elif first.startswith("["):
+        with reading(path):
+            found = enumerate(_read_json("".join(lines.values())), 1)
+    elif first.startswith("{"):
+        found = ((line, text) for line, text in lines.items())
+    else:
+        yield from _plain_pairs(path, lines)
+        return
+    shown = " or ".join(" and ".join(map(repr, names)) for names in PAIR_NAMES[:2])
+    for line, content in found:
+        with reading(path, line, f"each pair has {shown}"):
+            row = _read_json(content) if isinstance(content, str) else content
+            named = {key.lower(): value for key, value in row.items()}
+            there = [names for names in PAIR_NAMES if named.keys() >= {*names}]
+            if not there:
+                raise RnngError(f"no pair in {', '.join(row)}")
+            good, bad = there[0]
+            yield line, str(named.get("uid", "")), named[good] + "", named[bad] + ""
 
 
-def _json_pair(text: str) -> tuple[str, str, str]:
-    """Return the phenomenon, which is empty if the line names none, and the sentences."""
-    content = _read_json(text)
-    return str(content.get("UID", "")), content[_GOOD] + "", content[_BAD] + ""
+def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[tuple[int, str, str, str]]:
+    """Yield pairs of a line with a tab between the sentences, or of two lines that share most of their words."""
+    if not any("\t" in text for text in lines.values()) and len(lines) % 2 == 0:
+        numbered = list(lines.items())
+        both = list(zip(numbered[::2], numbered[1::2], strict=True))
+        if all(_are_alike(good, bad) for (_, good), (_, bad) in both):
+            _log.warning(f"{path}: read as lines in turn, a good sentence and a bad one")
+            for (line, good), (_, bad) in both:
+                yield line, "", good, bad
+            return
+    for line, text in lines.items():
+        sentences = text.rstrip("\r\n").split("\t")
+        if len(sentences) != 2:
+            raise InputError(
+                f"{len(sentences)} columns, not two sentences with a tab between them; a table of stimuli needs "
+                "--prediction",
+                path,
+                line,
+            )
+        yield line, "", *sentences
+
+
+def _are_alike(good: str, bad: str) -> bool:
+    words = [Counter(split_words(text)) for text in (good, bad)]
+    return 2 * (words[0] & words[1]).total() > max(of.total() for of in words)
 
 
 def _read_json(text: str) -> Any:

@@ -47,7 +47,7 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
                 for region in condition.regions:
                     place, tokens = (condition.name, region.number), region.tokens
                     cells = (
-                        *(result.model, result.suite.name, found.item.number, *place),
+                        *(result.model, result.suite.name, found.item.name, *place),
                         *(names.get(region.number, ""), " ".join(tokens), len(tokens)),
                         *(f"{found.values[place]:.6f}", len(found.oov_by_region[place])),
                     )
@@ -81,7 +81,7 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
             "means": result.means(),
             "outcomes": [
                 {
-                    "item": found.item.number,
+                    "item": found.item.name,
                     "predictions": found.outcomes,
                     "unknown": found.compares_oov,
                     "unknown_words": found.oov,

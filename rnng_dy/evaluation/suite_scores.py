@@ -166,7 +166,8 @@ def _item_result(
 ) -> ItemResult:
     values, oov = {}, {}
     for condition in item.conditions:
-        for region, records in parts(condition, words[condition.tokens]):
+        measured = [record for tokens in condition.sentences for record in words[tokens]]
+        for region, records in parts(condition, measured):
             place = condition.name, region.number
             values[place] = math.fsum(r.surprisal for r in records)
             oov[place] = tuple(r.token for r in records if r.known is False)
@@ -178,7 +179,7 @@ def _item_result(
         item,
         values,
         oov,
-        tuple(formula.decide(values) for formula in formulas),
+        tuple(None if item.lacks(of) else of.decide(values) for of in formulas),
         tuple(not with_oov.isdisjoint(formula.references) for formula in formulas),
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise
 from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.formula import Formula, Reference
+from rnng_dy.evaluation.formula import Formula
 
 T = TypeVar("T")
 GOOD, BAD = "good", "bad"
@@ -28,14 +28,22 @@ class Region:
 
 @dataclass(frozen=True)
 class Condition:
-    """One sentence of an item."""
+    """A sentence of an item, or several of which the first are its context."""
 
     name: str
     regions: tuple[Region, ...]
+    ends: tuple[int, ...] = ()
+    """Where sentences end before the last, as numbers of tokens."""
+
+    @property
+    def sentences(self) -> list[tuple[str, ...]]:
+        """The tokens of each sentence; it has one, unless the condition has a context."""
+        bounds = pairwise((0, *self.ends, len(self.tokens)))
+        return [self.tokens[begin:end] for begin, end in bounds]
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens of the sentence."""
+        """All tokens."""
         return tuple(token for region in self.regions for token in region.tokens)
 
 
@@ -43,7 +51,8 @@ class Condition:
 class Item:
     """Sentences to compare. Raises RnngError for a condition or region that is there twice, or without words."""
 
-    number: int
+    name: int | str
+    """Its number or name in the file."""
     conditions: tuple[Condition, ...]
     line: int | None = None
     """Its line in the file, if it is a minimal pair."""
@@ -51,22 +60,22 @@ class Item:
     def __post_init__(self) -> None:
         names = [condition.name for condition in self.conditions]
         if twice := _twice(names):
-            raise RnngError(f"item {self.number}: the condition {twice!r} is there twice")
+            raise RnngError(f"item {self.name}: the condition {twice!r} is there twice")
         for condition in self.conditions:
-            where = f"item {self.number}, condition {condition.name!r}"
+            where = f"item {self.name}, condition {condition.name!r}"
             if twice := _twice([region.number for region in condition.regions]):
                 raise RnngError(f"{where}: the region {twice} is there twice")
             if not condition.tokens:
                 raise RnngError(f"{where}: a sentence without words")
 
-    def lacks(self, reference: Reference) -> str | None:
-        """Return which condition or region of the reference the item lacks, in words; None if it has both."""
+    def lacks(self, formula: Formula) -> str | None:
+        """Return which condition or region of a formula the item lacks, in words; None if it has all."""
         regions = {c.name: {r.number for r in c.regions} for c in self.conditions}
-        condition, region = reference
-        if condition not in regions:
-            return f"no condition {condition!r}: {', '.join(map(repr, regions))}"
-        if region is not None and region not in regions[condition]:
-            return f"no region {region} in condition {condition!r}"
+        for condition, region in formula.references:
+            if condition not in regions:
+                return f"no condition {condition!r}: {', '.join(map(repr, regions))}"
+            if region is not None and region not in regions[condition]:
+                return f"no region {region} in condition {condition!r}"
         return None
 
 
@@ -80,7 +89,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Suite:
-    """Items of the same design, and predictions for them. Raises InputError for a region that an item lacks."""
+    """Items of the same design, and predictions for them.
+
+    An item that lacks a region of a prediction, such as a filler, does not belong to the prediction. Raises InputError
+    for a prediction to which no item belongs.
+    """
 
     name: str
     path: str
@@ -89,18 +102,19 @@ class Suite:
     items: tuple[Item, ...]
 
     def __post_init__(self) -> None:
-        for item, prediction in product(self.items, self.predictions):
-            for reference in prediction.formula.references:
-                if missing := item.lacks(reference):
-                    where = f"prediction {prediction.name}"
-                    raise InputError(f"{where}: item {item.number} has {missing}", self.path)
+        for prediction in self.predictions:
+            lacking = [item.lacks(prediction.formula) for item in self.items]
+            if all(lacking):
+                where = f"prediction {prediction.name}: item {self.items[0].name}"
+                raise InputError(f"{where} has {lacking[0]}", self.path)
 
     def sentences(self) -> list[SourceSentence]:
         """Return the sentences of all items; those of JSON by SyntaxGym have the line None."""
         return [
-            SourceSentence(condition.tokens, None, None, item.line)
+            SourceSentence(tokens, None, None, item.line)
             for item in self.items
             for condition in item.conditions
+            for tokens in condition.sentences
         ]
 
 

@@ -27,6 +27,8 @@ from rnng_dy.text.stimuli import REGION, Stimuli
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
 """The first columns of a table of tokens."""
+PART = "sentence_of_text"
+"""The column of the sentence within a text of several, from 1."""
 _WORD = ("word_id", "start", "end")
 _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
 
@@ -57,81 +59,119 @@ class WordRows(TokenRows):
 
     own: Sequence[str] = (REGION, *_WORD, *PLACE)
     """The columns that follow those of the stimuli."""
+    part: Sequence[str] = (PART,)
+    """The column before these, if some text has several sentences."""
 
     def __init__(
         self,
-        sentences: Sequence[SourceSentence],
+        texts: Sequence[Sequence[SourceSentence]],
         stimuli: Stimuli | None = None,
         measures: Sequence[str] = (),
     ):
-        """Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure."""
-        self._sentences, self._stimuli = sentences, stimuli
+        """Make the rows of texts, whose sentences are numbered from 1 in all; words are numbered in each text.
+
+        Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure.
+        """
+        self._stimuli = stimuli
+        self._sentences = [
+            (sentence, text, place)
+            for text, sentences in enumerate(texts)
+            for place, sentence in enumerate(sentences, 1)
+        ]
+        self._lengths = [len(sentences) for sentences in texts]
+        # the records of the sentences of a text so far
+        self._read: dict[int, Sequence[WordRecord]] = {}
         self.place = (*_WORD, *PLACE)
         if stimuli is None:
             return
-        self.place = (*stimuli.columns, *self.own)
-        self.names = [
-            f"{i} ({sentence.name})" if sentence.name else str(i)
-            for i, sentence in enumerate(stimuli.sentences, 1)
-        ]
+        self._part = self.part if max(self._lengths) > 1 else ()
+        self.place = (*stimuli.columns, *self._part, *self.own)
+        names = [stimuli.texts[text].name for _, text, _ in self._sentences]
+        self.names = [f"{i} ({name})" if name else str(i) for i, name in enumerate(names, 1)]
         for name in stimuli.columns:
-            if name in (*self.own, *measures):
+            if name in (*self._part, *self.own, *measures):
                 message = f"the output has a column {name!r}, too: rename the column of the stimuli"
                 raise InputError(message, stimuli.path, 1)
 
-    def words(self, number: int, records: Sequence[WordRecord]) -> list[MergedWord]:
-        """Return the written words of a sentence."""
-        sentence = self._sentences[number - 1]
-        return merged(sentence, records) if sentence.tokens else []
-
     def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
         """See `TokenRows`."""
-        for i, word in enumerate(self.words(number, records), 1):
+        read = self._read_until(number, records)
+        before = sum(len(self._merged(n, of)) for n, of in read.items() if n < number)
+        for i, word in enumerate(self._merged(number, records), before + 1):
             place = (str(i), *(map(str, word.span) if word.span else ("", "")))
-            before = self._carried(number, word.span) if self._stimuli else ()
-            yield (*before, *place, *token_cells(number, word.token_ids, word)), word
+            cells = self._carried(number, word.span) if self._stimuli else ()
+            yield (*cells, *place, *token_cells(number, word.token_ids, word)), word
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
         """See `TokenRows`."""
         if self._stimuli is None:
             return ()
-        names = (*self._stimuli.columns, REGION)
-        spans = [*self._sentences[number - 1].spans, None][:tokens]
+        names = (*self._stimuli.columns, *self._part, REGION)
+        spans = [*self._sentences[number - 1][0].spans, None][:tokens]
         return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
 
-    def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
-        """Return the cells of the stimuli's columns, and the region."""
-        regions = self._stimuli.sentences[number - 1].regions
-        if span is None:
-            return (*regions[-1].cells, "")
-        region = regions[self._region_of(number, span)]
-        return (*region.cells, region.name)
+    def _merged(self, number: int, records: Sequence[WordRecord]) -> list[MergedWord]:
+        sentence, *_ = self._sentences[number - 1]
+        return merged(sentence, records) if sentence.tokens else []
 
-    def _region_of(self, number: int, span: tuple[int, int]) -> int:
-        """Return the index of the region in which characters of a sentence begin."""
-        return self._stimuli.sentences[number - 1].region_at(span[0])
+    def _read_until(
+        self, number: int, records: Sequence[WordRecord]
+    ) -> Mapping[int, Sequence[WordRecord]]:
+        """Return the records of a text's sentences until this one by their numbers; sentences come in their order."""
+        *_, place = self._sentences[number - 1]
+        self._read = {**(self._read if place > 1 else {}), number: records}
+        return {n: of for n, of in self._read.items() if n <= number}
+
+    def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
+        """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
+        _, text, place = self._sentences[number - 1]
+        part = [str(place)] * len(self._part)
+        stimulus = self._stimuli.texts[text]
+        if span is None:
+            return (*stimulus.regions[-1].cells, *part, "")
+        region = stimulus.regions[stimulus.region_at(span[0])]
+        return (*region.cells, *part, region.name)
 
 
 class RegionRows(WordRows):
     """A row per region of stimuli, with sums over its words; a word belongs to the region in which it begins."""
 
     own = _OF_REGION
+    part = ()
 
     def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
-        """See `TokenRows`. A region without words has the sum 0."""
-        words = [word for word in self.words(number, records) if word.span is not None]
+        """Yield the rows of a text after its last sentence. A region without words has the sum 0."""
+        read = self._read_until(number, records)
+        _, text, place = self._sentences[number - 1]
+        if place < self._lengths[text]:
+            return
+        # each word's sentence and the number of tokens before its sentence
+        words: list[tuple[int, int, MergedWord]] = []
+        tokens: list[WordRecord] = []
+        for n, of in read.items():
+            words += [(n, len(tokens), word) for word in self._merged(n, of)]
+            tokens += of
+        stimulus = self._stimuli.texts[text]
         by_region = {
-            i: list(of) for i, of in groupby(words, lambda w: self._region_of(number, w.span))
+            i: list(of) for i, of in groupby(words, lambda w: stimulus.region_at(w[2].span[0]))
         }
-        for i, region in enumerate(self._stimuli.sentences[number - 1].regions):
-            inside = by_region.get(i, [])
-            summed = WordRecord("", None, 0.0)
+        for i, region in enumerate(stimulus.regions):
+            summed, begin, end, sentence_id = (
+                WordRecord("", None, 0.0),
+                *(region.begin,) * 2,
+                number,
+            )
+            inside = [word for *_, word in by_region.get(i, [])]
             if inside:
+                (sentence_id, before, first), (_, before_last, last) = (
+                    by_region[i][k] for k in (0, -1)
+                )
                 content = " ".join(word.token for word in inside)
-                summed = covering(content, records, inside[0].first - 1, inside[-1].last - 1)
+                span = before + first.first - 1, before_last + last.last - 1
+                summed = covering(content, tokens, *span)
+                begin, end = first.span[0], last.span[1]
             unknown = sum(word.known is False for word in inside)
-            begin, end = (inside[0].span[0], inside[-1].span[1]) if inside else (region.begin,) * 2
-            counts = (number, begin, end, summed.token, len(inside), unknown)
+            counts = (sentence_id, begin, end, summed.token, len(inside), unknown)
             yield (*region.cells, region.name, *map(str, counts)), summed
 
 

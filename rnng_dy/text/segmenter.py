@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.errors import InputError
 from oracle.files import reading, replacing
@@ -103,6 +103,30 @@ class Segmenter:
             found.append(self._sentence(text, cleaned, begin, end, line))
         return found
 
+    def sentences_in(self, text: Any) -> tuple[list[Sequence[Any]], bool]:
+        """Return the tokens of each sentence of a text, and whether there may be several sentences.
+
+        Args:
+            text: A str is running text, and so is anything with an attribute `text`, such as a document of spaCy. Any
+                other iterable, such as a list or a column of a table, is a list of sentences if an element is a list of
+                tokens, or a str (or has a `text`) with a blank; each element is then one sentence. Otherwise it is one
+                sentence of tokens, which are words, tuples of word and POS tag, or tokens of spaCy.
+        """
+        text = getattr(text, "text", text)
+        if isinstance(text, str):
+            return [sentence.tokens for sentence in self.sentences(text)], True
+        if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
+            return [text], False
+        items = _texts(text)
+        if not any(" " in item if isinstance(item, str) else _is_list(item) for item in items):
+            return [items], False
+        return [self._tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
+
+    def _tokens(self, sentence: str) -> Sequence[str]:
+        """Return the tokens of one sentence of running text."""
+        found = self.sentences(" ".join(sentence.split()), one_per_line=True)
+        return [token for of in found for token in of.tokens]
+
     def stream(self, lines: Iterable[str], one_per_line: bool = False) -> Iterator[TextSentence]:
         """Yield what `sentences` returns for the text of all lines, while they are read.
 
@@ -135,6 +159,15 @@ class Segmenter:
         tokens = tuple(spelled(cleaned.text, begin, end, pieces, self.conventions))
         spans = tuple(cleaned.span(piece.begin, piece.end) for piece in pieces)
         return TextSentence(tokens, spans, text[spans[0][0] : spans[-1][1]], line)
+
+
+def _texts(items: Iterable[Any]) -> list[Any]:
+    """Return the elements, of which those with an attribute `text` are that text."""
+    return [getattr(item, "text", item) for item in items]
+
+
+def _is_list(item: object) -> bool:
+    return isinstance(item, Iterable) and not isinstance(item, str | tuple)
 
 
 def _taken(lines: Iterator[str], size: int) -> Iterator[str]:

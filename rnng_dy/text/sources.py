@@ -32,6 +32,8 @@ class RawText(NamedTuple):
     """Settings for reading running text."""
 
     one_per_line: bool = False
+    given: str | None = None
+    """The text itself, in place of a file's."""
 
     def read(
         self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
@@ -41,7 +43,8 @@ class RawText(NamedTuple):
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        lines, last = (line for _, line in read_lines(path)), 0
+        lines = (line for _, line in read_lines(path)) if self.given is None else [self.given]
+        last = 0
         try:
             for found in segmenter.stream(lines, self.one_per_line):
                 sentence = _untagged(found)
@@ -57,21 +60,23 @@ class RawText(NamedTuple):
         if not last:
             raise InputError("no sentence in this text", path)
 
-    def read_line(self, text: str, path: str, line: int, segmenter: Segmenter) -> SourceSentence:
-        """Return the sentence of one line. Raises InputError for a line without words, and for one that is too long."""
+    def read_cell(
+        self, text: str, path: str, line: int, segmenter: Segmenter
+    ) -> list[SourceSentence]:
+        """Return a cell's sentences. Raises InputError for a cell without words, or with a sentence too long."""
         try:
-            found = [_untagged(sentence) for sentence in segmenter.sentences(text, True)]
+            found = [_untagged(s) for s in segmenter.sentences(text, self.one_per_line)]
         except RnngError as error:
             raise InputError(getattr(error, "message", str(error)), path, line) from None
         if problem := self._problem(found):
             raise InputError(problem, path, line)
-        return replace(found[0], line=line)
+        return [replace(sentence, line=line) for sentence in found]
 
     def _problem(self, found: Sequence[SourceSentence]) -> str:
-        """Return why a sentence is left out; empty if it is kept."""
+        """Return why sentences are left out; empty if they are kept."""
         if not found:
             return "a line without words"
-        tokens = len(found[0].tokens)
+        tokens = max(len(sentence.tokens) for sentence in found)
         return f"a sentence of {tokens} tokens, more than {MAX_LENGTH}" * (tokens > MAX_LENGTH)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import rnng_dy
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
@@ -168,11 +169,11 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--stimuli", "--text"], "--stimuli is without --text, --one-per-line and --tagged"),
+        (["--stimuli", "--text"], "--stimuli is without --text and --tagged"),
         (["--stimuli", "--untagged"], "--stimuli is without --text"),
-        (["--stimuli", "--merge"], "leave out --merge"),
-        (["--by-region"], "add --stimuli"),
-        (["--stimuli", "--by-region", "--end"], "leave out --end"),
+        (["--stimuli", "--merge"], "leave --stimuli out"),
+        (["--column", "text"], "add --stimuli"),
+        (["--stimuli", "--by-region", "--end"], "regions of --stimuli, without --end"),
         (["--merge"], "--merge is for running text: add --text"),
     ],
 )
@@ -198,3 +199,41 @@ def test_a_column_must_not_have_the_name_of_an_added_one():
     Path("r.csv").write_text("token,text\n1,She slept.\n", encoding="utf-8")
     message = "r.csv:1: the output has a column 'token', too: rename"
     assert message in run(*KINDS["lm"], "--stimuli", "r.csv", code=2).stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sentences_of_one_cell_are_measured_one_by_one(kind):
+    Path("r.csv").write_text(
+        "item,text\n1,The train slept. She | read.\n2,She read.\n", encoding="utf-8"
+    )
+    result = run(*KINDS[kind], "--stimuli", "r.csv")
+    assert "1 of 2 texts have several sentences: lines 2" in result.stderr
+    rows = table(result.stdout)
+    assert list(rows[0])[:4] == ["item", "sentence_of_text", "region", "word_id"]
+    assert column(rows, "sentence_of_text") == ["1", "1", "1", "2", "2", "1", "1"]
+    assert column(rows, "sentence_id") == ["1", "1", "1", "2", "2", "3", "3"]
+    assert column(rows, "word_id") == ["1", "2", "3", "4", "5", "1", "2"]
+    assert column(rows, "region") == ["1"] * 4 + ["2", "1", "1"]
+    assert column(rows[3:5], "surprisal") == column(rows[5:], "surprisal")
+    regions = table(run(*KINDS[kind], "--stimuli", "--by-region", "r.csv").stdout)
+    assert column(regions, "content") == ["The train slept. She", "read.", "She read."]
+    sums = [sum(float(row["surprisal"]) for row in of) for of in (rows[:4], rows[4:5], rows[5:])]
+    assert [float(row["surprisal"]) for row in regions] == pytest.approx(sums, abs=1e-5)
+    one = table(run(*KINDS[kind], "--stimuli", "--one-per-line", "r.csv").stdout)
+    assert set(column(one, "sentence_id")) == {"1", "2"}
+
+
+def test_tables_in_python_have_the_numbers_of_the_command():
+    rows = table(run(*KINDS["lm"], "--stimuli", "items.csv").stdout)
+    model = rnng_dy.load("lm")
+    found = model.table("items.csv")
+    assert [str(row["start"]) for row in found] == column(rows, "start")
+    bits = [float(row["surprisal"]) for row in rows]
+    assert [row["surprisal"] for row in found] == pytest.approx(bits, abs=1e-6)
+    stimuli = [{"item": 7, "condition": "x", "text": "The train | slept. She | read."}]
+    found = model.table(stimuli)
+    assert {row["item"] for row in found} == {7}
+    assert [row["content"] for row in found.by_region()] == ["The train", "slept. She", "read."]
+    [whole] = found.by_sentence()
+    assert whole["content"] == "The train slept. She read."
+    assert whole["surprisal"] == pytest.approx(sum(row["surprisal"] for row in found))

@@ -12,7 +12,7 @@ import pytest
 
 from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.cli import suite as module
+from rnng_dy.cli import word_scorers as module
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -71,7 +71,7 @@ def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
 
 
 def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
-    monkeypatch.setattr(module, "DEFAULT_MODEL", "lm")
+    monkeypatch.setattr(module, "DEFAULT", "lm")
     assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
 
 
@@ -107,11 +107,11 @@ def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_s
     systems = ["--model", "rnng", "--model", "lm", "--scorer", "surprisals=other.tsv"]
     result = run("pairs.tsv", *systems, *SMALL, "-o", "t.tsv", "-o", "p.html")
     names = [line.split()[0] for line in result.stdout.splitlines()]
-    assert names == ["model", "rnng", "lm", "other.tsv"]
+    assert names == ["model", "rnng", "lm", "surprisals=other.tsv"]
     bits = {name: [] for name in names[1:]}
     for row in tidy(folder / "t.tsv"):
         bits[row["model"]].append(float(row["surprisal"]))
-    assert bits["lm"] == pytest.approx(bits["other.tsv"], abs=1e-4)
+    assert bits["lm"] == pytest.approx(bits["surprisals=other.tsv"], abs=1e-4)
     sums = [0.0] * 4
     for row in tidy(folder / "words.tsv"):
         sums[int(row["sentence_id"]) - 1] += float(row["surprisal"])
@@ -136,13 +136,13 @@ def test_stimuli_with_predictions_are_a_suite(folder):
         (r["item"], r["condition"], r["region"]): float(r["surprisal"])
         for r in tidy(folder / "t.tsv")
     }
-    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in "12")
+    right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in ("one", "two"))
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
     run("items.csv", *arguments, "--effects", "e.csv")
     with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
         effect = [*csv.DictReader(stream)][1]
-    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in "12"]
+    difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in ("one", "two")]
     assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
     assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
@@ -166,8 +166,8 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     ("content", "formula", "says"),
     [
         (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
-        (STIMULI, "(3;%long%) < 1", "prediction 1: item 1 has no region 3"),
-        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 1: the condition 'short' is there twice"),
+        (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
         (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
     ],
@@ -201,7 +201,7 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
     [
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
-        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],
 )

@@ -57,7 +57,7 @@ def test_items_are_whole(name):
     suite = read_suite(name)
     assert suite.name == name
     assert len(suite.items) >= 12
-    assert [item.number for item in suite.items] == [*range(1, 1 + len(suite.items))]
+    assert [item.name for item in suite.items] == [*range(1, 1 + len(suite.items))]
     conditions = {tuple(c.name for c in item.conditions) for item in suite.items}
     assert len(conditions) == 1
     for item in suite.items:

@@ -14,6 +14,7 @@ from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suite, read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate
+from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
 from rnng_dy.text.segmenter import Segmenter
 
 SUITE = {
@@ -144,6 +145,29 @@ def test_items_that_decide_nothing_are_left_out(write):
     assert result.items[2].holds is False
 
 
+def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, caplog):
+    items = [
+        *ITEMS,
+        item(4, ("match", ("The", "", "is"))),
+        item(5, ("filler", ("The",))),
+    ]
+    predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
+    [suite] = suites_of([write(items=items, predictions=predictions)], (), None)
+    assert "left out: 2 of 5 items, which lack a condition or region of it: 4, 5" in caplog.text
+    assert [found.name for found in suite.items] == [1, 2, 3, 4]
+    [result] = evaluate([suite], surprisals)
+    assert result.items[3].outcomes == (None, False)
+
+
+def test_the_sentences_of_a_context_are_scored_alone(write):
+    asked = []
+    context = Condition("a", (Region(1, ("The", "dog")), Region(2, (".", "is", "."))), (3,))
+    suite = Suite("s", "s", {}, (), (Item("x", (context,)),))
+    [result] = evaluate([suite], lambda of: asked.extend(of) or surprisals(of))
+    assert asked == [("The", "dog", "."), ("is", ".")]
+    assert result.items[0].values == {("a", 1): 10.5, ("a", 2): 3.5}
+
+
 def test_predictions_that_are_texts_of_meta_are_known_too(write):
     texts = [p["formula"] for p in SUITE["predictions"]]
     meta = {**SUITE["meta"], "string_predictions": texts}
@@ -169,7 +193,7 @@ def test_a_region_with_a_word_without_surprisal_has_no_value(write, monkeypatch)
 # minimal pairs
 
 
-def test_pairs_with_tabs_and_in_json_lines_are_the_same(tmp_path):
+def test_pairs_are_the_same_in_all_forms(tmp_path):
     pairs = [
         ("The dogs are .", "The dogs is ."),
         ("The dog is .", "The dog are ."),
@@ -182,6 +206,15 @@ def test_pairs_with_tabs_and_in_json_lines_are_the_same(tmp_path):
     first, second = evaluate([read_suite(str(tabs)), read_suite(str(lines))], surprisals)
     assert first.suite.name == "pairs"
     assert first.items == second.items
+    others = {
+        "table.csv": "id,Bad,Good\n" + "".join(f"1,{b},{g}\n" for g, b in pairs),
+        "array.json": json.dumps([{"grammatical": g, "ungrammatical": b} for g, b in pairs]),
+        "turns.txt": "".join(f"{good}\n{bad}\n" for good, bad in pairs),
+    }
+    for name, content in others.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        [result] = evaluate([read_suite(str(tmp_path / name))], surprisals)
+        assert [r.outcomes for r in result.items] == [r.outcomes for r in first.items]
     # the last pair is a tie, which is wrong
     assert [r.outcomes for r in first.items] == [(True,), (False,), (False,)]
     assert first.accuracy == (1, 3, 0, 0)
@@ -225,7 +258,6 @@ REGION_TWICE["conditions"][0]["regions"][1]["region_number"] = 1
 BAD_SUITES = [
     ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1: item 1 has no region 9"),
     ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "item 1 has no condition 'nomatch'"),
-    ({"items": [*ITEMS, item(4, ("match", ("The", "", "is")))]}, "item 4 has no condition 'mismatch'"),
     ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "invalid syntax; see prediction 2"),
     ({"predictions": [{"type": "code", "formula": "1 < 2"}]}, "its type is 'code', and only"),
     ({"predictions": [{}]}, "KeyError: 'formula'; see prediction 1"),
@@ -261,8 +293,11 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("a b\n", "bad.json:1: 1 columns"),
         ("a\tb\n\nc\td\te\n", "bad.json:3: 3 columns"),
         ("a\tb\n \tc\n", "bad.json:2: item 2, condition 'good': a sentence without words"),
-        ('{"sentence_good": "a"}\n', "bad.json:1: KeyError: 'sentence_bad'"),
-        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "each line has 'sentence_good'"),
+        (
+            '{"sentence_good": "a"}\n',
+            "bad.json:1: no pair in sentence_good; each pair has 'sentence_good' and 'sentence_bad' or",
+        ),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "each pair has 'sentence_good'"),
         ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: TypeError"),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from oracle.transitions import REDUCE, SHIFT
-from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.records import ALL_MEASURES
 from rnng_dy.generator import GenerativeModel
@@ -191,16 +190,6 @@ def test_entropy_of_the_next_word_of_an_lstm(generative_sentences, monkeypatch):
     scorer = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
     words = vocabulary.words.symbols[1:]
     seen = list(few[0].unkified[:5])
-    [found] = scorer.next_word_entropies([seen])
-    assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))
-
-
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_entropy_of_the_next_word_of_n_grams(generative_sentences, order):
-    few = [sentence.unkified for sentence in generative_sentences[:12]]
-    scorer = KneserNey(few, ["unseen"], order)
-    words = sorted(word for word in scorer.vocabulary if not word.endswith(" "))
-    seen = [*few[0][:3], "unseen", few[1][0]]
     [found] = scorer.next_word_entropies([seen])
     assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))
 

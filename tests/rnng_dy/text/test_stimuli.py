@@ -10,15 +10,15 @@ from oracle.errors import InputError
 from rnng_dy.text import sources
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 
 @pytest.fixture
 def read(tmp_path):
-    def of(content):
+    def of(content, columns=USUAL):
         path = tmp_path / "items.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_stimuli(str(path))
+        return read_stimuli(str(path), columns)
 
     return of
 
@@ -26,8 +26,8 @@ def read(tmp_path):
 def shown(stimuli):
     """The sentences with `[name: text]` for each region, and the cells of its first region."""
     return [
-        ("".join(f"[{name}:{text}]" for name, text in s.region_texts), *s.regions[0].cells)
-        for s in stimuli.sentences
+        ("".join(f"[{r.name}:{text}]" for r, text in s.region_texts), *s.regions[0].cells)
+        for s in stimuli.texts
     ]
 
 
@@ -42,6 +42,7 @@ ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
         'item\ttext\tc\n1\tA dog, or two\ta\n2\t"""Yes""; no"\tb',
         '\ufeff\n"item", Text ,c\n1,"A dog,\tor\ntwo",a\n2, """Yes""; no",b\n'.replace(', "', ',"'),
         ',item,text,c\n1,1,"A dog, or two",a\n2,2,"""Yes""; no",b\n',
+        'sep=;\nitem;text;c\n1;A dog, or two;a\n2;"""Yes""; no";b\n',
     ],
 )
 def test_tables_of_spreadsheets_and_programs_are_read(read, content):
@@ -83,8 +84,8 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("[np:The dog ][verb:ran |.]", "1", "a", "7"),
         ("[np:The cat ][verb:][end:.]", "1", "b", "7"),
     ]
-    assert [r.cells[2] for r in stimuli.sentences[1].regions] == ["7", "9", "9"]
-    assert [s.line for s in stimuli.sentences] == [2, 3]
+    assert [r.cells[2] for r in stimuli.texts[1].regions] == ["7", "9", "9"]
+    assert [s.line for s in stimuli.texts] == [2, 3]
     assert [found[:2] for found in stimuli.conditions()] == [("1", "a"), ("1", "b")]
 
 
@@ -93,9 +94,9 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     [
         (
             "item,words\n1,a\n",
-            "1: no column 'text' or 'sentence', but item, words",
+            "1: no column text, sentence, content, stimulus or word, but item, words: name it by",
         ),
-        ("", "1: no column 'text' or 'sentence', but none"),
+        ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
         ("item,text\n1,a\n2,b,c\n", "3: 3 columns, and the first line has 2: put text with"),
@@ -103,7 +104,16 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,text,item\n1,a,1\n", "1: two columns are called 'item': rename one"),
         ('item,text\n1,"a" b\n', "2: ',' expected after '\"'; write a quotation mark"),
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8"),
-        ("region,text\n1,a\n", "1: the column region needs a column item or condition"),
+        ("region,text\n1,a\n", "1: regions need a column item or condition"),
+        ("item,region_number,text\n1,x,a\n", "2: 'x' is no number of a region"),
+        (
+            "item,sentence,word\n1,1,a\n1,1,b\n",
+            " column 'sentence' has numbers: name that of texts",
+        ),
+        (
+            "item,condition,text\n1,a,Dogs\n1,a,ran.\n",
+            "3: item '1' has the condition 'a' again: if",
+        ),
         ("item,region,text\n1,x,a\n1,x,b\n", "3: the sentence '1' has the region 'x' twice"),
     ],
 )
@@ -114,10 +124,60 @@ def test_other_tables_are_errors_with_their_line(read, content, message):
 
 def test_sentences_need_words_and_not_too_many(read, monkeypatch):
     stimuli = read("item,text\n1,Dogs ran. Cats sat.\n")
-    [sentence] = stimuli.tokenised(Segmenter(), RawText(True))
+    [[sentence]] = stimuli.tokenised(Segmenter(), RawText(True))
     assert sentence.tokens == ("Dogs", "ran", ".", "Cats", "sat", ".")
     monkeypatch.setattr(sources, "MAX_LENGTH", 5)
     with pytest.raises(InputError, match=r"items\.csv:2: a sentence of 6 tokens, more than"):
         stimuli.tokenised(Segmenter(), RawText(True))
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
         read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), RawText(True))
+
+
+def test_published_names_and_named_columns_are_found(read):
+    rows = "1,near,2,verb,runs\n1,near,1,subject,The dog\n1,far,1,subject,The dogs\n"
+    stimuli = read("item_number,condition_name,region_number,region_name,content\n" + rows)
+    assert [(s.item, s.condition, s.line) for s in stimuli.texts] == [
+        ("1", "near", 2),
+        ("1", "far", 4),
+    ]
+    # regions with numbers are in their order
+    assert shown(stimuli)[0][0] == "[subject:The dog ][verb:runs]"
+    assert [r.number for r in stimuli.texts[0].regions] == [1, 2]
+    named = Columns(("Satz",), "Nr", ("number", "gender"), "Teil")
+    text = "Nr;number;gender;Teil;Satz\n7;sg;f;10;ran\n7;sg;f;9;She\n"
+    [found] = read(text, named).texts
+    assert (found.item, found.condition, found.text) == ("7", "sg_f", "She ran")
+    with pytest.raises(InputError, match=r"items\.csv:1: no column 'Teil', but text"):
+        read("text\na\n", Columns(region="Teil"))
+
+
+def test_a_column_for_each_condition(read):
+    stimuli = read("item,a,b\n1,A dog,Dogs\n", Columns(("a", "b")))
+    assert stimuli.columns == ["item", "condition"]
+    assert shown(stimuli) == [("[1:A dog]", "1", "a"), ("[1:Dogs]", "1", "b")]
+    assert [s.name for s in stimuli.texts] == ["1 a", "1 b"]
+
+
+def test_a_cell_may_have_several_sentences(read):
+    stimuli = read('text\n"It rained. | The dog, e.g. | Rex, ran."\n')
+    [sentences] = stimuli.tokenised(Segmenter(), RawText())
+    assert [" ".join(s.tokens) for s in sentences] == ["It rained .", "The dog , e.g. Rex , ran ."]
+    regions = stimuli.texts[0].tokens_by_region(sentences)
+    assert [len(tokens) for _, tokens in regions] == [3, 4, 4]
+
+
+def test_workbooks_and_rows_of_python_are_tables(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    workbook = openpyxl.Workbook()
+    rows = [["item", "text", "rating"], [1, "A dog | ran.", 2.5], [], [2, "Dogs", None]]
+    for row in rows:
+        workbook.active.append(row)
+    workbook.save(tmp_path / "items.xlsx")
+    as_rows = [dict(zip(rows[0], row, strict=True)) for row in rows if row][1:]
+    for table in (str(tmp_path / "items.xlsx"), as_rows):
+        found = read_stimuli(table)
+        assert shown(found) == [("[1:A dog ][2:ran.]", "1", "2.5"), ("[1:Dogs]", "2", "")]
+    assert [text.line for text in read_stimuli(str(tmp_path / "items.xlsx")).texts] == [2, 4]
+    (tmp_path / "bad.xlsx").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):
+        read_stimuli(str(tmp_path / "bad.xlsx"))

@@ -1,0 +1,78 @@
+"""Texts and sentences as people hold them, on the command line and in Python, with the package's models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rnng_dy
+from tests.commands import invoke
+
+TEXT = "The old man the boat."
+
+
+@pytest.mark.parametrize("command", ["parse", "surprisal", "perplexity"])
+def test_an_argument_with_a_blank_is_the_text_itself(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text(TEXT, encoding="utf-8")
+    given = invoke(command, TEXT)
+    assert given.stdout == invoke(command, "--text", "t.txt").stdout
+    assert "INPUT is no file: it is read as running text" in given.stderr
+    # a file's name may have a blank
+    (tmp_path / "a b").write_text("He slept .", encoding="utf-8")
+    assert "INPUT is no file" not in invoke(command, "a b").stderr
+
+
+@pytest.mark.parametrize("name", ["my stimuli.txt", "some folder/text"])
+def test_what_looks_like_a_files_name_is_one(name):
+    assert f"{name}: No such file" in invoke("parse", name, code=2).stderr
+
+
+def test_a_text_without_a_command_is_told_where_it_goes():
+    assert f'rnng-dy parse "{TEXT}"' in invoke(TEXT, code=2).stderr
+
+
+class Spacy:
+    """What documents, spans and tokens of spaCy have."""
+
+    def __init__(self, text, parts=()):
+        self.text, self._parts = text, parts
+
+    def __iter__(self):
+        return iter(self._parts)
+
+
+TOKENS = ["He", "slept", "."]
+
+
+@pytest.mark.parametrize(
+    ("given", "trees"),
+    [
+        ("He slept. She did not.", 2),
+        (Spacy("He slept. She did not.", [Spacy("He")]), 2),
+        (["He slept.", "She did not."], 2),
+        (np.array(["He slept.", "She did not."]), 2),
+        ([Spacy("He slept."), Spacy("She did not.")], 2),
+        ([TOKENS, np.array(TOKENS)], 2),
+        (TOKENS, None),
+        (np.array(TOKENS), None),
+        (list(map(Spacy, TOKENS)), None),
+        ([("He", "PRP"), ("slept", "VBD"), (".", ".")], None),
+    ],
+)
+def test_sentences_are_read_as_people_hold_them(given, trees):
+    found = rnng_dy.parse(given)
+    first = found[0] if trees else found
+    assert first.leaves() == TOKENS
+    assert trees is None or len(found) == trees
+
+
+def test_surprisals_of_the_packages_model():
+    first, second = rnng_dy.surprisals("He slept. She did not.")
+    assert [record.token for record in second] == ["She", "did", "not", "."]
+    model = rnng_dy.load("english-generative")
+    assert model.surprisals("He slept.") == first == model.surprisals(tuple(TOKENS))
+    assert model.surprisals_of([tuple(TOKENS)]) == [first]
+    with pytest.raises(AttributeError, match="load a generative model, such as english-generative"):
+        rnng_dy.load("english").surprisals("He slept.")
+    assert {"parse", "surprisals", "load"} <= {*dir(rnng_dy)}
