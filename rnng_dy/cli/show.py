@@ -8,7 +8,7 @@ import click
 
 from oracle.corpora import parse_sections
 from rnng_dy.cli.options import gold_tags_option
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.drawing.parsed_trees import DRAWINGS, drawing
 from rnng_dy.drawing.terminal import columns_of, section_lines
 from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
@@ -45,8 +45,7 @@ def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
         raise click.UsageError("--only-errors needs --gold")
     if gold_tags and gold is None:
         raise click.UsageError("--gold-tags needs --gold")
-    require_read_once(trees, gold)
-    check_files(list(outputs.values()), [trees, gold])
+    check_files(outputs.values())
     ranges = parse_sections(numbers) or ()
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
