@@ -141,19 +141,16 @@ class GenerativeModel(Model, Scorer, ParserI):
         """See `Scorer`."""
         return measure(self, sentences, options, end, unkified, numbers)
 
-    def reader(
-        self, options: SearchOptions = DEFAULT_OPTIONS, open_vocabulary: bool = False
-    ) -> Reader:
+    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """Return a reader that takes one sentence word by word.
 
         Args:
             options: The search.
-            open_vocabulary: See `surprisals`.
 
         Raises:
-            RnngError: The options are impossible, or the model has no spelling model.
+            RnngError: The options are impossible.
         """
-        return Reader(self, options, open_vocabulary)
+        return Reader(self, options)
 
 
 LanguageModel = GenerativeModel
