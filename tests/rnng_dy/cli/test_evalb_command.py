@@ -55,7 +55,6 @@ DEBUG 1
 MAX_ERROR   3
 CUTOFF_LEN\t20
 LABELED 0
-DISC_ONLY 0
 DELETE_LABEL TOP
 DELETE_LABEL -NONE-
 DELETE_LABEL_FOR_LENGTH -NONE-
@@ -84,7 +83,6 @@ def test_every_statement_of_a_parameter_file(tmp_path):
         ("EQ_LABEL A", "EQ_LABEL takes 2 words, not 1"),
         ("CUTOFF_LEN many", "invalid literal for int"),
         ("DELETE_LABELS A", "unknown statement `DELETE_LABELS`"),
-        ("DISC_ONLY 1", "DISC_ONLY 1 is for discontinuous trees"),
     ],
 )
 def test_bad_statements_name_their_line(tmp_path, statement, message):
@@ -131,7 +129,7 @@ def test_words_keep_their_unicode_spaces(tmp_path):
 @pytest.mark.parametrize(
     ("gold", "system", "where", "message"),
     [
-        ([GOLD, GOLD], [GOLD], "system:2", "the file ends before this line"),
+        ([GOLD, GOLD], [GOLD], "system:2", "there is no tree here, and"),
         ([], [GOLD], "gold:1", "the file is empty"),
         ([GOLD, "(S (NN a)))"], [GOLD, GOLD], "gold:2", ""),
         ([GOLD], ["(S (NP the cat) (VP sleeps) .)"], "system:1", "has no tag"),
