@@ -31,8 +31,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
 )
 @decode_option("The MAP tree")
 @weight_option(1.0)
-@click.option("--ess", is_flag=True, help="Also print effective sample sizes and standard errors.")
-def rerank(props, likelihoods, output, oracle_path, decode, weight, ess) -> None:
+def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
@@ -59,9 +58,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight, ess) -> None
     lines = (line_of(found[i], oracle, weight) if i in found else "" for i in range(sentences))
     write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
-        e = of_sentence.estimate
-        more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
-        click.echo(f"prob: {e.log_marginal:.15g} (len={of_sentence.words}){more}")
+        click.echo(f"prob: {of_sentence.estimate.log_marginal:.15g} (len={of_sentence.words})")
     rows = [
         (of_sentence.estimate.log_marginal, of_sentence.words) for of_sentence in found.values()
     ]
