@@ -15,6 +15,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import TransitionSystem
 from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
@@ -64,6 +65,17 @@ class Model:
         self.sizes = self.sizes_type() if sizes is None else sizes
         self.network = self.network_type(vocabulary, self.sizes, **parts)
         self.store: ParameterStore = self.network.store
+
+    @property
+    def transitions(self) -> TransitionSystem:
+        """The transition system of a model of trees; AttributeError for other models."""
+        system: TransitionSystem = self.network.transitions
+        return system
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """The pretrained vectors that a parser reads, shape (words, dimension)."""
+        return getattr(self.network, "vectors", None)
 
     @property
     def segmenter(self) -> Segmenter:

@@ -47,18 +47,16 @@ def evalb(gold, systems, params, outputs, gold_tags) -> None:
     rules = BUILT_IN.get(params) or Params.read(params)
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags), strict=True))
     for form, path in outputs.items():
-        if len(systems) > 1:
-            text = report.format_comparison(scores, form)
-        else:
-            text = report.format_scores(*scores.values(), form)
-        write_output(path, [text])
+        write_output(path, [report.format_scores(scores, form)])
+    problems = [pair for of in scores.values() for pair in of.unscorable]
+    errors = [(number, s.problem) for number, s in problems if s.status == Status.ERROR]
     if ".evalb" in outputs:
-        [found] = scores.values()
-        for number, s in found.unscorable:
-            if s.status == Status.ERROR:
-                warn(f"{number} : {s.problem}")
-    elif not gold_tags and (errors := sum(of.errors for of in scores.values())):
-        warn(f"{errors} with other words than gold: if only tags differ, --gold-tags scores them")
+        for number, problem in errors:
+            warn(f"{number} : {problem}")
+    elif errors and not gold_tags:
+        warn(
+            f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
+        )
 
 
 def _names(systems: Sequence[str]) -> Sequence[str]:

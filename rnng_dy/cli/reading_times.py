@@ -15,6 +15,7 @@ from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
+    SHOWN,
     align,
     read_surprisals,
     read_times,
@@ -43,6 +44,7 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     callback=_columns,
     help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count).",
 )
+@click.option("--by-letters", is_flag=True, help="Compare words without case and punctuation.")
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
     "--exclude",
@@ -74,7 +76,15 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     }
 )
 def reading_times(
-    surprisals, times_path, columns, allow_missing, exclude, times_between, spillover, outputs
+    surprisals,
+    times_path,
+    columns,
+    by_letters,
+    allow_missing,
+    exclude,
+    times_between,
+    spillover,
+    outputs,
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
@@ -94,10 +104,12 @@ def reading_times(
         outputs.setdefault(".txt", "-")
     check_files(outputs.values())
     times = read_times(times_path, columns)
-    systems = {name: _aligned(times, path, allow_missing) for name, path in paths.items()}
+    systems = {
+        name: _aligned(times, path, by_letters, allow_missing) for name, path in paths.items()
+    }
     rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
     study = run_study(times, systems, rows, spillover)
-    _report(len(times.times), study, left_out)
+    _report(times, study, left_out)
     forms = {
         ".txt": lambda: [report.table(study)],
         ".json": lambda: [indented(report.figures(study))],
@@ -108,16 +120,20 @@ def reading_times(
         write_output(path, forms[ending]())
 
 
-def _aligned(times, path: str, allow_missing: bool) -> list:
-    found, reports = align(times, read_surprisals(path), path)
+def _aligned(times, path: str, by_letters: bool, allow_missing: bool) -> list:
+    found, reports = align(times, read_surprisals(path), path, by_letters)
     if not allow_missing:
         require_aligned(reports)
-    for line in reports:
+    for line in reports[:SHOWN]:
         warn(f"not aligned: {line}")
+    if len(reports) > SHOWN:
+        warn(f"not aligned: {len(reports) - SHOWN} more differences")
     return found
 
 
-def _report(rows: int, study, left_out: Mapping[str, int]) -> None:
+def _report(times, study, left_out: Mapping[str, int]) -> None:
+    rows = len(times.times) + times.missing
+    left_out = {"without a time": times.missing, **left_out} if times.missing else left_out
     items = len({word.item for word in study.words})
     say(f"{len(study.times)} of {rows} rows in {items} items, {study.folds.max() + 1} folds")
     for reason, count in left_out.items():

@@ -13,7 +13,7 @@ from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
-from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
+from rnng_dy.search.importance import best_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -54,8 +54,10 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         raise InputError(
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
-    line_of = mbr_line if decode == MBR else map_line
-    lines = (line_of(found[i], oracle, weight) if i in found else "" for i in range(sentences))
+    lines = (
+        best_line(found[i], oracle, weight, decode == MBR) if i in found else ""
+        for i in range(sentences)
+    )
     write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
         click.echo(f"prob: {of_sentence.estimate.log_marginal:.15g} (len={of_sentence.words})")

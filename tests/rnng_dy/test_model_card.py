@@ -8,7 +8,7 @@ import pytest
 
 from oracle.errors import InputError
 from rnng_dy import load, model_card
-from rnng_dy.training.about import about_model, now
+from rnng_dy.training.about import about_model
 
 from .conftest import make_generator, make_parser
 
@@ -71,11 +71,6 @@ def test_a_damaged_one_is_told(parser, tmp_path, content):
     (tmp_path / "m" / "about.json").write_text(content)
     with pytest.raises(InputError, match=r"about.json: .*damaged.* remove it"):
         load(tmp_path / "m")
-
-
-def test_the_time_can_be_given(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1466000000")
-    assert now() == "2016-06-15T14:13:20Z"
 
 
 # repr

@@ -26,6 +26,7 @@ TEXT = {
     "--column",
     "--item",
     "--condition",
+    "--cut-labels",
     "--region",
     "--prediction",
     "--seeds",

@@ -201,7 +201,7 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
     [
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
-        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],
 )
