@@ -238,7 +238,7 @@ def lstm_lm(**options) -> None:
 def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     with ending_at_once():
-        from rnng_dy.training.progress import saved_state
+        from rnng_dy.training.loop import saved_state
         from rnng_dy.training.replicas import Ranks
         from rnng_dy.training.train import train as run
 
