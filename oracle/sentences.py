@@ -16,6 +16,7 @@ from oracle.treebank import has_preterminals, tags, words
 
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
 
+_TAG = re.compile(r"[A-Z]+\$?|[-.,:;$#`'()A-Z]{1,5}")
 DECIDING = 1000
 """The first sentences of a file, by which it is decided whether there are POS tags."""
 
@@ -45,8 +46,8 @@ def read_sentences(
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
     empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`. None says that they are words, and refuses a text if more than half of
-    the tokens in its first DECIDING lines have an underscore with text on both sides.
+    `tagged` says whether tokens are `word_TAG`, or `word/TAG` if most in the first DECIDING lines are. None says that
+    they are words, and refuses a text if most of these look so.
 
     Raises InputError for other input.
     """
@@ -81,15 +82,22 @@ def _from_tokens(
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
-    if tagged is None:
-        _require_words(head, path)
+    mark = _mark_of_tags(head)
+    if tagged is None and mark is not None:
+        line, token = next((line, t) for line, tokens in head for t in tokens if _has_tag(t, mark))
+        raise InputError(
+            f"{token!r} looks like word{mark}TAG, as most tokens do: say --tagged if they are, --untagged if they are "
+            "words",
+            path,
+            line,
+        )
     last = 0
     for number, tokens in chain(head, rows):
         # empty lines at the end of the file are no sentences
         if tokens:
             for empty in range(last + 1, number):
                 yield SourceSentence((), () if tagged else None, None, empty)
-            yield _from_row(tokens, path, number, tagged)
+            yield _from_row(tokens, path, number, mark or "_" if tagged else None)
             last = number
 
 
@@ -99,31 +107,27 @@ def _tokens(text: str, path: object, line: int) -> list[str]:
     return [escape_brackets(token) for token in split_words(text)]
 
 
-def _from_row(
-    tokens: Sequence[str], path: object, line: int, tagged: bool | None
-) -> SourceSentence:
-    if not tagged:
+def _from_row(tokens: Sequence[str], path: object, line: int, mark: str | None) -> SourceSentence:
+    """Return the sentence of a row; `mark` stands between words and tags, None if there are none."""
+    if mark is None:
         return SourceSentence(tuple(tokens), None, None, line)
-    untagged = next((token for token in tokens if not _has_tag(token)), None)
+    untagged = next((token for token in tokens if not _has_tag(token, mark)), None)
     if untagged is not None:
-        raise InputError(f"the token {untagged!r} is not word_TAG", path, line)
-    pairs = [token.rpartition("_") for token in tokens]
+        raise InputError(f"the token {untagged!r} is not word{mark}TAG", path, line)
+    pairs = [token.rpartition(mark) for token in tokens]
     return SourceSentence(tuple(p[0] for p in pairs), tuple(p[2] for p in pairs), None, line)
 
 
-def _has_tag(token: str) -> bool:
-    word, _, tag = token.rpartition("_")
-    return bool(word and tag)
+def _has_tag(token: str, mark: str) -> bool:
+    word, _, tag = token.rpartition(mark)
+    # a slash is part of many words
+    return bool(word and tag) and (mark == "_" or _TAG.fullmatch(tag) is not None)
 
 
-def _require_words(rows: Iterable[tuple[int, list[str]]], path: object) -> None:
-    """Raise InputError if most tokens look like word_TAG."""
-    located = [(line, token) for line, tokens in rows for token in tokens]
-    alike = [(line, token) for line, token in located if _has_tag(token)]
-    if 2 * len(alike) > len(located):
-        line, token = alike[0]
-        raise InputError(
-            f"{token!r} looks like word_TAG, as most tokens do: say --tagged if they are, --untagged if they are words",
-            path,
-            line,
-        )
+def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
+    """Return what most tokens have before a tag, `_` or `/`; None if most look like words."""
+    tokens = [token for _, of_row in rows for token in of_row]
+    for mark in "_/":
+        if 2 * sum(_has_tag(token, mark) for token in tokens) > len(tokens):
+            return mark
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import re
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 from oracle.errors import InputError
 from oracle.files import read_lines, reading
 
+_COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
 _SEPARATOR = re.compile(r'"?sep=[,;\t]"?\s*$')
 
@@ -26,6 +28,19 @@ def cell_text(value: Any) -> str:
     if value is None or value != value:
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def number_of(text: str) -> float:
+    """Return the number of a cell, with a point or a comma before its decimals; NaN for a missing one.
+
+    Raises ValueError for any other text.
+
+    >>> number_of("1,5"), number_of("NA")
+    (1.5, nan)
+    """
+    if text.strip().lower() in ("", "na", "n/a", "nan"):
+        return math.nan
+    return float(_COMMA.sub(r"\1.\2", text))
 
 
 def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

@@ -108,9 +108,8 @@ def _write(model, folder: Path, dtype: type | None = None) -> None:
         config = {"format": FORMAT, "version": VERSION, **model.config()}
         _write_json(folder / CONFIG, config)
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
-    vectors = getattr(model, "vectors", None)
-    if vectors is not None:
-        _write_arrays(folder / VECTORS, {"vectors": vectors}, dtype)
+    if model.vectors is not None:
+        _write_arrays(folder / VECTORS, {"vectors": model.vectors}, dtype)
     model.write_companions(folder)
     save_parameters(model, folder, dtype)
 

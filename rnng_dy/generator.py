@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import nltk
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
-from oracle.errors import ImpossibleError, UnseenSymbolError
+from oracle.errors import ImpossibleError
 from oracle.tokens import Token, split_tokens
-from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
 from rnng_dy.evaluation.records import MeasuredSentence
@@ -41,29 +39,13 @@ class GenerativeModel(Model, Scorer, ParserI):
     network_type = GeneratorNetwork
     config_defaults = DEFAULT_PARTS
 
-    def __init__(self, vocabulary: GeneratorVocabulary, sizes: Sizes | None = None, **parts: Any):
-        """See `GeneratorNetwork`."""
-        super().__init__(vocabulary, sizes, **parts)
-        self.transitions: TransitionSystem = self.network.transitions
-
     # sentences as ids
 
     def encode(self, unkified: Sequence[str], actions: Sequence[str]) -> GeneratorExample:
         """Encode a sentence and its actions as ids. Raises ImpossibleError if they have p = 0."""
-        unseen: list[str] = []
-        ids = []
-        for encode, symbols in (
-            (self.vocabulary.word_ids, unkified),
-            (self.transitions.encode, actions),
-        ):
-            try:
-                ids.append(encode(symbols))
-            except UnseenSymbolError as error:
-                unseen += error.symbols
-        if unseen:
-            raise UnseenSymbolError(unseen)
+        words, ids = self.vocabulary.word_ids(unkified), self.transitions.encode(actions)
         self.transitions.check(actions, len(unkified))
-        return GeneratorExample(*ids)
+        return GeneratorExample(words, ids)
 
     def encode_training(self, sentence: OracleSentence) -> GeneratorExample:
         """Encode a sentence of the training oracle. Raises ImpossibleError if it has p = 0."""
@@ -159,19 +141,16 @@ class GenerativeModel(Model, Scorer, ParserI):
         """See `Scorer`."""
         return measure(self, sentences, options, end, unkified, numbers)
 
-    def reader(
-        self, options: SearchOptions = DEFAULT_OPTIONS, open_vocabulary: bool = False
-    ) -> Reader:
+    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
         """Return a reader that takes one sentence word by word.
 
         Args:
             options: The search.
-            open_vocabulary: See `surprisals`.
 
         Raises:
-            RnngError: The options are impossible, or the model has no spelling model.
+            RnngError: The options are impossible.
         """
-        return Reader(self, options, open_vocabulary)
+        return Reader(self, options)
 
 
 LanguageModel = GenerativeModel

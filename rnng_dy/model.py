@@ -15,6 +15,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
+from oracle.transitions import TransitionSystem
 from rnng_dy import checkpoint, model_card, plugins
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_card import About
@@ -66,6 +67,17 @@ class Model:
         self.store: ParameterStore = self.network.store
 
     @property
+    def transitions(self) -> TransitionSystem:
+        """The transition system of a model of trees; AttributeError for other models."""
+        system: TransitionSystem = self.network.transitions
+        return system
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """The pretrained vectors that a parser reads, shape (words, dimension)."""
+        return getattr(self.network, "vectors", None)
+
+    @property
     def segmenter(self) -> Segmenter:
         """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
         if self._segmenter is None:
@@ -78,10 +90,9 @@ class Model:
 
     def __repr__(self) -> str:
         config = self.config()
-        parts = [f"{name} {config[name]}" for name in config if name not in checkpoint.GENERAL]
-        sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
-        described = [", ".join(named) for named in (parts, sizes) if named]
-        described.append(f"{self.store.count():,} parameters")
+        parts = {name: of for name, of in config.items() if name not in checkpoint.GENERAL}
+        named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
+        described = [", ".join(named), f"{self.store.count():,} parameters"]
         is_new = self.updates == 0
         described += ["not trained"] if is_new else model_card.training_of(self.about or {})
         return f"<{type(self).__name__}: {'; '.join(described)}>"

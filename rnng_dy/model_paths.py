@@ -16,8 +16,6 @@ CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.n
 VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
 SPELLING, TAGGER = "spelling.json", "tagger"
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
-_WRITTEN = "*.json", "*.npz", "log.jsonl", "dev.trees", "tagger/*"
-"""Patterns of the files in a model folder that this package writes; others are the user's."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
@@ -81,17 +79,14 @@ def model_files(folder: str | Folder) -> dict[str, Folder]:
     return {name: path for name, path in files.items() if path.is_file()}
 
 
-def written_files(folder: str | Folder) -> list[str]:
-    """Return the paths of the files of a model that no output may replace: its archive, or those in its folder."""
+def paths_of(folder: str | Folder) -> list[str]:
+    """Return the paths of what a model is read from: its archive, or the files in its folder."""
     place = located(folder)
     if isinstance(place, zipfile.Path):
         return [str(place.root.filename)]
-    return [str(path) for pattern in _WRITTEN for path in place.glob(pattern) if path.is_file()]
+    return [*map(str, model_files(place).values())]
 
 
 def size_of(folder: str | Folder) -> str:
     """Return the size of an archive, or of the files that a model is read from, as text: `8.12 MB`."""
-    place = located(folder)
-    is_archive = isinstance(place, zipfile.Path)
-    paths = written_files(place) if is_archive else map(str, model_files(place).values())
-    return f"{sum(map(os.path.getsize, paths)) / 1e6:,.2f} MB"
+    return f"{sum(map(os.path.getsize, paths_of(folder))) / 1e6:,.2f} MB"

@@ -207,13 +207,9 @@ def fitting(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]
 
 
 def check_jobs(jobs: int, device: str) -> None:
-    """Raise RnngError for several processes with a GPU, or in a process that may start none."""
+    """Raise RnngError for several processes with a GPU."""
     if jobs > 1 and device != "cpu":
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
-    if jobs > 1 and multiprocessing.current_process().daemon:
-        raise RnngError(
-            "a process of a multiprocessing.Pool cannot start others: use --jobs 1 there"
-        )
 
 
 # in the workers

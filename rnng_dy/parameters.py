@@ -57,7 +57,6 @@ class ParameterStore:
 
     def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
         """Add a trainable table of `rows` embeddings."""
-        self._require_new(name)
         values = self._uniform((rows, size), size)
         self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
         return self.lookups[name]
@@ -96,14 +95,9 @@ class ParameterStore:
         )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
-        self._require_new(name)
         values = self._uniform(shape, sum(shape))
         self.dense[name] = self.collection.parameters_from_numpy(values)
         return self.dense[name]
-
-    def _require_new(self, name: str) -> None:
-        if name in self.dense or name in self.lookups:
-            raise RnngError(f"two parameters are called {name}")
 
     def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
         bound = np.sqrt(6.0 / fan)
@@ -135,9 +129,7 @@ class ParameterStore:
 
     def count(self) -> int:
         """Return the number of trainable values."""
-        return sum(
-            int(np.prod(p.shape())) for group in (self.dense, self.lookups) for p in group.values()
-        )
+        return sum(values.size for values in self.arrays().values())
 
     def rows_with_gradient(self) -> dict[str, set[int]]:
         """Return the rows by table that have received gradients since the last update, according to DyNet."""

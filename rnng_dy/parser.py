@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import nltk
 import numpy as np
@@ -15,7 +15,6 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
 from oracle.tagging import tags_by
 from oracle.tokens import Token, split_tokens
-from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -45,14 +44,6 @@ class DiscriminativeParser(Model, ParserI):
     vocabulary_type = ParserVocabulary
     network_type = ParserNetwork
     config_defaults = DEFAULT_PARTS
-
-    def __init__(
-        self, vocabulary: ParserVocabulary, sizes: ParserSizes | None = None, **parts: Any
-    ):
-        """See `ParserNetwork`."""
-        super().__init__(vocabulary, sizes, **parts)
-        self.transitions: TransitionSystem = self.network.transitions
-        self.vectors: np.ndarray | None = self.network.vectors
 
     # sentences as ids
 

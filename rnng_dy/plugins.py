@@ -17,10 +17,15 @@ _MODULE = "rnng_dy_plugin_"
 _loaded: dict[str, str] = {}
 
 
-def load(path: str | os.PathLike[str]) -> None:
-    """Run a Python file whose classes register themselves, unless it is loaded already.
+def load_plugin(path: str | os.PathLike[str]) -> None:
+    """Load a Python file whose classes join the project's registries, unless it is loaded already.
 
-    Raises whatever its code raises, and OSError if it cannot be read.
+    Args:
+        path: The file; `rnng-dy --plugin` takes the same files.
+
+    Raises:
+        Exception: Any exception of the file's code.
+        OSError: The file cannot be read.
     """
     load_sent({os.fspath(path): Path(path).read_text(encoding="utf-8")})
 

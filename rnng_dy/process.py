@@ -6,7 +6,6 @@ Calls from Python change none of them.
 from __future__ import annotations
 
 import gc
-import os
 import re
 import signal
 import threading
@@ -52,19 +51,6 @@ def keep_from_collection() -> None:
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM has been received; it acts like Ctrl-C."""
-
-
-@contextmanager
-def ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process at once while modules are imported: their destructors would lose an exception."""
-    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if raises:
-        signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
-    try:
-        yield
-    finally:
-        if raises:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager

@@ -167,7 +167,7 @@ CASES = [
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),
     ("a time that is no number", TIMES + "1\t1\tthe\tlong\n", READING, "bad:2: column 'time': 'long' is no number"),
-    ("a row twice", TIMES + "1\t1\tthe\t300\n" * 2, READING, "bad:3: item 1, position 1, is in line 2 as well"),
+    ("a row twice", TIMES + "1\t1\tthe\t300\n" * 2, READING, "bad:3: item 1, position 1, is in a line before as well"),
     ("words of another text", TIMES + "1\t1\ta\t300\n1\t2\tdog\t310\n", READING,
      "good.tsv:2: 'the cat'"),
     ("times of one item", TIMES + "1\t1\tthe\t300\n1\t2\tcat\t310\n", READING, "two items at least"),

@@ -157,7 +157,7 @@ def test_training_options_that_are_no_numbers_are_refused_by_name(data, setting)
 
 
 def test_what_does_not_fit_into_memory_is_refused(data):
-    given = ("--scorer", "kneser-ney=some.gen.oracle", "--order", "10000000")
+    given = ("--scorer", "kneser-ney:10000000=some.gen.oracle")
     said = refused(data, "perplexity", "some.gen.oracle", *given)
     assert "10000000 is not in the range 1<=x<=100" in said
     files = ["--train", "some.gen.oracle", "--dev", "some.gen.oracle", "--model", "x"]

@@ -205,29 +205,6 @@ def test_builds_above_the_processor_are_named(installed, monkeypatch):
         dynet_builds.build()
 
 
-HIDDEN = """
-try:
-    import rnng_dy
-except ImportError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize("file", ["oracle/__init__.py", "oracle.py", "clusters.py"])
-def test_a_package_that_hides_ours_is_named(file, tmp_path):
-    (tmp_path / "oracle").mkdir()
-    (tmp_path / file).touch()
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    # an editable install would still find our modules in the other's package
-    plain = (sys.executable, "-S", "-c")
-    done = run(tmp_path, HIDDEN, command=plain, env={**os.environ, "PYTHONPATH": path})
-    name = file.partition("/")[0].removesuffix(".py")
-    said = (
-        f"another `{name}` hides the package that rnng_dy needs: <module '{name}' from '{tmp_path}"
-    )
-    assert said in done.stdout
-
-
 OURS = """
 import os, sys
 before = sys.path[:], dict(os.environ)

@@ -22,6 +22,8 @@ class OpenableScorer(NamedTuple):
     source: str | None = None
     """The file that it is made from; None if the user names no file."""
     order: int = 5
+    has_trees = False
+    """No search is needed."""
 
     @property
     def title(self) -> str:

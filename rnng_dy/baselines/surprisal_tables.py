@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, groupby
+from difflib import get_close_matches
+from itertools import accumulate, groupby, zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
 from oracle.brackets import unspelled
 from oracle.errors import InputError, RnngError
-from oracle.tables import read_columns
+from oracle.tables import number_of, read_columns
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import END, WordRecord
 
-_NEEDED = ("sentence_id", "token", "surprisal")
+_NEEDED, _SENTENCE = ("token", "surprisal"), ("sentence_id", "item", "condition")
 _UNKNOWN = "<unk>"
+_UNKNOWNS = (_UNKNOWN, "<UNK>", "[UNK]")
+_ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
+"""Marks of the beginning or the end of a sentence."""
 _MARKS = "Ġ▁"
 """Marks of subwords that begin a word."""
+_PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
+"""Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
+_GAP, _BOUNDARY = "\0", "\1"
+"""What stands for an unknown word, and where words begin and end, among the letters of a sentence."""
 _ROUNDING = 1e-3
 """The largest difference in bits of numbers that count as equal."""
 _PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
@@ -39,7 +49,8 @@ class SurprisalTable(WordScorer):
 
     A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and a mark of subwords
     alone belongs to the word after it. If a token of the table covers several words, its surprisal belongs to the
-    first. A column known has 0 for unknown words.
+    first. `<unk>` stands for any one word. A column known has 0 for unknown words. Columns item and condition may stand
+    in place of sentence_id.
     """
 
     name = "surprisals"
@@ -51,20 +62,25 @@ class SurprisalTable(WordScorer):
         self._path = path
         self._sentences: dict[str, list[_Token]] = {}
         self._unclear: set[str] = set()
-        rows = read_columns(path, _NEEDED, ["known"])
-        for _, of_sentence in groupby(rows, lambda row: row[1][0]):
+        rows = list(read_columns(path, _NEEDED, ("known", *_SENTENCE)))
+        if rows and not any(rows[0][1][3:]):
+            raise InputError(f"no column {' or '.join(map(repr, _SENTENCE[:2]))}", path, 1)
+        plain = _ByteLetters() if any("Ġ" in cells[0] for _, cells in rows) else _plain
+        for _, of_sentence in groupby(rows, lambda row: row[1][3:]):
             letters, tokens = "", []
-            for line, (_, token, bits, known) in of_sentence:
-                is_end = token == END
-                surprisal = self._surprisal(bits, line)
-                tokens.append(_Token(len(letters), surprisal, known != "0", is_end))
-                letters += "" if is_end else _plain(token)
+            for line, (token, bits, known, *_) in of_sentence:
+                is_end, is_known = token in _ENDS, known != "0" and token not in _UNKNOWNS
+                tokens.append(_Token(len(letters), self._surprisal(bits, line), is_known, is_end))
+                if token in _UNKNOWNS:
+                    letters += _GAP
+                elif not is_end:
+                    letters += plain(token)
             if not _are_alike(tokens, self._sentences.setdefault(letters, tokens)):
                 self._unclear.add(letters)
 
     def _surprisal(self, bits: str, line: int) -> float:
         try:
-            surprisal = float(bits)
+            surprisal = number_of(bits)
         except ValueError:
             raise InputError(f"the surprisal {bits!r} is no number", self._path, line) from None
         if surprisal < -_ROUNDING:
@@ -88,12 +104,21 @@ class SurprisalTable(WordScorer):
         plain = list(map(_plain, words))
         letters, ends = "".join(plain), list(accumulate(map(len, plain), initial=0))
         shown = f"{' '.join(words)!r:.200}"
-        if letters not in self._sentences:
-            raise InputError(f"no sentence {shown} in this table", self._path)
-        if letters in self._unclear:
+        found, tokens = letters, self._sentences.get(letters)
+        if tokens is None:
+            found, tokens = self._with_unknowns(plain)
+        if tokens is None:
+            message = f"no sentence {shown} in this table"
+            for near in get_close_matches(letters, self._sentences, 1, 0):
+                at = next(
+                    i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1
+                )
+                there, here = (f"{of[at : at + 20]!r}" for of in (near, letters))
+                message += f": the most similar one has {there} in place of {here}"
+            raise InputError(message, self._path)
+        if found in self._unclear:
             message = f"the sentence {shown} is in this table with different surprisals"
             raise InputError(f"{message}: keep one of them", self._path)
-        tokens = self._sentences[letters]
         has_end = any(token.is_end and token.begin == len(letters) for token in tokens)
         parts: list[list[_Token]] = [[] for _ in ends]
         for token in tokens:
@@ -110,6 +135,25 @@ class SurprisalTable(WordScorer):
             WordRecord(None, None, of_end if has_end else math.nan),
         ]
 
+    def _with_unknowns(self, plain: Sequence[str]) -> tuple[str, list[_Token] | None]:
+        """Return a sentence of the table in which words may be unknown, and its tokens; None if there is none."""
+        text = _BOUNDARY + "".join(word + _BOUNDARY for word in plain)
+        for letters in filter(lambda letters: _GAP in letters, self._sentences):
+            parts = [f"{_BOUNDARY}?".join(map(re.escape, part)) for part in letters.split(_GAP)]
+            gap = f"{_BOUNDARY}?(?<={_BOUNDARY})([^{_BOUNDARY}]+){_BOUNDARY}"
+            if match := re.fullmatch(f"{_BOUNDARY}?{gap.join(parts)}{_BOUNDARY}?", text):
+                gaps = [i for i, letter in enumerate(letters) if letter == _GAP]
+                tokens = []
+                for token in self._sentences[letters]:
+                    before = [
+                        len(group) - 1
+                        for i, group in zip(gaps, match.groups(), strict=True)
+                        if i < token.begin
+                    ]
+                    tokens.append(token._replace(begin=token.begin + sum(before)))
+                return letters, tokens
+        return "", None
+
 
 def _are_alike(tokens: Sequence[_Token], others: Sequence[_Token]) -> bool:
     """Return whether sentences with the same letters have the same tokens and surprisals."""
@@ -122,8 +166,29 @@ def _are_alike(tokens: Sequence[_Token], others: Sequence[_Token]) -> bool:
 def _plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
-    >>> [_plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "a\u00a0b", "’s", "1\\/2")]
-    ['(', '"', 'dog', 'dog', 'ab', "'s", '1/2']
+    >>> [_plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "##s", "do@@", "a\u00a0b", "’s", "1\\/2")]
+    ['(', '"', 'dog', 'dog', 's', 'do', 'ab', "'s", '1/2']
     """
-    text = unspelled("".join(token.split()).lstrip(_MARKS))
+    text = unspelled(_PART.sub("", "".join(token.split()).lstrip(_MARKS)))
     return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+
+
+class _ByteLetters:
+    """The letters of GPT-2's tokens, which write each byte as a letter; a letter belongs to the token that ends it.
+
+    >>> letters = _ByteLetters()
+    >>> [letters(token) for token in ("Ġcaf", "Ã©", "âĢ", "Ļ", "s")]
+    ['caf', 'é', '', "'", 's']
+    """
+
+    def __init__(self) -> None:
+        printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+        others = [byte for byte in range(256) if byte not in printed]
+        self._bytes = {chr(byte): byte for byte in printed}
+        self._bytes |= {chr(256 + i): byte for i, byte in enumerate(others)}
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def __call__(self, token: str) -> str:
+        if not set(token) <= self._bytes.keys():
+            return _plain(token)
+        return _plain(self._decoder.decode(bytes(self._bytes[letter] for letter in token)))

@@ -166,4 +166,4 @@ def main(quiet: bool, plugin_files: Sequence[str]) -> None:
     """Recurrent Neural Network Grammars on DyNet."""
     show_messages(logging.WARNING if quiet else logging.INFO)
     for path in plugin_files:
-        plugins.load(path)
+        plugins.load_plugin(path)

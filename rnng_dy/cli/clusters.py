@@ -13,7 +13,7 @@ from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.settings import AT_LEAST_1
 
 
@@ -26,7 +26,7 @@ from rnng_dy.settings import AT_LEAST_1
     help="Number of clusters.  [default: the square root of the number of word types]",
 )
 @click.option(
-    "-o", "--output", type=FILE, default="-", help="Clusters file; a report goes to FILE.json."
+    "-o", "--output", type=OUTPUT, default="-", help="Clusters file; a report goes to FILE.json."
 )
 @click.option(
     "--format",
@@ -67,7 +67,7 @@ def clusters(corpus: str, output: str, **options) -> None:
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
     report_path = f"{output}.json" if is_replaced(output) else None
-    check_files([output, report_path], [corpus])
+    check_files([output, report_path])
     entries, report = cluster_corpus(corpus, **options, show=_shown)
     with replacing(output) as stream:
         write_clusters(entries, stream)

@@ -17,7 +17,6 @@ from rnng_dy.cli.paths import (
     PathName,
     check_files,
     outputs_option,
-    require_read_once,
     write_output,
 )
 from rnng_dy.evaluation import evalb_report as report
@@ -61,28 +60,25 @@ def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """
-    require_read_once(gold, *systems, params)
     if ".evalb" in outputs and len(systems) > 1:
         raise click.UsageError("the listing of EVALB is of one system")
     rules = _rules(params)
     if unlabelled:
         rules = replace(rules, labelled=False)
     names = _names(systems)
-    check_files([*outputs.values()], [gold, *systems, params])
+    check_files(outputs.values())
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags), strict=True))
     for form, path in outputs.items():
-        if len(systems) > 1:
-            text = report.format_comparison(scores, form)
-        else:
-            text = report.format_scores(*scores.values(), form)
-        write_output(path, [text])
+        write_output(path, [report.format_scores(scores, form)])
+    problems = [pair for of in scores.values() for pair in of.unscorable]
+    errors = [(number, s.problem) for number, s in problems if s.status == Status.ERROR]
     if ".evalb" in outputs:
-        [found] = scores.values()
-        for number, s in found.unscorable:
-            if s.status == Status.ERROR:
-                warn(f"{number} : {s.problem}")
-    elif not gold_tags and (errors := sum(of.errors for of in scores.values())):
-        warn(f"{errors} with other words than gold: if only tags differ, --gold-tags scores them")
+        for number, problem in errors:
+            warn(f"{number} : {problem}")
+    elif errors and not gold_tags:
+        warn(
+            f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
+        )
 
 
 def _rules(params: str) -> Params:

@@ -36,7 +36,7 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
-    check_files([output], [])
+    check_files([output])
     kind = registry.kind_of_words(folder)
     model = open_model(ModelFolder(kind.kind, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn

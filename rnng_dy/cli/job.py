@@ -36,10 +36,20 @@ class ModelFolder(NamedTuple):
     folder: str
     device: str = engine.CPU
 
+    @property
+    def title(self) -> str:
+        """Return its name in outputs."""
+        return self.folder
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether a search finds its probabilities of words."""
+        return registry.kind(self.kind).has_trees
+
     def open(self) -> Any:
         """Load the model in this process. Raises RnngError if device or folders cannot be used."""
         engine.start(self.device)
-        return registry.load(self.folder, self.kind)
+        return registry.kind(self.kind).load(self.folder)
 
     def files(self) -> dict[str, Folder]:
         """See `Place`."""
@@ -79,12 +89,10 @@ class Job:
         if self.device != engine.CPU and (self.jobs > 1 or self.scheduler is not None):
             raise RnngError("--jobs and --scheduler are for the CPU: one process keeps a GPU busy")
 
-    def open(self, kind: str, folder: str):
-        """Load a model in this process and use it for the work; report if it is not trained."""
-        return self.open_place(ModelFolder(kind, folder, self.device))
-
-    def open_place(self, place: ModelFolder | OpenableScorer):
+    def open(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work, after those opened before."""
+        if isinstance(place, ModelFolder):
+            place = place._replace(device=self.device)
         self.models.append(open_model(place, self.jobs, self.device))
         self.places.append(place)
         return self.models[-1]
@@ -112,7 +120,6 @@ class Job:
         *decides: object,
         inputs: Sequence[str],
         make: Callable[[Results], None] | None = None,
-        on_lines: Callable[[Lines], None] = lambda lines: None,
     ) -> list:
         """Write the lines of the items of batches, with progress; return the items that do not fit into memory.
 
@@ -124,7 +131,6 @@ class Job:
             *decides: All options that determine the output.
             inputs: The files that determine the output: --resume accepts only the results of the same job.
             make: Function that makes the output from all results, in place of writing their lines.
-            on_lines: Function that gets the lines of each item, those of an earlier run first.
 
         Raises:
             UsageError: --resume without files that can be read again.
@@ -157,17 +163,12 @@ class Job:
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
-                for lines in kept if kept.done else ():
-                    on_lines(lines)
                 for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
                     new = list(zip(batch, found, strict=True))[skips.popleft() :]
                     left_out += [item for item, lines in new if lines is None]
-                    of_items = [lines_of_left_out(i) if of is None else of for i, of in new]
-                    kept.write(of_items)
+                    kept.write(lines_of_left_out(i) if of is None else of for i, of in new)
                     shown.leave = True
                     shown.update(len(new))
-                    for lines in of_items:
-                        on_lines(lines)
                 if make is not None:
                     make(kept)
             except KeyboardInterrupt as stop:

@@ -11,7 +11,7 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, load, model_card, registry
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.paths import FILE, MODEL, check_files
+from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
 from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
 
 
@@ -73,7 +73,7 @@ def show(folder: str) -> None:
 @models.command()
 @click.argument("folder", type=MODEL, metavar="MODEL")
 @click.option(
-    "-o", "--output", type=FILE, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
+    "-o", "--output", type=OUTPUT, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
 )
 @click.option(
     "--half",
@@ -89,7 +89,7 @@ def export(folder: str, output: str, half: bool, licence: str | None, data: str 
 
     Example: rnng-dy models export parser -o parser.rnng.zip --licence "CC BY 4.0"
     """
-    check_files([output], [])
+    check_files([output])
     model = load(folder)
     model.export(output, half, licence, data)
     say(f"{output}: {size_of(output)}, {'float16' if half else 'float32'}")

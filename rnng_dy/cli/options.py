@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from oracle.transitions import SYSTEMS
-from rnng_dy.cli.paths import FILE, GENERATIVE, MODEL
+from rnng_dy.cli.paths import GENERATIVE, MODEL, OUTPUT
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.settings import FiniteRange
 
@@ -100,10 +100,10 @@ generative_option = click.option(
     "--model", "folder", type=GENERATIVE, required=True, help="Model folder, archive or name."
 )
 output_option = click.option(
-    "-o", "--output", type=FILE, default="-", help="File to write; - is standard output."
+    "-o", "--output", type=OUTPUT, default="-", help="File to write; - is standard output."
 )
 trees_output_option = click.option(
-    "-o", "--output", type=FILE, default="-", metavar="OUT.trees", help="Trees to write."
+    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.trees", help="Trees to write."
 )
 unknown_option = click.option(
     "--unknown",
@@ -120,9 +120,6 @@ open_option = click.option(
     "is_open",
     is_flag=True,
     help="Give each unknown word the probability of its spelling, too; see `train --open`.",
-)
-order_option = click.option(
-    "--order", type=click.IntRange(1, 100), default=5, metavar="N", help="N-gram models: the n."
 )
 gold_tags_option = click.option(
     "--gold-tags",

@@ -26,7 +26,7 @@ from oracle.treebank import (
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
-from rnng_dy.cli.paths import FILE, check_files, require_read_once
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files
 
 skip_preterminals_option = click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
@@ -40,7 +40,7 @@ skip_preterminals_option = click.option(
     "kind",
     type=LiveChoice(READERS),
     required=True,
-    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg), the Chinese Treebank or IcePaHC (.psd; "
+    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg, .parse), the Chinese Treebank or IcePaHC (.psd; "
     "without ids and lemmas), or files of trees. nltk takes no SOURCE.",
 )
 @click.option(
@@ -61,6 +61,13 @@ skip_preterminals_option = click.option(
     "(CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
 @click.option(
+    "--cut-labels",
+    "marks",
+    metavar="MARKS",
+    default="",
+    help="End each label before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
+)
+@click.option(
     "--unlabelled",
     "one_label",
     is_flag=True,
@@ -69,7 +76,7 @@ skip_preterminals_option = click.option(
 @trees_output_option
 @skip_preterminals_option
 def prepare(
-    source, kind, sections, encoding, strip_ids, one_label, output, skip_preterminals
+    source, kind, sections, encoding, strip_ids, marks, one_label, output, skip_preterminals
 ) -> None:
     """Make a file with one tree per line from a treebank.
 
@@ -77,13 +84,14 @@ def prepare(
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    check_files([output], source)
+    check_files([output])
     trees = _source_trees(source, kind, sections, encoding)
     has_lemmas = READERS[kind].has_lemmas
     cleaner = partial(
         clean,
         is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
         word_of=without_lemma if has_lemmas else str,
+        marks=marks,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:
@@ -122,7 +130,7 @@ def _source_trees(
     help="The training trees; words that occur in them at least twice are known.",
 )
 @click.option(
-    "-o", "--output", type=FILE, default="-", metavar="OUT.oracle", help="Oracle to write."
+    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.oracle", help="Oracle to write."
 )
 @click.option(
     "--generative",
@@ -150,8 +158,7 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
-    check_files([output], [trees, train])
-    require_read_once(trees, train)
+    check_files([output])
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = [words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree)]
     _require_trees(len(training), (train,))

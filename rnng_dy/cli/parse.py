@@ -12,7 +12,7 @@ from oracle.files import is_replaced
 from oracle.parsed import ParsedSentence
 from rnng_dy import registry
 from rnng_dy.cli.decoding import wanted_trees
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, search_options
@@ -45,7 +45,7 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
     paths = list(outputs.values())
-    check_files(paths, [source.path])
+    check_files(paths)
     wanted, generator = wanted
     options = SearchOptions(**options, seed=wanted.seed)
     kind = registry.kind_of(folder)
@@ -57,9 +57,9 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
         decoder = parser_decoder(wanted, options.beam if flag_given("beam") else None)
-    reader = reader_of(job.open(kind.kind, folder), source)
+    reader = reader_of(job.open(ModelFolder(kind.kind, folder)), source)
     if generator:
-        job.open("generative", generator)
+        job.open(ModelFolder("generative", generator))
     several = wanted.nbest is not None
     writers = {path: TreeWriter(form, several, columns_of(path)) for form, path in outputs.items()}
     is_made = len(outputs) > 1 or any(form in outputs for form in DRAWINGS)

@@ -13,7 +13,7 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_paths import generative, is_name, known_models, written_files
+from rnng_dy.model_paths import generative, is_name, known_models, paths_of
 
 
 class PathName(click.ParamType):
@@ -53,7 +53,7 @@ class PathName(click.ParamType):
         return [CompletionItem(incomplete, type=self._completed), *known]
 
 
-FILE = PathName("file", "file")
+FILE, OUTPUT = PathName("file", "file"), PathName("file", "file")
 FOLDER = PathName("folder", "dir")
 MODEL = PathName("folder", "file", known_models)
 GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
@@ -104,7 +104,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
         click.option(
             "-o",
             "--output",
-            type=FILE,
+            type=OUTPUT,
             multiple=True,
             help="File to write, one or more; the ending says what it holds: "
             + "; ".join(f"{ending} {what}" for ending, what in forms.items())
@@ -131,12 +131,15 @@ def require_read_once(*paths: str | None) -> None:
             found.add(stream)
 
 
-def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+def check_files(outputs: Iterable[str | None]) -> None:
     """Raise RnngError or OSError, before the work, for outputs that cannot be written after it.
 
-    The outputs are locked until the command ends. None is no file, and `-` is standard output.
+    The outputs are locked until the command ends. None is no file, and `-` is standard output. Raises UsageError if
+    the command's inputs cannot all be read.
     """
-    read = [path for path in (*inputs, *_models()) if path and path != "-" and os.path.exists(path)]
+    inputs = [*_inputs()]
+    require_read_once(*inputs)
+    read = [path for path in inputs if path != "-" and os.path.exists(path)]
     targets: dict[str, str] = {}
     for path in filter(None, outputs):
         if os.path.isdir(path) or path.endswith(os.sep):
@@ -155,18 +158,23 @@ def check_files(outputs: Sequence[str | None], inputs: Sequence[str | None]) -> 
         click.get_current_context().with_resource(locked(path))
 
 
+def _inputs() -> Iterator[str]:
+    """Yield the files that the command's parameters name, those of models included, but for outputs."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.params.get(param.name)
+        for value in given if isinstance(given, tuple) else [given]:
+            if param.type in (MODEL, GENERATIVE) and value is not None:
+                yield from paths_of(value)
+            elif isinstance(param.type, PathName) and param.type != OUTPUT and value is not None:
+                yield value
+            else:
+                # those of a scorer
+                yield from getattr(value, "paths", ())
+
+
 def write_output(path: str | None, parts: Iterable[str]) -> None:
     """Write the parts of a text to an output; None is no output."""
     if path is not None:
         with replacing(path) as stream:
             stream.writelines(parts)
-
-
-def _models() -> Iterator[str]:
-    """Yield the files of the models that the command reads."""
-    context = click.get_current_context()
-    for param in context.command.params:
-        value = context.params.get(param.name)
-        if param.type in (MODEL, GENERATIVE) and value is not None:
-            for model in [value] if isinstance(value, str) else value:
-                yield from written_files(model)

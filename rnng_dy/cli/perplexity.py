@@ -14,15 +14,15 @@ import click
 from clusters.files import read_clusters
 from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
-from rnng_dy import registry
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.baselines.scorers import OpenableScorer
+from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, order_option, seed_option
-from rnng_dy.cli.paths import FILE, GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.options import open_option, seed_option
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import source_options
-from rnng_dy.cli.word_scorers import chosen_scorer, scorer_option
+from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
@@ -32,7 +32,6 @@ from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batche
 from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
 
-DEFAULT = "english-generative"
 FORMS = {
     ".txt": "figures",
     ".json": "figures",
@@ -42,14 +41,7 @@ FORMS = {
 
 
 @click.command()
-@click.option(
-    "--model",
-    "folder",
-    type=GENERATIVE,
-    help=f"Generative or LSTM model.  [default: {DEFAULT}]",
-)
-@scorer_option
-@order_option
+@system_option
 @click.option("--clusters", "clusters_path", type=FILE, help="Further words of n-gram models.")
 @outputs_option(FORMS)
 @click.option(
@@ -63,7 +55,7 @@ FORMS = {
 @source_options()
 @sentences_job
 def perplexity(
-    folder, scorer, order, clusters_path, outputs, against, is_open, options, seed, source, job
+    system, clusters_path, outputs, against, is_open, options, seed, source, job
 ) -> None:
     """Measure likelihood and perplexity of sentences, in nats.
 
@@ -73,29 +65,24 @@ def perplexity(
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
-    baseline, paths = chosen_scorer(folder, scorer, order), [*outputs.values()]
-    check_files(paths, [source.path, clusters_path, against, *(baseline.paths if baseline else [])])
-    folder = folder or DEFAULT
-    if clusters_path and not (baseline and baseline.name == KneserNey.name):
-        raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
-    kind = None if baseline else registry.kind_of_words(folder)
-    is_searched = kind is not None and kind.has_trees
+    paths = [*outputs.values()]
+    check_files(paths)
+    require_trees(outputs, system)
     options = SearchOptions(**options, seed=seed)
-    flag = given_search_option() or (".trees" in outputs and "-o FILE.trees")
-    if flag and not is_searched:
-        raise click.UsageError(f"{flag} is for generative models with trees")
     if clusters_path:
+        if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
+            raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
         words = [entry.word for entry in read_clusters(clusters_path)]
-        model = KneserNey.of_oracle(baseline.source, order, words)
+        model = KneserNey.of_oracle(system.source, system.order, words)
     else:
-        model = job.open_place(baseline or ModelFolder(kind.kind, folder, job.device))
+        model = job.open(system)
     sentences = with_words_as_read(model, list(source.read(lambda: model.segmenter, warn)))
     sentences = [s for s in sentences if s.tokens]
     if unknown := unknown_in(sentences):
         say(unknown)
     spelled = [0.0] * len(sentences)
     if is_open:
-        spelling = required_spelling(model, baseline.title if baseline else folder)
+        spelling = required_spelling(model, system.title)
         sentences, of_words = with_open_classes(spelling, sentences)
         spelled = list(map(math.fsum, of_words))
     tokens = [s.tokens for s in sentences]
@@ -111,7 +98,7 @@ def perplexity(
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
         lines, figures = report(log_ps, tokens, is_open, others)
-        if is_searched:
+        if system.has_trees:
             figures["search"] = asdict(options)
         texts = {
             ".txt": lines,
@@ -125,7 +112,7 @@ def perplexity(
         for form, path in outputs.items():
             write_output(path, (f"{line}\n" for line in texts[form]))
 
-    if not is_searched:
+    if not system.has_trees:
         problem = "a word or the end has no probability, or memory ran out"
         write(
             [

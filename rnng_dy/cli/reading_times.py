@@ -10,11 +10,12 @@ import click
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Names
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
+    SHOWN,
     align,
     read_surprisals,
     read_times,
@@ -43,6 +44,7 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     callback=_columns,
     help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count).",
 )
+@click.option("--by-letters", is_flag=True, help="Compare words without case and punctuation.")
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
     "--exclude", type=Names(EXCLUSIONS), default=(), help="Words of sentences to leave out."
@@ -70,7 +72,15 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     }
 )
 def reading_times(
-    surprisals, times_path, columns, allow_missing, exclude, times_between, spillover, outputs
+    surprisals,
+    times_path,
+    columns,
+    by_letters,
+    allow_missing,
+    exclude,
+    times_between,
+    spillover,
+    outputs,
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
@@ -86,15 +96,16 @@ def reading_times(
         raise click.UsageError("two files have the same name without its ending: rename one")
     if ".R" in outputs and ".csv" not in outputs:
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
-    require_read_once(*surprisals, times_path)
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
-    check_files([*outputs.values()], [*surprisals, times_path])
+    check_files(outputs.values())
     times = read_times(times_path, columns)
-    systems = {name: _aligned(times, path, allow_missing) for name, path in paths.items()}
+    systems = {
+        name: _aligned(times, path, by_letters, allow_missing) for name, path in paths.items()
+    }
     rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
     study = run_study(times, systems, rows, spillover)
-    _report(len(times.times), study, left_out)
+    _report(times, study, left_out)
     forms = {
         ".txt": lambda: [report.table(study)],
         ".json": lambda: [indented(report.figures(study))],
@@ -105,16 +116,20 @@ def reading_times(
         write_output(path, forms[ending]())
 
 
-def _aligned(times, path: str, allow_missing: bool) -> list:
-    found, reports = align(times, read_surprisals(path), path)
+def _aligned(times, path: str, by_letters: bool, allow_missing: bool) -> list:
+    found, reports = align(times, read_surprisals(path), path, by_letters)
     if not allow_missing:
         require_aligned(reports)
-    for line in reports:
+    for line in reports[:SHOWN]:
         warn(f"not aligned: {line}")
+    if len(reports) > SHOWN:
+        warn(f"not aligned: {len(reports) - SHOWN} more differences")
     return found
 
 
-def _report(rows: int, study, left_out: Mapping[str, int]) -> None:
+def _report(times, study, left_out: Mapping[str, int]) -> None:
+    rows = len(times.times) + times.missing
+    left_out = {"without a time": times.missing, **left_out} if times.missing else left_out
     items = len({word.item for word in study.words})
     say(f"{len(study.times)} of {rows} rows in {items} items, {study.folds.max() + 1} folds")
     for reason, count in left_out.items():

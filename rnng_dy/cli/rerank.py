@@ -10,10 +10,10 @@ from oracle.blocks import read_oracle
 from oracle.errors import InputError
 from rnng_dy.cli.decoding import decode_option, weight_option
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.paths import FILE, check_files, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
-from rnng_dy.search.importance import map_line, mbr_line, read_sampled, require_fit
+from rnng_dy.search.importance import best_line, read_sampled, require_fit
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -22,7 +22,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
 @click.command()
 @click.argument("props", type=FILE)
 @click.argument("likelihoods", type=FILE)
-@click.option("-o", "--output", type=FILE, help="File for the MAP trees; - is standard output.")
+@click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
 @click.option(
     "--oracle",
     "oracle_path",
@@ -31,8 +31,7 @@ MOST_MISSING, NAMED = 1_000_000, 30
 )
 @decode_option("The MAP tree")
 @weight_option(1.0)
-@click.option("--ess", is_flag=True, help="Also print effective sample sizes and standard errors.")
-def rerank(props, likelihoods, output, oracle_path, decode, weight, ess) -> None:
+def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
@@ -45,8 +44,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight, ess) -> None
         raise click.UsageError(
             "--decode mbr needs -o for the trees, and their words: give --oracle"
         )
-    require_read_once(props, likelihoods, oracle_path)
-    check_files([output], [props, likelihoods, oracle_path])
+    check_files([output])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():
@@ -56,13 +54,13 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight, ess) -> None
         raise InputError(
             f"{sentences - len(found)} sentences have no samples: give their --oracle", props
         )
-    line_of = mbr_line if decode == MBR else map_line
-    lines = (line_of(found[i], oracle, weight) if i in found else "" for i in range(sentences))
+    lines = (
+        best_line(found[i], oracle, weight, decode == MBR) if i in found else ""
+        for i in range(sentences)
+    )
     write_output(output, (f"{line}\n" for line in lines))
     for of_sentence in found.values():
-        e = of_sentence.estimate
-        more = f" ess={e.effective_sample_size:.2f} se={e.standard_error:.4f}" if ess else ""
-        click.echo(f"prob: {e.log_marginal:.15g} (len={of_sentence.words}){more}")
+        click.echo(f"prob: {of_sentence.estimate.log_marginal:.15g} (len={of_sentence.words})")
     rows = [
         (of_sentence.estimate.log_marginal, of_sentence.words) for of_sentence in found.values()
     ]

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from oracle.samples import format_sample
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import parser_source, reader_of
@@ -48,8 +48,8 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    check_files([output], [source.path])
-    reader = reader_of(job.open("discriminative", folder), source)
+    check_files([output])
+    reader = reader_of(job.open(ModelFolder("discriminative", folder)), source)
     items = reader.sentences()
     lines = partial(_lines, partial(sampled_parses, n, alpha, seed))
     batches = in_words(items, SAMPLED_WORDS)

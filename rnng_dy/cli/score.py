@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import click
 
-from rnng_dy.cli.job import sentences_job
-from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import generative_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
-from rnng_dy.evaluation.records import unknown_words
 from rnng_dy.search import scoring
 
 
@@ -26,10 +25,9 @@ def score(folder, source, output, job) -> None:
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
-    check_files([output], [source])
-    model = job.open("generative", folder)
+    check_files([output])
+    model = job.open(ModelFolder("generative", folder))
     sentences = impossible = 0
-    words: list[tuple[str, str | None]] = []
 
     def batches() -> Iterator[list[scoring.SentenceTrees]]:
         nonlocal sentences, impossible
@@ -38,15 +36,12 @@ def score(folder, source, output, job) -> None:
             if reasons := scoring.impossible(model, trees):
                 impossible += 1
                 warn(f"sentence {trees.number + 1}: p = 0, {'; '.join(reasons)}")
-            words.extend(trees.read_words())
             yield [trees]
 
     lines, left_out_lines = scoring.likelihood_lines, scoring.impossible_lines
     left_out = job.write(output, batches(), lines, left_out_lines, inputs=[source])
     if impossible:
         warn(f"{impossible} of {sentences} sentences have trees with p = 0")
-    if unknown := unknown_words(words):
-        say(unknown)
     if left_out:
         numbers = ", ".join(str(trees.number + 1) for trees in left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")

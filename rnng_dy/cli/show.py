@@ -6,10 +6,10 @@ import click
 
 from oracle.corpora import parse_sections
 from rnng_dy.cli.options import gold_tags_option
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, require_read_once, write_output
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.terminal import columns_of, section_lines
-from rnng_dy.drawing.tree_files import chosen_sections, described, read_tree_file
-from rnng_dy.drawing.tree_page import tree_page
+from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
 from rnng_dy.drawing.trees import svg_file
 
 
@@ -44,8 +44,7 @@ def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
         raise click.UsageError("--only-errors needs --gold")
     if gold_tags and gold is None:
         raise click.UsageError("--gold-tags needs --gold")
-    require_read_once(trees, gold)
-    check_files(list(outputs.values()), [trees, gold])
+    check_files(outputs.values())
     ranges = parse_sections(numbers) or ()
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
@@ -57,8 +56,9 @@ def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
             rows = (row for each in sections for row in each.captioned(len(sections) > 1))
             write_output(path, svg_file(rows))
         elif form == ".html":
-            description = described(sections, system, reference)
-            write_output(path, tree_page(sections, f"Trees of {system.name}", description))
+            title, description = f"Trees of {system.name}", f"{len(sections):,} sentences"
+            page = parts("trees.html", sections=sections, title=title, description=description)
+            write_output(path, page)
         else:
             columns = columns_of(path)
             lines = (f"{x}\n" for each in sections for x in section_lines(each, columns, True))

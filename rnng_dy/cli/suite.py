@@ -5,33 +5,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import click
 
 from oracle.files import indented
-from rnng_dy import registry
-from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import (
-    device_option,
-    open_option,
-    unknown_option,
-)
+from rnng_dy.cli.options import device_option, open_option, unknown_option
 from rnng_dy.cli.paths import (
-    FILE,
-    GENERATIVE,
+    OUTPUT,
     PathName,
     check_files,
     ending_of,
     outputs_option,
     write_output,
 )
-from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options
-from rnng_dy.cli.word_scorers import model_of_words, several_scorers_option
+from rnng_dy.cli.word_scorers import require_trees, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.formula import Formula, FormulaError
@@ -40,11 +34,10 @@ from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.unknown_words import require_known
-from rnng_dy.parallel import fitting
+from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import required_spelling
 
-DEFAULT_MODEL = "english-generative"
 SENTENCES = 32
 """Sentences in one batch."""
 
@@ -61,14 +54,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @click.argument(
     "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
 )
-@click.option(
-    "--model",
-    "folders",
-    type=GENERATIVE,
-    multiple=True,
-    help=f"Model folder, archive or name, one or more.  [default: {DEFAULT_MODEL}]",
-)
-@several_scorers_option
+@systems_option
 @partial(search_options, without=("like_reference", "runs"))
 @open_option
 @unknown_option
@@ -98,14 +84,13 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 )
 @click.option(
     "--effects",
-    type=FILE,
+    type=OUTPUT,
     help="Table of differences between conditions, with 95 % intervals.",
 )
 @job_options(device_option)
 def suite(
     sources,
-    folders,
-    scorers,
+    systems,
     options,
     is_open,
     unknown,
@@ -125,37 +110,34 @@ def suite(
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    inputs = [*sources, *(path for scorer in scorers for path in scorer.paths)]
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    check_files([*outputs.values(), effects], inputs)
-    systems = _systems(folders, scorers, job.device)
+    check_files([*outputs.values(), effects])
+    require_trees((), *systems)
+    options = SearchOptions(**options)
     suites = [] if is_text else suites_of(sources, predictions, None, columns)
-    options, found, models = SearchOptions(**options), {}, {}
-    # another program's table has the surprisals of words as they are
-    spelled = {name: is_open and not _is_table(place) for name, place in systems.items()}
-    for name, place in systems.items():
-        model = models[name] = job.open_place(place)
+    jobs = {system.title: replace(job) for system in systems}
+    for system in systems:
+        model = jobs[system.title].open(system)
         # all systems read the same tokens
         suites = suites or suites_of(sources, predictions, model.segmenter, columns)
-        if spelled[name]:
-            required_spelling(model, name)
+        if is_open and not isinstance(model, SurprisalTable):
+            required_spelling(model, system.title)
         if unknown == "error":
             for of in suites:
                 require_known(model, of.path, of.sentences())
+    found = {}
     # scorers first: a table that lacks a sentence is an error before the long work
-    for name in sorted(systems, key=lambda name: name in folders):
-        job.places, job.models = [systems[name]], [models[name]]
-        shown = name if len(systems) > 1 else ""
-        measured = partial(_surprisals, job, partial(_records, options, spelled[name]), shown)
+    for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):
+        measured = partial(_surprisals, jobs[name], partial(_records, options, is_open), name)
         found[name] = evaluate(suites, measured, name)
-    results = [result for name in systems for result in found[name]]
+    results = [result for name in jobs for result in found[name]]
     forms = {
         ".txt": lambda: [suite_report.table(results)],
         ".tsv": lambda: suite_report.region_lines(results, TSV),
         ".csv": lambda: suite_report.region_lines(results, CSV),
         ".json": lambda: [indented(suite_report.as_json(results))],
-        ".html": lambda: parts("suites.html", results=results, model=", ".join(systems)),
+        ".html": lambda: parts("suites.html", results=results, model=", ".join(jobs)),
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())
@@ -164,51 +146,26 @@ def suite(
         write_output(effects, suite_report.effect_lines(results, style))
 
 
-def _systems(
-    folders: Sequence[str], scorers: Sequence[OpenableScorer], device: str
-) -> dict[str, ModelFolder | OpenableScorer]:
-    """Return models and scorers by name. Raises UsageError for one twice, and for no model for a search."""
-    if not (folders or scorers):
-        folders = [DEFAULT_MODEL]
-    found = [(folder, model_of_words(device, folder)) for folder in folders]
-    flag = given_search_option()
-    if flag and not any(registry.kind(place.kind).has_trees for _, place in found):
-        raise click.UsageError(f"{flag} is for generative models with trees")
-    found += [(scorer.title, scorer) for scorer in scorers]
-    systems = dict(found)
-    if len(systems) < len(found):
-        raise click.UsageError("two models have the same name")
-    return systems
-
-
-def _is_table(place: ModelFolder | OpenableScorer) -> bool:
-    return isinstance(place, OpenableScorer) and place.name == SurprisalTable.name
-
-
 def _surprisals(
     job: Job, records_of: Callable, name: str, sentences: Sequence[Sentence]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence; reports words that the model does not know.
+    """Return the word records per sentence; reports words that the model called `name` does not know.
 
-    `records_of` returns the records of a model and a batch. `name` is that of the model in messages, empty if there is
-    only one.
+    `records_of` returns the records of a model and a batch.
     """
-    shown = progress("suite", total=len(sentences))
-    numbered = list(enumerate(sentences))
-    batches = [numbered[i : i + SENTENCES] for i in range(0, len(numbered), SENTENCES)]
     found: list[Sequence[WordRecord]] = []
-    for batch, records in zip(batches, job.map(partial(fitting, records_of), batches), strict=True):
-        # a sentence that does not fit into memory has NaN
-        pairs = zip(records, batch, strict=True)
-        found += [unmeasured(tokens) if of is None else of for of, (_, tokens) in pairs]
-        shown.update(len(records))
-    shown.close()
+    in_batches = [*batches(enumerate(sentences), lambda _: 1, SENTENCES)]
+    with progress("suite", total=len(sentences)) as shown:
+        for records in job.map(partial(fitting, records_of), in_batches):
+            found += records
+            shown.update(len(records))
+    # a sentence that does not fit into memory has NaN
+    found = [unmeasured(s) if of is None else of for s, of in zip(sentences, found, strict=True)]
     words = [record for records in found for record in records if record.token is not None]
-    of = f"{name}: " if name else ""
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
-        warn(f"{of}words that the model cannot give: {shown_counts(impossible)}")
+        warn(f"{name}: words that the model cannot give: {shown_counts(impossible)}")
     if unknown := unknown_words_of(words):
-        say(of + unknown)
+        say(f"{name}: {unknown}")
     return found
 
 
@@ -216,4 +173,6 @@ def _records(
     options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
+    # another program's table has the surprisals of words as they are
+    is_open = is_open and not isinstance(model, SurprisalTable)
     return model.surprisals_of(sentences, options, open_vocabulary=is_open, numbers=numbers)

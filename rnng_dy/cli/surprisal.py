@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 from typing import NamedTuple
 
 import click
 
-from oracle.files import is_replaced, replacing
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
-from rnng_dy import registry
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.job import sentences_job
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import (
-    open_option,
-    order_option,
-    seed_option,
-    unknown_option,
-)
-from rnng_dy.cli.paths import GENERATIVE, check_files, outputs_option, write_output
-from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.options import open_option, seed_option, unknown_option
+from rnng_dy.cli.paths import check_files, outputs_option, write_output
+from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
-from rnng_dy.cli.word_scorers import chosen_scorer, model_of_words, scorer_option
+from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
     OF_NEXT_WORD,
@@ -45,46 +37,23 @@ from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import SHOWN_LINES, NumberedSentence, Source
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
-DEFAULT = "english-generative"
-
 
 @click.command()
-@click.option(
-    "--model",
-    "folder",
-    type=GENERATIVE,
-    help=f"Generative or LSTM model.  [default: {DEFAULT}]",
-)
-@scorer_option
-@order_option
+@system_option
 @outputs_option(FORMS)
 @search_options
 @seed_option
 @open_option
 @unknown_option
-@click.option(
-    "--next-word",
-    is_flag=True,
-    help="Add the entropy of the next word (slow).",
-)
+@click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow).")
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
-@click.option(
-    "--merge",
-    is_flag=True,
-    help="With --text: a row per written word.",
-)
-@click.option(
-    "--by-region",
-    is_flag=True,
-    help="With --stimuli: a row per region.",
-)
+@click.option("--merge", is_flag=True, help="With --text: a row per written word.")
+@click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
 @source_options(stimuli_option)
 @sentences_job
 def surprisal(
-    folder,
-    scorer,
-    order,
+    system,
     source,
     columns,
     outputs,
@@ -106,70 +75,82 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    baseline, folder = chosen_scorer(folder, scorer, order), folder or DEFAULT
-    check_files(list(outputs.values()), [source.path, *(baseline.paths if baseline else [])])
-    _check_rows(source, columns, merge, by_region, end)
+    check_files(outputs.values())
+    require_trees(outputs, system)
+    if merge and (source.is_stimuli or source.text is None):
+        raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
+    if columns != USUAL and not source.is_stimuli:
+        raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
+    if by_region and (end or not source.is_stimuli):
+        raise click.UsageError("--by-region is for regions of --stimuli, without --end")
     options = SearchOptions(**options, seed=seed, next_word=next_word)
-    wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
-    place = baseline or model_of_words(job.device, folder)
-    measures = measures_of(options)
-    if not (isinstance(place, ModelFolder) and registry.kind(place.kind).has_trees):
-        flag = given_search_option() or ("-o FILE.trees" if wanted.trees else None)
-        if flag is not None:
-            raise click.UsageError(f"{flag} is for generative models with trees")
-        measures = ["surprisal", *(OF_NEXT_WORD if next_word else ())]
-    model, description = job.open_place(place), folder if baseline is None else baseline.title
+    of_next = OF_NEXT_WORD if next_word else ()
+    measures = measures_of(options) if system.has_trees else ["surprisal", *of_next]
     measures = [*measures, *(OPEN_MEASURES if is_open else ())]
+    model = job.open(system)
     sentences, rows = _read(source, columns, model, measures, merge, by_region)
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None
     if is_open:
-        spelling = required_spelling(model, description)
+        spelling = required_spelling(model, system.title)
         sentences, spellings = with_open_classes(spelling, sentences)
     transitions = getattr(model, "transitions", TOP_DOWN)
     writers = {
-        path: WordWriter(form, rows, measures, end, transitions, spellings, description)
+        path: WordWriter(form, rows, measures, end, transitions, spellings, system.title)
         for form, path in outputs.items()
     }
-    with ExitStack() as stack:
-        # pipes and devices get each sentence as soon as it is measured
-        streams = {
-            path: stack.enter_context(replacing(path))
-            for path, writer in writers.items()
-            if not is_replaced(path) and writer.form != ".html"
-        }
-        numbers = count(1)
 
-        def stream_lines(measured: Lines) -> None:
-            for text, number in zip(measured, numbers):  # noqa: B905
-                for path, stream in streams.items():
-                    found = writers[path].lines(number, MeasuredSentence.from_json(text))
-                    header = writers[path].first() if number == 1 else []
-                    stream.writelines(f"{line}\n" for line in chain(header, found))
-                    stream.flush()
+    def make(kept: Results) -> None:
+        # the first output, which names the kept results, comes last
+        for path in reversed(writers):
+            found = map(MeasuredSentence.from_json, kept.lines())
+            write_output(path, writers[path].parts(found))
 
-        def make(kept: Results) -> None:
-            # the first output, which names the kept results, comes last
-            for path in reversed(writers):
-                if path not in streams:
-                    found = map(MeasuredSentence.from_json, kept.lines())
-                    write_output(path, writers[path].parts(found))
-            _report(sentences, source.path, map(MeasuredSentence.from_json, kept.lines()))
+        def records() -> Iterator[WordRecord]:
+            for sentence, text in zip(sentences, kept.lines(), strict=True):
+                measured = MeasuredSentence.from_json(text)
+                if measured.problem:
+                    warn(f"{source.path}:{sentence.line}: {measured.problem}")
+                yield from measured.records
 
-        items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-        job.write(
-            next(iter(writers)),
-            search_batches(options, items),
-            partial(_lines, options, wanted),
-            partial(_line_without_memory, wanted),
-            options,
-            sentences,
-            wanted,
-            inputs=[],
-            make=make,
-            on_lines=stream_lines,
-        )
+        if message := unknown_words_of(records()):
+            hint = "" if is_open or model.spelling is None else "; --open measures these words"
+            say(message + hint)
+
+    wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
+    job.write(
+        next(iter(writers)),
+        search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
+        partial(_lines, options, wanted),
+        partial(_line_without_memory, wanted),
+        options,
+        sentences,
+        wanted,
+        inputs=[],
+        make=make,
+    )
+
+
+def _read(
+    source: Source,
+    columns: Columns,
+    model,
+    measures: Sequence[str],
+    merge: bool,
+    by_region: bool,
+) -> tuple[Sequence[SourceSentence], TokenRows]:
+    """Return the sentences of INPUT, and the rows of the table."""
+    if source.is_stimuli:
+        stimuli = read_stimuli(source.path, columns)
+        texts = stimuli.tokenised(model.segmenter, source.text)
+        if several := [str(of[0].line) for of in texts if len(of) > 1]:
+            shown = ", ".join(several[:SHOWN_LINES]) + ", ..." * (len(several) > SHOWN_LINES)
+            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
+        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
+        return list(chain.from_iterable(texts)), rows
+    sentences = list(source.read(lambda: model.segmenter, warn))
+    return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
 class _Wanted(NamedTuple):
@@ -199,53 +180,3 @@ def _lines(
 def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
     tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
     return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
-
-
-def _check_rows(source: Source, columns: Columns, merge: bool, by_region: bool, end: bool) -> None:
-    """Raise UsageError for rows that the input cannot have."""
-    if merge and (source.is_stimuli or source.text is None):
-        remedy = "--stimuli merges tokens itself: leave out --merge"
-        raise click.UsageError(
-            remedy if source.is_stimuli else "--merge is for running text: add --text"
-        )
-    if columns != USUAL and not source.is_stimuli:
-        raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
-    if by_region and (end or not source.is_stimuli):
-        remedy = "leave out --end" if end else "add --stimuli"
-        raise click.UsageError(f"--by-region is for regions of stimuli: {remedy}")
-
-
-def _read(
-    source: Source,
-    columns: Columns,
-    model,
-    measures: Sequence[str],
-    merge: bool,
-    by_region: bool,
-) -> tuple[Sequence[SourceSentence], TokenRows]:
-    """Return the sentences of INPUT, and the rows of the table."""
-    if source.is_stimuli:
-        stimuli = read_stimuli(source.path, columns)
-        texts = stimuli.tokenised(model.segmenter, source.text)
-        if several := [str(of[0].line) for of in texts if len(of) > 1]:
-            shown = ", ".join(several[:SHOWN_LINES]) + ", ..." * (len(several) > SHOWN_LINES)
-            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
-        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
-        return list(chain.from_iterable(texts)), rows
-    sentences = list(source.read(lambda: model.segmenter, warn))
-    return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
-
-
-def _report(
-    sentences: Sequence[SourceSentence], source: str, found: Iterable[MeasuredSentence]
-) -> None:
-    """Print messages about problems of sentences and about words that the model does not know."""
-
-    def records() -> Iterator[WordRecord]:
-        for sentence, measured in zip(sentences, found, strict=True):
-            if measured.problem:
-                warn(f"{source}:{sentence.line}: {measured.problem}")
-            yield from measured.records
-
-    if unknown := unknown_words_of(records()):
-        say(unknown)

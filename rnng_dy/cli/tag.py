@@ -45,7 +45,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, outputs, job, seed) ->
     Example: rnng-dy tag --train train.trees --into parser
     """
     paths = [*outputs.values()]
-    check_files(paths, [trees_path, train_path, tags_path])
+    check_files(paths)
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
     from oracle import tagging

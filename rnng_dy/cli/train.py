@@ -31,7 +31,7 @@ from rnng_dy.engine import CPU
 from rnng_dy.models.composition import DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
-from rnng_dy.process import ending_at_once, keep_from_collection, limit_memory, stopping, tidy
+from rnng_dy.process import keep_from_collection, limit_memory, stopping, tidy
 from rnng_dy.settings import FiniteRange, type_of
 from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import NAMES, Settings
@@ -237,10 +237,9 @@ def lstm_lm(**options) -> None:
 
 def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
-    with ending_at_once():
-        from rnng_dy.training.loop import saved_state
-        from rnng_dy.training.replicas import Ranks
-        from rnng_dy.training.train import train as run
+    from rnng_dy.training.loop import saved_state
+    from rnng_dy.training.replicas import Ranks
+    from rnng_dy.training.train import train as run
 
     keep_from_collection()
     if options["device"] == CPU:

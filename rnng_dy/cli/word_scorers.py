@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import click
 
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.job import ModelFolder
-from rnng_dy.cli.option_groups import flag_given
+from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import LiveChoice
-from rnng_dy.cli.paths import FILE
+from rnng_dy.cli.paths import FILE, GENERATIVE
+from rnng_dy.cli.searching import given_search_option
+
+DEFAULT = "english-generative"
 
 
 class ScorerName(LiveChoice):
-    """A name in `SCORERS`, with = and a file if the scorer is made from one."""
+    """A name in `SCORERS`, with `:N` if the n of n-grams is not 5, and `=FILE` if the scorer is made from a file."""
 
     name = "scorer"
 
@@ -22,47 +27,59 @@ class ScorerName(LiveChoice):
         if isinstance(value, OpenableScorer):
             return value
         name, equals, path = value.partition("=")
+        name, colon, order = name.partition(":")
         super().convert(name, param, ctx)
-        return OpenableScorer(name, FILE.convert(path, param, ctx) if equals else None)
+        source = FILE.convert(path, param, ctx) if equals else None
+        if not colon:
+            return OpenableScorer(name, source)
+        return OpenableScorer(name, source, click.IntRange(1, 100).convert(order, param, ctx))
 
     def get_metavar(self, *of_option, **options) -> str:
         """See click."""
-        return f"{super().get_metavar(*of_option, **options)}[=FILE]"
+        return f"{super().get_metavar(*of_option, **options)}[:N][=FILE]"
 
 
-scorer_option = click.option(
-    "--scorer",
-    type=ScorerName(SCORERS),
-    help="Instead of --model: n-grams of an oracle, or a table of surprisals.",
-)
+def _systems(
+    folders: Sequence[str], scorers: Sequence[OpenableScorer]
+) -> list[ModelFolder | OpenableScorer]:
+    """Return models and scorers. Raises UsageError for one twice."""
+    if not (folders or scorers):
+        folders = [DEFAULT]
+    models = [ModelFolder(registry.kind_of_words(folder).kind, folder) for folder in folders]
+    found = [*models, *scorers]
+    if len({system.title for system in found}) < len(found):
+        raise click.UsageError("two models have the same name")
+    return found
 
 
-several_scorers_option = click.option(
-    "--scorer",
-    "scorers",
-    type=ScorerName(SCORERS),
-    multiple=True,
-    help="A scorer of words that needs no model folder, made from a FILE: n-grams from an oracle, or the surprisals of "
-    "another program from a table with the columns sentence_id, token and surprisal (bits).",
-)
-
-
-def chosen_scorer(
-    folder: str | None, scorer: OpenableScorer | None, order: int
-) -> OpenableScorer | None:
-    """Return the scorer of --scorer with the n of n-grams; None without it. Raises UsageError beside --model."""
-    if folder is not None and scorer is not None:
+def _system(folder: str | None, scorer: OpenableScorer | None) -> ModelFolder | OpenableScorer:
+    """Return the one model or scorer. Raises UsageError for both."""
+    if folder and scorer:
         raise click.UsageError("give either --model or --scorer")
-    check_order(scorer is not None)
-    return scorer and scorer._replace(order=order)
+    return _systems([folder] if folder else [], [scorer] if scorer else [])[0]
 
 
-def check_order(is_read: bool) -> None:
-    """Raise UsageError if --order is on the command line and nothing reads it."""
-    if not is_read and flag_given("order"):
-        raise click.UsageError("--order is for n-gram models")
+def require_trees(outputs: Collection[str], *systems: ModelFolder | OpenableScorer) -> None:
+    """Raise UsageError for an output of trees, or a search option, unless a model searches trees."""
+    flag = "-o FILE.trees" if ".trees" in outputs else given_search_option()
+    if flag and not any(system.has_trees for system in systems):
+        raise click.UsageError(f"{flag} is for generative models with trees")
 
 
-def model_of_words(device: str, folder: str) -> ModelFolder:
-    """Return the model of a folder. Raises RnngError for a parser."""
-    return ModelFolder(registry.kind_of_words(folder).kind, folder, device)
+MODEL_HELP = f"Generative or LSTM model.  [default: {DEFAULT}]"
+SCORER_HELP = "Instead: N-grams of an oracle, or a table with sentence_id, token and surprisal."
+
+system_option = together(
+    "system",
+    _system,
+    click.option("--model", "folder", type=GENERATIVE, help=MODEL_HELP),
+    click.option("--scorer", type=ScorerName(SCORERS), help=SCORER_HELP),
+)
+"""--model or --scorer; the command gets `system`, a model's folder or a scorer, neither of them opened."""
+systems_option = together(
+    "systems",
+    _systems,
+    click.option("--model", "folders", type=GENERATIVE, multiple=True, help=MODEL_HELP),
+    click.option("--scorer", "scorers", type=ScorerName(SCORERS), multiple=True, help=SCORER_HELP),
+)
+"""Both options, each once or more."""

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from oracle.errors import RnngError
+from rnng_dy.drawing.trees import svg_of
 from rnng_dy.drawing.words import visible
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SHOWN = re.compile(r"[^\t\n]+")
+_TEXT = re.compile(r"[^\t\n]+")
 
 
 def require() -> ModuleType:
@@ -58,24 +59,23 @@ def markup(html: str) -> Markup:
 @cache
 def _environment() -> Environment:
     jinja2 = require()
-    # comes with Jinja2
-    from markupsafe import escape
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=lambda value: _shown(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
-    def spaced(text: str) -> Markup:
-        """Return escaped text with its tabs and line feeds."""
-        return markup(_SHOWN.sub(lambda match: escape(visible(match[0])), text))
-
-    environment.filters |= {"spaced": spaced, "number": format}
+    environment.filters["number"] = format
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
     # the server gives its pages and the name of the one that is shown
     environment.globals |= {"source": lambda name: markup(source(name)), "served": None}
+    environment.globals["svg_of"] = lambda picture: markup(svg_of(picture))
     return environment
+
+
+def _shown(text: str) -> str:
+    """Return text with escapes for what HTML cannot hold."""
+    return _TEXT.sub(lambda match: visible(match[0]), text)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from oracle.parsed import ParsedSentence
 from oracle.samples import format_sample
+from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.terminal import section_lines
-from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.drawing.trees import svg_file
 
 FORMS = {
@@ -51,5 +51,5 @@ class TreeWriter(NamedTuple):
             return (f"{line}\n" for sentence in parsed for line in self.lines(sentence))
         sections = [section(p.number, p.trees, self.several) for p in parsed]
         if self.form == ".html":
-            return tree_page(sections, title, description)
+            return parts("trees.html", sections=sections, title=title, description=description)
         return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))

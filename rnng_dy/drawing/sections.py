@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.brackets import parse_line
 from oracle.lazy import nltk
 from oracle.parsed import ScoredTree
-from oracle.treebank import is_preterminal, words
-from rnng_dy.drawing.trees import WRONG, Picture
+from oracle.treebank import words
+from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
-
-MISSED = "only in the gold tree"
 
 
 class Section(NamedTuple):
@@ -75,27 +73,21 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
     names = [f"{number}.{i}" for i in range(1, len(captioned) + 1)]
     if len(names) == 1:
         names = [str(number)]
-    return [
-        _compared(name, gold, *captioned_tree)
-        for name, captioned_tree in zip(names, captioned, strict=True)
-    ]
+    return [_compared(name, gold, *of) for name, of in zip(names, captioned, strict=True)]
 
 
 def _compared(name: str, gold: nltk.Tree, found: ScoredTree, said: str) -> Section:
     system = parse_line(found.tree, any_bytes=True)
     score = score_sentence(gold, system)
-    caption = f"system, {said}" if said else "system"
     pictures = [
-        Picture(gold, "gold", score.missed, MISSED),
-        Picture(system, caption, score.wrong, WRONG, posteriors=found.posteriors),
+        Picture(gold, "gold", score.missed),
+        Picture(system, f"system, {said}" if said else "system", score.wrong, found.posteriors),
     ]
     if score.status != Status.SCORED:
         return Section(name, pictures, f"not scored: {score.problem}")
-    title = f"F1 {score.f1:.2f}"
     if score.complete:
-        right = Picture(system, said, posteriors=found.posteriors)
-        return Section(name, [right], title, score)
-    title += f", {len(score.wrong)} wrong, {len(score.missed)} missed"
+        return Section(name, [pictures[1]._replace(caption=said)], "F1 100.00", score)
+    title = f"F1 {score.f1:.2f}, {len(score.wrong)} wrong, {len(score.missed)} missed"
     return Section(name, pictures, title, score)
 
 
@@ -110,21 +102,3 @@ def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:
             said.append(f"log probability {first[tree].log_prob:.2f}")
         found.append((first[tree], ", ".join(said)))
     return found
-
-
-def by_number(tree: nltk.Tree, weights: Iterable[Sequence[float]]) -> dict[int, Sequence[float]]:
-    """Return the child weights of a tagged tree's constituents, given in order of completion, by number."""
-    return dict(zip(_completed(tree), weights, strict=True))
-
-
-def _completed(tree: nltk.Tree) -> Iterator[int]:
-    """Yield the numbers of the constituents in the order in which they end, inner ones first."""
-    agenda: list[nltk.Tree | int] = [tree]
-    number = 0
-    while agenda:
-        node = agenda.pop()
-        if isinstance(node, int):
-            yield node
-        elif not is_preterminal(node):
-            agenda += [number, *reversed(node)]
-            number += 1

@@ -15,7 +15,7 @@ from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, tags, with_words, words
 from rnng_dy.drawing.sections import Section, compared, section
-from rnng_dy.evaluation.evalb import NO_TREE, Scores, with_gold_tags
+from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import Status, score_sentence
 
 
@@ -116,18 +116,6 @@ def chosen_sections(
         raise InputError(message, few.path)
     found = (each for n in numbers for each in _against(gold, system, n, gold_tags))
     return (each for each in found if each.errors != 0 or not only_errors)
-
-
-def described(sections: Sequence[Section], system: TreeFile, gold: TreeFile | None) -> str:
-    """Return a description: how many sentences there are, and the F1 of the system's trees."""
-    if gold is None:
-        return f"{len(sections):,} sentences"
-    scores = Scores(tuple(section.score for section in sections if section.score is not None))
-    some = f"{scores.valid:,} of " * (scores.valid < len(sections))
-    return (
-        f"{system.name} against {gold.name}: F1 {scores.f1:.2f} of {some}the {len(sections):,} sentences "
-        "on this page"
-    )
 
 
 def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> Iterator[Section]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, zip_longest
+from itertools import chain, compress, zip_longest
 
-from oracle.brackets import parse_line
+from oracle.brackets import parse_line, read_tree_lines
 from oracle.errors import InputError, placed
 from oracle.files import WHITE_SPACE, read_lines
 from oracle.lazy import nltk
@@ -49,21 +49,6 @@ class Scores:
         return tuple(s for s in self.per_sentence if s.status == Status.SCORED)
 
     @property
-    def sentences(self) -> int:
-        """Number of sentences, including unscorable ones."""
-        return len(self.per_sentence)
-
-    @property
-    def errors(self) -> int:
-        """Number of sentences whose words differ from gold."""
-        return sum(s.status == Status.ERROR for s in self.per_sentence)
-
-    @property
-    def skipped(self) -> int:
-        """Number of sentences without words in the system's tree."""
-        return sum(s.status == Status.SKIPPED for s in self.per_sentence)
-
-    @property
     def valid(self) -> int:
         """Number of scored sentences."""
         return len(self.scored)
@@ -95,30 +80,28 @@ class Scores:
         recall, precision = self.recall, self.precision
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
-    @property
-    def complete_match(self) -> float:
-        """Scored sentences in which every bracket matches, percent."""
-        return percent(self.total("complete"), self.valid)
+    def figures(self) -> dict[str, float]:
+        """Return the figures of EVALB's summary by name: numbers of sentences, rates in percent, averages.
 
-    @property
-    def average_crossing(self) -> float:
-        """System brackets that cross a gold bracket, per scored sentence."""
-        return self.total("crossing") / self.valid if self.valid else 0.0
-
-    @property
-    def no_crossing(self) -> float:
-        """Scored sentences without a crossing bracket, percent."""
-        return percent(sum(s.crossing == 0 for s in self.scored), self.valid)
-
-    @property
-    def two_or_less_crossing(self) -> float:
-        """Scored sentences with at most two crossing brackets, percent."""
-        return percent(sum(s.crossing <= 2 for s in self.scored), self.valid)
-
-    @property
-    def tagging_accuracy(self) -> float:
-        """Words with the gold tag, percent of the words that are not deleted."""
-        return percent(self.total("correct_tags"), self.total("words"))
+        A sentence in error has other words than gold; one that is skipped has no words in the system's tree.
+        `average_crossing` is the number of system brackets that cross a gold bracket, per scored sentence.
+        """
+        statuses = [s.status for s in self.per_sentence]
+        crossing = [s.crossing for s in self.scored]
+        return {
+            "sentences": len(statuses),
+            "errors": statuses.count(Status.ERROR),
+            "skipped": statuses.count(Status.SKIPPED),
+            "valid": self.valid,
+            "recall": self.recall,
+            "precision": self.precision,
+            "f1": self.f1,
+            "complete_match": percent(self.total("complete"), self.valid),
+            "average_crossing": sum(crossing) / self.valid if self.valid else 0.0,
+            "no_crossing": percent(crossing.count(0), self.valid),
+            "two_or_less_crossing": percent(sum(n <= 2 for n in crossing), self.valid),
+            "tagging_accuracy": percent(self.total("correct_tags"), self.total("words")),
+        }
 
 
 def score(
@@ -188,15 +171,20 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
 def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
     """Yield a file's trees, one per line (`-` is standard input).
 
-    An empty line, `()` and `(())` stand for a tree without words. Raises InputError, with file and line, for a line
-    that is not one tree, and for an empty file.
+    An empty line, `()` and `(())` stand for a tree without words. If the first tree has several lines, all may have.
+    Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
     """
-    line = 0
-    for line, text in read_lines(path):
+    lines = read_lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise InputError("the file is empty; give one tree per line", path, 1)
+    lines = chain([first], lines)
+    if first[1].count("(") > first[1].count(")"):
+        yield from (located.tree for located in read_tree_lines(lines, path))
+        return
+    for line, text in lines:
         has_tree = text.strip(WHITE_SPACE) not in NO_TREE
         yield parse_line(text, path, line) if has_tree else nltk.Tree("", [])
-    if not line:
-        raise InputError("the file is empty; give one tree per line", path, 1)
 
 
 def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:

@@ -20,18 +20,21 @@ HEAD = """\
 RULE = "=" * 76 + "\n"
 # what C prints for 0.0 / 0.0 on x86
 NOT_A_NUMBER = "  -nan"
-COUNTS = ("sentences", "errors", "skipped", "valid")
-FIGURES = (
-    *COUNTS,
-    "recall",
-    "precision",
-    "f1",
-    "complete_match",
-    "average_crossing",
-    "no_crossing",
-    "two_or_less_crossing",
-    "tagging_accuracy",
-)
+SUMMARY = """
+-- {title} --
+Number of sentence        = {sentences:6d}
+Number of Error sentence  = {errors:6d}
+Number of Skip  sentence  = {skipped:6d}
+Number of Valid sentence  = {valid:6d}
+Bracketing Recall         = {recall:6.2f}
+Bracketing Precision      = {precision:6.2f}
+Bracketing FMeasure       = {f_measure}
+Complete match            = {complete_match:6.2f}
+Average crossing          = {average_crossing:6.2f}
+No crossing               = {no_crossing:6.2f}
+2 or less crossing        = {two_or_less_crossing:6.2f}
+Tagging accuracy          = {tagging_accuracy:6.2f}
+"""
 
 
 def format_evalb(scores: Scores) -> str:
@@ -55,89 +58,84 @@ def _summary(scores: Scores) -> Iterator[str]:
         yield f"{'':16}{scores.recall:6.2f} {scores.precision:6.2f} {scores.total('matched'):6d}"
         yield f" {gold:5d} {system:5d}  {scores.total('crossing'):5d}"
     yield f"  {scores.total('words'):5d} {scores.total('correct_tags'):5d}"
-    yield f"   {scores.tagging_accuracy:6.2f}\n=== Summary ===\n"
+    yield f"   {scores.figures()['tagging_accuracy']:6.2f}\n=== Summary ===\n"
     cutoff = scores.params.cutoff
     yield _summary_block("All", scores)
     yield _summary_block(f"len<={cutoff}", scores.up_to(cutoff))
 
 
 def _summary_block(title: str, scores: Scores) -> str:
-    f1 = f"{scores.f1:6.2f}" if scores.recall + scores.precision else NOT_A_NUMBER
-    return f"""
--- {title} --
-Number of sentence        = {scores.sentences:6d}
-Number of Error sentence  = {scores.errors:6d}
-Number of Skip  sentence  = {scores.skipped:6d}
-Number of Valid sentence  = {scores.valid:6d}
-Bracketing Recall         = {scores.recall:6.2f}
-Bracketing Precision      = {scores.precision:6.2f}
-Bracketing FMeasure       = {f1}
-Complete match            = {scores.complete_match:6.2f}
-Average crossing          = {scores.average_crossing:6.2f}
-No crossing               = {scores.no_crossing:6.2f}
-2 or less crossing        = {scores.two_or_less_crossing:6.2f}
-Tagging accuracy          = {scores.tagging_accuracy:6.2f}
-"""
+    f_measure = f"{scores.f1:6.2f}" if scores.recall + scores.precision else NOT_A_NUMBER
+    return SUMMARY.format(title=title, f_measure=f_measure, **scores.figures())
 
 
 Columns = Mapping[str, Scores]
 """Scores by the title of their column."""
 
 
-def format_scores(scores: Scores, form: str = ".txt") -> str:
-    """Return the scores of one system as .txt, .evalb or .json: of all sentences, and of the short ones."""
-    if form == ".evalb":
-        return format_evalb(scores)
-    if form == ".json":
-        return indented(to_json(scores))
-    cutoff = scores.params.cutoff
-    columns = {"all": scores, f"len<={cutoff}": scores.up_to(cutoff)}
-    return _table(columns) + _not_scored(scores)
+def format_scores(systems: Columns, form: str = ".txt") -> str:
+    """Return the figures of systems as .txt or .json, or EVALB's listing of one system as .evalb.
 
-
-def format_comparison(systems: Columns, form: str = ".txt") -> str:
-    """Return the figures of systems on the sentences that all of them have scored, and their differences in F1.
-
-    Raises RnngError if there is no such sentence.
+    The figures of one system are those of all sentences and of the short ones. Those of several are of the sentences
+    that all have scored, with their differences in F1. Raises RnngError if there is no such sentence.
     """
-    common = dict(zip(systems, on_common_sentences([*systems.values()]), strict=True))
-    scored, every = (next(iter(of.values())).sentences for of in (common, systems))
-    if not scored:
-        raise RnngError(
-            "no sentence can be scored for every system: see that all files hold the same words"
-        )
-    found = differences(common)
+    [first, *others] = systems.values()
+    if form == ".evalb":
+        return format_evalb(first)
+    every = scored = len(first.per_sentence)
+    cutoff = first.params.cutoff
+    columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
+    if others:
+        common = on_common_sentences([*systems.values()])
+        columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
+        if not scored:
+            message = (
+                "no sentence can be scored for every system: see that all files hold the same words"
+            )
+            raise RnngError(message)
+    found = differences(columns) if others else []
     if form == ".json":
-        of_systems = {
-            name: {**to_json(scores), "common": _figures(common[name])}
-            for name, scores in systems.items()
-        }
-        return indented({"systems": of_systems, "differences": found})
+        return indented(
+            {
+                "figures": {title: _figures(scores) for title, scores in columns.items()},
+                "differences": found,
+                "not_scored": {name: _not_scored(scores) for name, scores in systems.items()},
+            }
+        )
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
-    left_out = [_not_scored(scores, name) for name, scores in systems.items()]
-    lines = [_table(common), "\n", *map(_difference_line, found), *left_out]
-    return some * (scored < every) + "".join(lines)
+    lines = [some * (scored < every), _table(columns), "\n" * bool(found)]
+    lines += map(_difference_line, found)
+    for name, scores in systems.items():
+        if problems := _not_scored(scores):
+            of = f" of {name}" * bool(others)
+            lines.append(f"\nNot scored{of} ({len(problems)} of {every}):\n")
+            lines += ("  sentence {sentence}: {status}, {problem}\n".format(**x) for x in problems)
+    return "".join(lines)
 
 
 def _table(columns: Columns) -> str:
     """Return a table for people (percent; crossing per sentence)."""
+    figures = [scores.figures() for scores in columns.values()]
     rows = [("", *columns)]
-    for name in FIGURES:
-        digits = "d" if name in COUNTS else ".2f"
-        values = (getattr(scores, name) for scores in columns.values())
+    for name in figures[0]:
         title = name.replace("_", " ").capitalize()
-        rows.append((title, *(f"{value:{digits}}" for value in values)))
+        values = [of[name] for of in figures]
+        rows.append((title, *(f"{x:d}" if isinstance(x, int) else f"{x:.2f}" for x in values)))
     return aligned(rows)
 
 
-def _not_scored(scores: Scores, system: str = "") -> str:
-    """Return the lines on the sentences that were not scored, after a blank line; empty if all were."""
-    if not scores.unscorable:
-        return ""
-    of = f" of {system}" if system else ""
-    lines = [f"\nNot scored{of} ({len(scores.unscorable)} of {scores.sentences}):"]
-    lines += [f"  sentence {n}: {s.status.name.lower()}, {s.problem}" for n, s in scores.unscorable]
-    return "\n".join(lines) + "\n"
+def _not_scored(scores: Scores) -> list[dict[str, Any]]:
+    return [
+        {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}
+        for n, s in scores.unscorable
+    ]
+
+
+def _figures(scores: Scores) -> dict[str, float]:
+    brackets = ("matched", "gold", "system", "crossing")
+    totals = {f"{name}_brackets": scores.total(name) for name in brackets}
+    totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
+    return scores.figures() | totals
 
 
 def differences(systems: Columns) -> list[dict[str, Any]]:
@@ -157,24 +155,3 @@ def differences(systems: Columns) -> list[dict[str, Any]]:
 def _difference_line(found: dict[str, Any]) -> str:
     figures = "{value:+.2f} (95 %: {low:+.2f} to {high:+.2f}, p = {p:.4f}, by Holm {p_holm:.4f})"
     return ("F1 of {second} less {first}: " + figures + "\n").format(**found)
-
-
-def to_json(scores: Scores) -> dict[str, object]:
-    """Return the figures of `all` and `short` sentences (up to `cutoff` words), and the `unscorable` ones."""
-    short = scores.up_to(scores.params.cutoff)
-    return {
-        "all": _figures(scores),
-        "short": _figures(short),
-        "cutoff": scores.params.cutoff,
-        "unscorable": [
-            {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}
-            for n, s in scores.unscorable
-        ],
-    }
-
-
-def _figures(scores: Scores) -> dict[str, float]:
-    brackets = ("matched", "gold", "system", "crossing")
-    totals = {f"{name}_brackets": scores.total(name) for name in brackets}
-    totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
-    return {name: getattr(scores, name) for name in FIGURES} | totals

@@ -13,13 +13,14 @@ import numpy as np
 
 from oracle.errors import InputError, RnngError, placed
 from oracle.numerals import is_whole_number
-from oracle.tables import read_columns
+from oracle.tables import number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word
 
-MISSING = ("", "NA", "nan")
-"""Cells of a table without a number, where one may be missing."""
 NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency")
 """The columns of a table of reading times."""
+ROUNDING = 1e-3
+"""The most by which rounding may bring a surprisal below 0, in bits."""
+NEGATIVE = "log probabilities need the other sign"
 SHOWN = 10
 """The most differences that an error lists."""
 
@@ -50,6 +51,8 @@ class Times:
     """Per row, the index of its word, shape (rows,)."""
     subjects: Sequence[str]
     """Per row, the subject; empty texts if the table has no subjects."""
+    missing: int
+    """The number of other rows, which have no time."""
 
 
 class SurprisalRow(NamedTuple):
@@ -70,7 +73,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
 
     `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these names by default. Raises InputError, with
     the line, for a missing column, a position or time that is no number, a repeated row, and rows of one item and
-    position with different words.
+    position with different words. An empty time, NA or NaN is a missing one.
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}
@@ -80,9 +83,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
         row = dict(zip(named, cells, strict=True))
         with placed(path, line):
             place = row["item"], _number(row["position"], named["position"])
-            count = math.nan
-            if row.get("frequency", "") not in MISSING:
-                count = _number(row["frequency"], named["frequency"], 0, "count")
+            count = _number(row.get("frequency", ""), named.get("frequency", ""), 0, "count", True)
             word = Word(*place, one_word(row["word"]), line, count)
             known = words.setdefault(place, word)
             if known.text != word.text:
@@ -95,7 +96,10 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
                     f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
-            times[of_subject] = _number(row["time"], named["time"])
+            times[of_subject] = _number(row["time"], named["time"], missing=True)
+    missing = [place for place, time in times.items() if math.isnan(time)]
+    for place in missing:
+        del times[place]
     if not times:
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, _ in words]))}
@@ -107,6 +111,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
         np.array([*times.values()]),
         np.array([index[item, position] for item, position, _ in times]),
         [subject for *_, subject in times],
+        len(missing),
     )
 
 
@@ -135,27 +140,38 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
     found = []
     for i, (line, token, bits, known, sentence) in enumerate(rows):
         with placed(path, line):
-            value = math.nan if bits in (*MISSING, "inf") else _number(bits, "surprisal")
+            value = math.nan if bits == "inf" else _number(bits, "surprisal", missing=True)
+            if value < -ROUNDING:
+                raise RnngError(f"the surprisal {bits} is negative: {NEGATIVE}")
         ends = sentences[i] != sentence, sentences[i + 2] != sentence
         found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line))
     return found
 
 
-def _number(text: str, column: str, least: float = -math.inf, what: str = "number") -> float:
+def _number(
+    text: str,
+    column: str,
+    least: float = -math.inf,
+    what: str = "number",
+    missing: bool = False,
+) -> float:
     with suppress(ValueError):
-        if math.isfinite(number := float(text)) and number >= least:
+        number = number_of(text)
+        if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):
             return number
     raise RnngError(f"column {column!r}: {text!r} is no {what}")
 
 
 def align(
-    times: Times, rows: Sequence[SurprisalRow], path: str
+    times: Times, rows: Sequence[SurprisalRow], path: str, by_letters: bool = False
 ) -> tuple[list[SurprisalRow | None], list[str]]:
     """Return each word's row in the table of surprisals `path`, None for none, and reports of the differences.
 
-    Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib).
+    Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib). With
+    `by_letters`, only letters and digits count, in either case.
     """
-    words, tokens = [word.text for word in times.words], [row.text for row in rows]
+    key = _letters if by_letters else str
+    words, tokens = ([key(word.text) for word in of] for of in (times.words, rows))
     found: list[SurprisalRow | None] = [None] * len(words)
     reports = []
     matcher = SequenceMatcher(None, words, tokens, autojunk=False)
@@ -163,15 +179,24 @@ def align(
         if kind == "equal":
             found[i:i_end] = rows[j:j_end]
         else:
-            read, measured = _listed(times.words[i:i_end]), _listed(rows[j:j_end])
-            reports.append(f"{times.path}:{read} against {path}:{measured}")
+            read = f"{times.path}:{_listed(times.words[i:i_end])}"
+            measured = f"{path}:{_listed(rows[j:j_end])}"
+            if kind == "replace":
+                reports.append(f"{read} against {measured}")
+            else:
+                lacking = (times.path, measured) if i == i_end else (path, read)
+                reports.append(" lacks ".join(lacking))
     return found, reports
+
+
+def _letters(word: str) -> str:
+    return "".join(filter(str.isalnum, word)).casefold() or word
 
 
 def _listed(words: Sequence[Word | SurprisalRow]) -> str:
     """Return the words of a difference after the line of the first one."""
     shown = " ".join(word.text for word in words[:SHOWN]) + " …" * (len(words) > SHOWN)
-    return f"{words[0].line}: {shown!r}" if words else " nothing"
+    return f"{words[0].line}: {shown!r}" if words else ""
 
 
 def require_aligned(reports: Sequence[str]) -> None:
@@ -180,6 +205,7 @@ def require_aligned(reports: Sequence[str]) -> None:
         first, *more = reports[:SHOWN]
         message = (
             f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
-            "in all; correct a table, or leave out the words that differ by --allow-missing"
+            "in all; correct a table, compare letters and digits alone by --by-letters, or leave out the words that "
+            "differ by --allow-missing"
         )
         raise InputError("\n".join([message, *more]))

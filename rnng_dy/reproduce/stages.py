@@ -114,7 +114,7 @@ def _data(e: Experiment) -> Iterator[Stage]:
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
     command = "perplexity test.gen.oracle"
-    given = f"--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order {ORDER}"
+    given = f"--scorer kneser-ney:{ORDER}=train.gen.oracle --clusters clusters.paths"
     yield Stage("perplexity kneser-ney", BASELINES, f"{command} {given} -o kneser-ney.json")
     for seed in e.seeds:
         model = f"lstm-{seed}"

@@ -20,6 +20,7 @@ from rnng_dy.search.word_search import (
     SearchOptions,
     SearchState,
     WordSearch,
+    best_first,
     completes_tree,
     expand,
     log_sum,
@@ -31,7 +32,7 @@ class BeamSearch(WordSearch):
     """The word-synchronous beam."""
 
     name = "beam"
-    reads = ("beam", "fast_track", "word_beam", "sum_all", "like_reference")
+    reads = ("beam", "fast_track", "word_beam", "like_reference")
 
     def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
         """See `WordSearch`."""
@@ -42,8 +43,6 @@ class BeamSearch(WordSearch):
                 f"beam {o.beam}, fast track {o.fast_track}, word beam {o.word_beam}: beam and word beam from 1 on, "
                 "fast track from 0 on"
             )
-        if o.sum_all and not o.like_reference:
-            raise RnngError("the sum over all partial trees goes with like_reference")
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
@@ -61,14 +60,16 @@ class BeamSearch(WordSearch):
 
         The goal is the end of the sentence, or else the next word: any one if `word` is None.
         """
-        reached: list[Hypothesis] = []
         word_beam: list[Hypothesis] = []
-        rounds = done = 0
+        rounds = done = reached = 0
         while beam:
             answer = yield ExpansionRequest(beam, word, word_beam)
             rounds += 1
             scores, goal, closing = self._scores(beam, answer, word, at_end)
-            items = self._select(scores, goal)
+            order = best_first(scores)
+            kept, behind = order[: self.options.beam], order[self.options.beam :]
+            fast_tracked = behind[goal.ravel()[behind]][: self.options.fast_track]
+            items = np.concatenate([kept, fast_tracked])
             done += len(items)
             at_goal = goal.ravel()[items]
             rows, arrived = expand(beam, answer, scores, items[at_goal])
@@ -76,13 +77,17 @@ class BeamSearch(WordSearch):
             arrived = [
                 h._replace(word=word, lexical=p) for h, p in zip(arrived, lexical, strict=True)
             ]
-            reached += arrived
+            reached += len(arrived)
             best = sorted([*word_beam, *arrived], key=lambda h: -h.score)
             word_beam = best[: self.options.word_beam]
             others = items[~(at_goal | closing.ravel()[items])]
-            hopeful = others[scores.ravel()[others] > self._bound(word_beam, len(reached))]
+            hopeful = others[scores.ravel()[others] > self._bound(word_beam, reached)]
             _, beam = expand(beam, answer, scores, hopeful)
-        return self._state(word_beam, reached, rounds, done)
+        scores = np.array([h.score for h in word_beam])
+        log_mass = log_sum(scores)
+        log_syntactic = log_sum([h.score - h.lexical for h in word_beam])
+        shares = np.exp(scores - log_mass)
+        return SearchState(word_beam, np.array([log_mass]), shares, log_syntactic, rounds, done)
 
     def _scores(
         self, beam: Sequence[Hypothesis], answer: Expansion, word: int | None, at_end: bool
@@ -101,18 +106,6 @@ class BeamSearch(WordSearch):
         goal[:, SHIFT] = True
         return scores, goal, closing
 
-    def _select(self, scores: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """Return the best actions, then the fast-tracked ones: indices in row-major order of scores.
-
-        Ties go to the better partial tree, then to the lower action id.
-        """
-        flat = scores.ravel()
-        possible = np.flatnonzero(flat > -np.inf)
-        order = possible[np.argsort(-flat[possible], kind="stable")]
-        kept, behind = order[: self.options.beam], order[self.options.beam :]
-        fast = behind[goal.ravel()[behind]][: self.options.fast_track]
-        return np.concatenate([kept, fast])
-
     def _bound(self, word_beam: Sequence[Hypothesis], reached: int) -> float:
         """Return the score that an open partial tree must exceed for the search to continue with it.
 
@@ -122,17 +115,3 @@ class BeamSearch(WordSearch):
         if self.options.like_reference:
             return -np.inf if reached < self.options.beam else np.inf
         return word_beam[-1].score if len(word_beam) == self.options.word_beam else -np.inf
-
-    def _state(
-        self, word_beam: Sequence[Hypothesis], reached: Sequence[Hypothesis], rounds: int, done: int
-    ) -> SearchState:
-        summed = reached if self.options.sum_all else word_beam
-        scores = np.array([h.score for h in word_beam])
-        return SearchState(
-            word_beam,
-            np.array([log_sum([h.score for h in summed])]),
-            np.exp(scores - log_sum(scores)),
-            log_sum([h.score - h.lexical for h in summed]),
-            rounds,
-            done,
-        )

@@ -15,10 +15,9 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.brackets import format_tree
 from oracle.errors import InputError, RnngError
-from oracle.lazy import nltk
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
-from rnng_dy.search.posterior import combined, log_probs, posterior, proposal
+from rnng_dy.search.posterior import combined, log_probs, posterior
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
         >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
         -0.916291
     """
-    proposed, joint = proposal(log_q), log_probs(log_p)
+    proposed, joint = log_probs(log_q, drawn=True), log_probs(log_p)
     if not len(proposed) or len(proposed) != len(joint):
         raise RnngError(f"{len(proposed)} proposal and {len(joint)} joint log probabilities")
     log_weights = joint - proposed
@@ -107,36 +106,33 @@ def require_fit(
     sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
 ) -> None:
     """Raise InputError if a sample is not a tree of its sentence in the oracle."""
-    if sample.index >= len(oracle):
-        problem = f"sentence {sample.index + 1}, but {oracle_path} has {len(oracle)} sentences"
+    number = sample.index + 1
+    if number > len(oracle):
+        problem = f"sentence {number}, but {oracle_path} has {len(oracle)} sentences"
     elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
-        place = f"{oracle_path}:{oracle[sample.index].line}"
-        problem = f"the tree does not cover the sentence at {place}"
+        problem = f"the tree does not cover sentence {number} of {oracle_path}"
     else:
         return
     raise InputError(problem, props, sample.line)
 
 
-def map_line(sampled: Sampled, oracle: Sequence[OracleSentence] | None, weight: float = 1.0) -> str:
-    """Return the best sample (see `Sampled.best`) as the original writes it, or with an oracle's words and tags."""
+def best_line(
+    sampled: Sampled,
+    oracle: Sequence[OracleSentence] | None,
+    weight: float = 1.0,
+    mbr: bool = False,
+) -> str:
+    """Return the best sample (see `Sampled.best`) as the original writes it, or with an oracle's words and tags.
+
+    With an oracle, `mbr` chooses the tree with the highest expected F1 instead, unless every sample has p = 0;
+    `posterior` explains `weight`.
+    """
     sample, log_p = sampled.best(weight)
     if oracle is None:
         return format_sample(sample.index, log_p, format_tree(sample.tree))
-    return _line_with_words(sample.tree, oracle[sample.index])
-
-
-def mbr_line(sampled: Sampled, oracle: Sequence[OracleSentence], weight: float = 1.0) -> str:
-    """Return the tree with the highest expected F1, with an oracle's words and tags; `posterior` explains `weight`.
-
-    If every sample has p = 0, it is the tree of `map_line`.
-    """
-    if sampled.estimate.log_marginal == -math.inf:
-        return map_line(sampled, oracle, weight)
-    samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
-    found = posterior(samples, sampled.log_joint, preterminals=False, weight=weight)
-    return _line_with_words(found.decode(), oracle[sampled.index])
-
-
-def _line_with_words(tree: nltk.Tree, sentence: OracleSentence) -> str:
+    tree, sentence = sample.tree, oracle[sampled.index]
+    if mbr and sampled.estimate.log_marginal > -math.inf:
+        samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
+        tree = posterior(samples, sampled.log_joint, preterminals=False, weight=weight).decode()
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(with_words(tree, sentence.tokens, tags))

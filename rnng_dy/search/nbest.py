@@ -14,6 +14,7 @@ from rnng_dy.search.word_search import (
     ExpansionRequest,
     Hypothesis,
     Search,
+    best_first,
     completes_tree,
     expand,
 )
@@ -64,15 +65,10 @@ def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[P
 def _select(
     scores: np.ndarray, bound: float, beam: int, greedy: tuple[int, int] | None
 ) -> np.ndarray:
-    """Return the best actions above the bound and the greedy one, as indices in row-major order of the scores.
-
-    Ties go to the better partial tree, then to the lower action id.
-    """
-    flat = scores.ravel()
-    possible = np.flatnonzero(flat > bound)
-    kept = possible[np.argsort(-flat[possible], kind="stable")][:beam]
+    """Return the best actions above the bound and the greedy one, as indices of the flattened scores."""
+    kept = best_first(scores, bound)[:beam]
     if greedy is not None:
         item = int(np.ravel_multi_index(greedy, scores.shape))
-        if flat[item] > bound and item not in kept:
+        if scores[greedy] > bound and item not in kept:
             kept = np.append(kept, item)
     return kept

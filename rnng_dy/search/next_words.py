@@ -13,8 +13,7 @@ from rnng_dy.search.word_search import Search, SearchOptions, SearchState, WordS
 
 def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
     """Return the beam that looks for next words, whichever search reads the words so far."""
-    options = replace(options, sum_all=False, like_reference=False)
-    return BeamSearch(model.transitions, options)
+    return BeamSearch(model.transitions, replace(options, like_reference=False))
 
 
 def word_probabilities(model: Model, ready: SearchState) -> np.ndarray:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,44 +22,40 @@ from rnng_dy.search.word_search import (
     without_words,
 )
 
-Weighted = list[tuple[Hypothesis, np.ndarray]]
-"""Derivations, each with its share of the `weights`."""
+ShareOut = Callable[[np.ndarray, np.ndarray], Iterable[tuple[int, np.ndarray]]]
+"""A function of the weights of a derivation and the probabilities of its actions, shape (actions,).
+
+It returns the actions that get a share of the weights, each with its share.
+"""
 
 
 def _walk(
-    system: TransitionSystem,
-    state: SearchState,
-    word: int | None,
-    share_out: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-) -> Search[tuple[Weighted, int, int]]:
-    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out.
-
-    `share_out` takes the weights of a derivation and the probabilities of its actions, shape (actions,). It returns
-    the weights after each action, shape (actions, ...), and which actions have any weight left.
-    """
-    begun = [h._replace(at_word=h.score, lexical=0.0) for h in state.hypotheses]
-    following = list(zip(begun, state.weights, strict=True))
-    reached: Weighted = []
+    system: TransitionSystem, state: SearchState, word: int | None, share_out: ShareOut
+) -> Search[tuple[list[Hypothesis], int, int]]:
+    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out."""
+    following = [h._replace(at_word=h.score, lexical=0.0) for h in state.hypotheses]
+    reached: list[Hypothesis] = []
     rounds = done = 0
     while following:
-        answer = yield ExpansionRequest([h for h, _ in following], word, [h for h, _ in reached])
+        answer = yield ExpansionRequest(following, word, reached)
         rounds += 1
         closing = completes_tree(system, answer)
         allowed = answer.actions if word is not None else without_words(system, answer.actions)
         open_ones = []
-        for row, ((h, weights), c) in enumerate(zip(following, answer.configurations, strict=True)):
-            shares, left = share_out(weights, np.exp(allowed[row]))
-            for action in left.nonzero()[0].tolist():
+        for row, (h, c) in enumerate(zip(following, answer.configurations, strict=True)):
+            for action, share in share_out(h.weights, np.exp(allowed[row])):
                 done += 1
-                after = h.then(c, action, h.score + float(answer.actions[row, action]))
+                score = h.score + float(answer.actions[row, action])
+                after = h.then(c, action, score)._replace(weights=share)
                 if action == SHIFT:
                     lexical = float(answer.word[row])
-                    after = after._replace(word=word, lexical=lexical, score=after.score + lexical)
-                    reached.append((after, shares[action]))
+                    reached.append(
+                        after._replace(word=word, lexical=lexical, score=score + lexical)
+                    )
                 elif not closing[row, action]:
-                    open_ones.append((after, shares[action]))
+                    open_ones.append(after)
                 elif word is None:
-                    reached.append((after, shares[action]))
+                    reached.append(after)
         following = open_ones
     return reached, rounds, done
 
@@ -93,9 +88,8 @@ class ParticleFilter(WordSearch):
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
         runs = self.options.runs
-        log_mass, counts = np.zeros(runs), np.full(runs, float(self.options.particles))
-        weights = [np.stack([counts, log_mass])]
-        return replace(super().start(configuration), log_mass=log_mass, weights=weights)
+        weights = np.stack([np.full(runs, float(self.options.particles)), np.zeros(runs)])
+        return SearchState([Hypothesis(configuration, weights=weights)], weights[1], np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
@@ -103,58 +97,50 @@ class ParticleFilter(WordSearch):
         words = state.hypotheses[0].action_ids().count(SHIFT) if state.hypotheses else 0
         random = np.random.default_rng([self.options.seed, self.index, words])
 
-        def share_out(weights: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def share_out(weights: np.ndarray, probs: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
             counts, log_weights = weights
             total = probs.sum()
-            if not total > 0:
-                return np.zeros((0, 2, len(counts))), np.zeros(0)
-            drawn = random.multinomial(counts.astype(np.int64), probs / total).T
-            # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
-            weighed = log_weights if word is not None else log_weights + math.log(total)
-            shares = np.stack([drawn, np.broadcast_to(weighed, drawn.shape)], axis=1)
-            return shares, drawn.any(axis=1)
+            if total > 0:
+                drawn = random.multinomial(counts.astype(np.int64), probs / total).T
+                # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
+                weighed = log_weights if word is not None else log_weights + math.log(total)
+                for action in drawn.any(axis=1).nonzero()[0].tolist():
+                    yield action, np.stack([drawn[action], weighed])
 
         reached, rounds, done = yield from _walk(self.system, state, word, share_out)
-        reached = [(h, w) for h, w in reached if h.lexical > -math.inf]
+        reached = [h for h in reached if h.lexical > -math.inf]
         return self._resampled(reached, random, rounds, done)
 
     def _resampled(
-        self, reached: Weighted, random: np.random.Generator, rounds: int, done: int
+        self, reached: Sequence[Hypothesis], random: np.random.Generator, rounds: int, done: int
     ) -> SearchState:
         particles, runs = self.options.particles, self.options.runs
-        reached = sorted(reached, key=lambda item: -item[0].score)
         if not reached:
             return SearchState([], np.full(runs, -np.inf), np.zeros(0), None, rounds, done)
-        hypotheses = [h for h, _ in reached]
-        weights = np.stack([w for _, w in reached])
-        weights[:, 1] += np.array([h.lexical for h in hypotheses])[:, None]
+        hypotheses = sorted(reached, key=lambda h: -h.score)
+        # one row per derivation, one column per run
+        counts, log_weights = np.stack([h.weights for h in hypotheses], axis=1)
+        log_weights += np.array([h.lexical for h in hypotheses])[:, None]
         with np.errstate(divide="ignore"):
-            joint = np.log(weights[:, 0]) + weights[:, 1]
+            joint = np.log(counts) + log_weights
         log_sums = np.array([log_sum(column) for column in joint.T])
         log_mass = log_sums - math.log(particles)
         total = log_sum(log_sums)
         shares = np.exp([log_sum(row) - total for row in joint])
         for run in np.flatnonzero(log_sums > -np.inf):
             share = np.exp(joint[:, run] - log_sums[run])
-            each = np.exp(weights[:, 1, run] - log_sums[run])
+            each = np.exp(log_weights[:, run] - log_sums[run])
             effective = 1 / (share * each).sum()
             if effective < self.options.threshold * particles:
-                weights[:, 0, run] = random.multinomial(particles, share / share.sum())
-                weights[:, 1, run] = log_mass[run]
-        left = weights[:, 0].any(axis=1).nonzero()[0].tolist()
+                counts[:, run] = random.multinomial(particles, share / share.sum())
+                log_weights[:, run] = log_mass[run]
+        left = counts.any(axis=1).nonzero()[0].tolist()
         # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
         log_probs = np.array([h.score for h in hypotheses])
         entropy = log_sum(log_mass) - math.log(runs) - float(shares @ log_probs)
-        return SearchState(
-            [hypotheses[i] for i in left],
-            log_mass,
-            shares[left] / shares[left].sum(),
-            None,
-            rounds,
-            done,
-            [weights[i] for i in left],
-            entropy,
-        )
+        kept = [hypotheses[i]._replace(weights=np.stack([counts[i], log_weights[i]])) for i in left]
+        shares = shares[left] / shares[left].sum()
+        return SearchState(kept, log_mass, shares, None, rounds, done, entropy)
 
 
 class VariableBeam(WordSearch):
@@ -176,20 +162,20 @@ class VariableBeam(WordSearch):
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        weights = [np.array(float(self.options.particles))]
-        return replace(super().start(configuration), weights=weights)
+        whole = Hypothesis(configuration, weights=np.array(float(self.options.particles)))
+        return SearchState([whole], np.zeros(1), np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
 
-        def share_out(k: np.ndarray, probs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def share_out(k: np.ndarray, probs: np.ndarray) -> list[tuple[int, np.ndarray]]:
             total = probs.sum()
             dealt = np.rint(k * probs / total) if total > 0 else probs
-            return dealt, dealt
+            return [(action, dealt[action]) for action in dealt.nonzero()[0].tolist()]
 
         reached, rounds, done = yield from _walk(self.system, state, word, share_out)
-        hypotheses = sorted((h for h, _ in reached), key=lambda h: -h.score)
-        hypotheses = [h for h in hypotheses if h.score > -math.inf]
+        reached = [h for h in reached if h.score > -math.inf]
+        hypotheses = sorted(reached, key=lambda h: -h.score)
         log_probs = np.array([h.score for h in hypotheses])
         log_mass = log_sum(log_probs)
         shares = np.exp(log_probs - log_mass)
@@ -197,12 +183,7 @@ class VariableBeam(WordSearch):
         if len(dealt) and not dealt.any():
             dealt[0] = self.options.particles
         left = dealt.nonzero()[0].tolist()
-        return SearchState(
-            [hypotheses[i] for i in left],
-            np.array([log_mass]),
-            shares[left] / shares[left].sum(),
-            log_sum([h.score - h.lexical for h in hypotheses]),
-            rounds,
-            done,
-            [dealt[i] for i in left],
-        )
+        kept = [hypotheses[i]._replace(weights=dealt[i]) for i in left]
+        shares = shares[left] / shares[left].sum()
+        log_syntactic = log_sum([h.score - h.lexical for h in hypotheses])
+        return SearchState(kept, np.array([log_mass]), shares, log_syntactic, rounds, done)

@@ -127,7 +127,7 @@ def posterior(
     (S (NP a b) c)
     """
     samples = list(samples)
-    trees, log_q = [tree for tree, _ in samples], proposal([q for _, q in samples])
+    trees, log_q = [tree for tree, _ in samples], log_probs([q for _, q in samples], drawn=True)
     sentences = {tuple(words(tree)) for tree in trees}
     if len(sentences) > 1:
         raise RnngError("the samples are trees of different sentences")
@@ -160,19 +160,15 @@ def posterior(
     return Posterior(sentences.pop(), its_tags, probabilities, depths, entropy)
 
 
-def log_probs(numbers: Iterable[float]) -> np.ndarray:
-    """Return log probabilities, or densities, as an array. Raises RnngError for what is none: NaN, infinity, None."""
-    numbers = list(numbers)
-    for number in numbers:
-        if not isinstance(number, (int, float, np.number)) or not number < math.inf:
-            raise RnngError(f"{number!r} is no log probability")
-    return np.array(numbers, np.float64)
+def log_probs(numbers: Iterable[float], drawn: bool = False) -> np.ndarray:
+    """Return log probabilities, or densities, as an array.
 
-
-def proposal(log_q: Iterable[float]) -> np.ndarray:
-    """Return the log q of samples as an array. Raises RnngError as `log_probs` does, and for q = 0."""
-    found = log_probs(log_q)
-    if found.min(initial=0.0) == -math.inf:
+    Raises RnngError for what is none, such as NaN and None, and for q = 0 if they are those of `drawn` samples.
+    """
+    found = np.array(list(numbers), np.float64)
+    for number in found[~(found < math.inf)]:
+        raise RnngError(f"{number} is no log probability")
+    if drawn and found.min(initial=0.0) == -math.inf:
         raise RnngError("a sample has q = 0, so it cannot have been drawn")
     return found
 

@@ -9,35 +9,24 @@ import numpy as np
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.tokens import split_tokens
 from rnng_dy.engine import one_graph
-from rnng_dy.evaluation.records import Analysis, WordRecord, with_spellings
+from rnng_dy.evaluation.records import Analysis, WordRecord
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.model import Model
 from rnng_dy.search.next_words import beam_of, read_word, word_probabilities
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SEARCHES, SearchOptions, analysis, record
 from rnng_dy.search.word_search import Search, SearchState
-from rnng_dy.spelling import read_words, required_spelling
 
 
 class Reader:
     """A reader of one sentence, word by word; a copy continues independently from the same point."""
 
-    def __init__(
-        self,
-        model: Model,
-        options: SearchOptions = DEFAULT_OPTIONS,
-        open_vocabulary: bool = False,
-    ):
-        """Raises RnngError if `open_vocabulary` is true and the model has no spelling model."""
-        if open_vocabulary:
-            required_spelling(model, "this model")
-        self._model, self._open, self._options = model, open_vocabulary, options
+    def __init__(self, model: Model, options: SearchOptions = DEFAULT_OPTIONS):
+        """Begin a sentence. Raises RnngError for impossible options."""
+        self._model, self._options = model, options
         self._search = SEARCHES[options.search](model.transitions, options)
         self._state: SearchState | None = None
         self.tokens: tuple[str, ...] = ()
         """The words so far."""
-
-    def __repr__(self) -> str:
-        return f"<Reader after {' '.join(self.tokens) or 'no word'!r}>"
 
     @one_graph
     def copy(self) -> Reader:
@@ -62,11 +51,11 @@ class Reader:
             RnngError: The search cannot reach the word. After any error the reader stays in place.
         """
         [token], _ = split_tokens([token])
-        [unk], spelling = read_words(self._model, [token], self._open)
+        [unk] = self._model.vocabulary.unkify([token])
         word = self._model.vocabulary.ids.get(unk)
         if word is None:
             raise UnseenSymbolError([unk])
-        found = self._read(token, unk, word, spelling)
+        found = self._read(token, unk, word)
         self.tokens = (*self.tokens, token)
         return found
 
@@ -114,9 +103,7 @@ class Reader:
     def _start(self) -> SearchState:
         return self._state or self._search.start(self._model.network.start())
 
-    def _read(
-        self, token: str | None, unk: str | None, word: int | None, spelling: float = 0.0
-    ) -> WordRecord:
+    def _read(self, token: str | None, unk: str | None, word: int | None) -> WordRecord:
         """Read a word, or the end of the sentence if it is None."""
         search = read_word(self._model, self._search, self._start(), word)
         [(before, after)] = run(self._model, [search])
@@ -125,5 +112,4 @@ class Reader:
             raise RnngError(f"no partial tree that the search kept leads to {place}")
         self._model.network.keep(dict.fromkeys(h.configuration for h in after.hypotheses))
         self._state = after
-        found = record(self._model, token, unk, before, after)
-        return with_spellings([found], [spelling])[0] if self._open else found
+        return record(self._model, token, unk, before, after)

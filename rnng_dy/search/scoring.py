@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from oracle.errors import ImpossibleError, placed
 from oracle.files import numbered_lines, open_text, peeked, reading
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import words as words_of
-from oracle.unknown import CLASSES
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.parallel import batches
@@ -80,18 +79,10 @@ class SentenceTrees(NamedTuple):
 
     number: int
     """The number of the sentence, from 0."""
-    tokens: tuple[str, ...]
-    """The words as written."""
     words: tuple[str, ...]
     """Unkified words."""
     trees: tuple[tuple[str, ...], ...]
     """The actions of each tree."""
-
-    def read_words(self) -> Iterator[tuple[str, str | None]]:
-        """Yield the words, each as written and, unless it is unknown, as the model reads it."""
-        for token, word in zip(self.tokens, self.words, strict=True):
-            # samples have classes in place of unknown words
-            yield token, None if word in CLASSES else token
 
 
 def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
@@ -99,26 +90,25 @@ def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
 
     Raises InputError, with the line, for a tree that has no actions.
     """
+    # opened once, because a pipe cannot be read again
+    with reading(path), open_text(path) as stream:
+        first, lines = peeked(stream)
+        is_samples = begins_samples(first)
+        numbered = numbered_lines(lines, path)
+        read = read_samples(path, lines) if is_samples else read_tree_lines(numbered, path)
 
-    def read() -> Iterator[tuple[int, tuple[str, ...], tuple[str, ...]]]:
-        # opened once, because a pipe cannot be read again
-        with reading(path), open_text(path) as stream:
-            first, lines = peeked(stream)
-            if is_samples := begins_samples(first):
-                trees = ((s.index, s) for s in read_samples(path, lines))
-            else:
-                trees = enumerate(read_tree_lines(numbered_lines(lines, path), path))
-            for index, found in trees:
-                with placed(path, found.line):
-                    actions = model.transitions.actions_of(
-                        found.tree, False if is_samples else None
-                    )
-                yield index, tuple(words_of(found.tree)), tuple(actions)
+        def sentence_of(item: tuple[int, Any]) -> tuple[int, tuple[str, ...]]:
+            number, found = item
+            words = tuple(model.vocabulary.unkify(words_of(found.tree)))
+            return found.index if is_samples else number, words
 
-    unkify = model.vocabulary.unkify
-    for (index, words), group in groupby(read(), lambda tree: (tree[0], tuple(unkify(tree[1])))):
-        rows = list(group)
-        yield SentenceTrees(index, rows[0][1], words, tuple(actions for *_, actions in rows))
+        def actions_of(found) -> tuple[str, ...]:
+            with placed(path, found.line):
+                preterminals = False if is_samples else None
+                return tuple(model.transitions.actions_of(found.tree, preterminals))
+
+        for (number, words), group in groupby(enumerate(read), sentence_of):
+            yield SentenceTrees(number, words, tuple(actions_of(found) for _, found in group))
 
 
 def likelihood_lines(model: Model, sentences: Iterable[SentenceTrees]) -> list[list[str]]:
@@ -137,10 +127,10 @@ def impossible_lines(sentence: SentenceTrees) -> list[str]:
 
 def impossible(model, sentence: SentenceTrees) -> list[str]:
     """Return the distinct reasons why trees of a sentence have p = 0."""
-    reasons = {}
+    reasons = []
     for actions in dict.fromkeys(sentence.trees):
         try:
             model.encode(sentence.words, actions)
         except ImpossibleError as error:
-            reasons[str(error)] = None
-    return list(reasons)
+            reasons.append(str(error))
+    return list(dict.fromkeys(reasons))

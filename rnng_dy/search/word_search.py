@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ class Hypothesis(NamedTuple):
     """The score when the word before the last one had been generated."""
     actions: tuple[Any, ...] | None = None
     """All actions as a linked list, last action first."""
+    weights: Any = None
+    """The search's own data on the hypothesis."""
 
     def then(self, c: Configuration, action: int, score: float) -> Hypothesis:
         """Return this hypothesis with one more action; `c` is the configuration that it led to."""
@@ -86,8 +88,6 @@ class SearchState:
     """Number of requests to the model for this word."""
     actions: int = 0
     """Number of actions carried out for this word."""
-    weights: Sequence[Any] = field(default=())
-    """The search's own data on each hypothesis."""
     entropy: float | None = None
     """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
     next_word_entropy: float | None = None
@@ -114,8 +114,6 @@ class SearchOptions:
     beam: int = setting("Beam: partial trees kept after a round.", 100)
     fast_track: int = setting("Beam: more partial trees, which reach the word.", 5, NOT_NEGATIVE)
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10)
-    sum_all: bool = False
-    """With `like_reference`: whether probabilities are sums over all partial trees that reach a word."""
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
     runs: int = setting("Particles: independent runs; from 2 on with standard errors.", 1, COUNT)
@@ -178,6 +176,16 @@ def without_words(system: TransitionSystem, scores: np.ndarray) -> np.ndarray:
     if system.opening_needs_word:
         scores[:, system.first_open :] = -np.inf
     return scores
+
+
+def best_first(scores: np.ndarray, bound: float = -math.inf) -> np.ndarray:
+    """Return the indices of scores above a bound in row-major order, best score first.
+
+    Ties go to the better hypothesis, then to the lower action id.
+    """
+    flat = scores.ravel()
+    possible = np.flatnonzero(flat > bound)
+    return possible[np.argsort(-flat[possible], kind="stable")]
 
 
 def expand(

@@ -2,89 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from oracle.files import finite
 from oracle.lazy import nltk
-from oracle.tokens import Token, split_tokens
+from oracle.tokens import split_tokens
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
-from rnng_dy.search import posterior as posteriors
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
 from rnng_dy.serve.limits import Limits
-from rnng_dy.serve.requests import (
-    Bracket,
-    MeasuredWords,
-    ParsedSentence,
-    Posterior,
-    Surprisals,
-    Tree,
-    Trees,
-)
+from rnng_dy.serve.requests import MeasuredWords, ParsedSentence, Posterior, Tree
 
+Words = tuple[list[str], Sequence[str] | None]
+"""The words of a sentence, and their tags, if it has some."""
 ScoredTrees = Sequence[tuple[nltk.Tree, float]]
 
 
-def parse(model: Any, wanted: Any, limits: Limits) -> Trees:
+def parsed(model: Any, wanted: Any, limits: Limits) -> list[ParsedSentence]:
     """Return the best trees of sentences."""
     sentences = _sentences(model, wanted, limits)
     if not hasattr(model, "surprisals_of"):
-        return Trees(model=wanted.model, sentences=_parsed(model, sentences, wanted))
+        return list(_by_parser(model, sentences, wanted))
     if wanted.samples:
         raise RnngError("samples: a generative model has no samples of a given sentence")
-    split, answers = [split_tokens(tokens) for tokens in sentences], []
-    measured = measure(model, [words for words, _ in split], end=True)
-    for (words, tags), found in zip(split, measured, strict=True):
-        given = tags or [NO_TAG] * len(words)
-        trees = [
-            (model.transitions.tree_of(each.actions, words, given), each.log_prob)
-            for each in found.trees[: wanted.k]
-        ]
-        answer = _sentence(words, tags, trees, found.problem)
-        _add_weights(model, answer, trees)
-        answers.append(answer)
-    return Trees(model=wanted.model, sentences=answers)
+    return list(_by_beam(model, sentences, wanted.k))
 
 
-def _parsed(parser: Any, sentences: Sequence, wanted: Any) -> list[ParsedSentence]:
-    read, encoded = _read(parser, sentences)
+def _by_parser(parser: Any, sentences: Sequence[Words], wanted: Any) -> Iterator[ParsedSentence]:
+    read = [(words, parser.tags_read(words, tags)) for words, tags in sentences]
+    encoded = [parser.encode(*sentence) for sentence in read]
     if wanted.k == 1:
-        best = [[parsed] for parsed in parse_batch(parser, encoded)]
+        best = [[of_sentence] for of_sentence in parse_batch(parser, encoded)]
     else:
         best = nbest_batch(parser, encoded, wanted.k)
     drawn: Sequence[Any] = [()] * len(read)
     if wanted.samples:
         drawn = sample_batch(parser, encoded, wanted.samples, 1.0, [[wanted.seed]] * len(read))
-    answers = []
-    for of, found, samples in zip(read, best, drawn, strict=True):
-        trees = _trees(parser, of, found)
-        answer = _sentence(*of, trees)
-        _add_weights(parser, answer, trees)
-        if samples:
-            _add_posterior(answer, trees, _trees(parser, of, samples))
-        answers.append(answer)
-    return answers
+    for of_sentence, found, samples in zip(read, best, drawn, strict=True):
+        trees, sampled = (
+            [(parser.tree_of(ids, *of_sentence), float(log_q)) for ids, log_q in scored]
+            for scored in (found, samples)
+        )
+        answer = _answer(*of_sentence, trees)
+        if sampled:
+            _add_posterior(answer, trees, sampled)
+        yield answer
 
 
-def _read(parser: Any, sentences: Sequence) -> tuple[list[tuple], list]:
-    """Return words and tags as the parser reads them, and the sentences as ids."""
-    split = map(split_tokens, sentences)
-    read = [(words, parser.tags_read(words, tags)) for words, tags in split]
-    return read, [parser.encode(*sentence) for sentence in read]
+def _by_beam(model: Any, sentences: Sequence[Words], k: int) -> Iterator[ParsedSentence]:
+    measured = measure(model, [words for words, _ in sentences], end=True)
+    for (words, tags), found in zip(sentences, measured, strict=True):
+        given = tags or [NO_TAG] * len(words)
+        trees = [
+            (model.transitions.tree_of(each.actions, words, given), each.log_prob)
+            for each in found.trees[:k]
+        ]
+        yield _answer(words, tags, trees, found.problem)
 
 
-def _trees(parser: Any, of: tuple, found: Sequence[tuple]) -> ScoredTrees:
-    return [(parser.tree_of(ids, *of), float(log_q)) for ids, log_q in found]
-
-
-def _sentence(
+def _answer(
     words: Sequence[str], tags: Sequence[str] | None, trees: ScoredTrees, problem: str | None = None
 ) -> ParsedSentence:
     found = [Tree(tree=format_tree(tree), log_prob=log_prob) for tree, log_prob in trees]
@@ -92,39 +76,25 @@ def _sentence(
     return ParsedSentence(tokens=list(words), tags=given, trees=found, problem=problem or None)
 
 
-def _add_weights(model: Any, answer: ParsedSentence, trees: ScoredTrees) -> None:
-    """Add the attention weights of a model that has them."""
-    if model.network.has_attention:
-        for of_tree, (tree, _) in zip(answer.trees, trees, strict=True):
-            of_tree.weights = [weights.tolist() for _, weights in model.attention(tree, True)]
-
-
 def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTrees) -> None:
-    """Add the probabilities of brackets, estimated from samples."""
-    found = posteriors.posterior(samples, None, True)
-    for of, (tree, _) in zip(answer.trees, trees, strict=True):
-        of.posteriors = found.of_constituents(tree)
-    shares = [(b.start, -b.end, b.label, b.number, p) for b, p in found.probabilities.items()]
+    """Add the probabilities of constituents, estimated from samples, and the tree of highest expected F1."""
+    found = posterior(samples, None, True)
+    for of_tree, (tree, _) in zip(answer.trees, trees, strict=True):
+        of_tree.posteriors = found.of_constituents(tree)
     best = found.decode()
     answer.posterior = Posterior(
-        brackets=[
-            Bracket(label=label, start=start, end=-end, probability=p)
-            for start, end, label, _, p in sorted(shares)
-        ],
-        tree=format_tree(best),
-        posteriors=found.of_constituents(best),
-        entropy=found.entropy,
+        tree=format_tree(best), posteriors=found.of_constituents(best), entropy=found.entropy
     )
 
 
 def measured(model: Any, wanted: Any, limits: Limits) -> list[MeasuredSentence]:
     """Return the records of the words of sentences."""
-    words = [split_tokens(tokens)[0] for tokens in _sentences(model, wanted, limits)]
+    words = [words for words, _ in _sentences(model, wanted, limits)]
     options = SearchOptions(beam=wanted.beam, word_beam=wanted.word_beam)
     return list(model.measure(words, options, wanted.end))
 
 
-def surprisal(model: Any, wanted: Any, limits: Limits) -> Surprisals:
+def measured_words(model: Any, wanted: Any, limits: Limits) -> list[MeasuredWords]:
     """Return the surprisals of the words of sentences, without their beams unless they are asked for."""
     system = getattr(model, "transitions", None)
     columns = ["surprisal"] if system is None else measures_of(DEFAULT_OPTIONS)
@@ -136,15 +106,15 @@ def surprisal(model: Any, wanted: Any, limits: Limits) -> Surprisals:
         if not wanted.beams:
             words = [{k: v for k, v in word.items() if k != "beam"} for word in words]
         sentences.append(MeasuredWords(words=words, problem=found.problem))
-    return Surprisals(model=wanted.model, sentences=sentences)
+    return sentences
 
 
-ANSWERS = {"parse": parse, "surprisal": surprisal}
+ANSWERS = {"parse": parsed, "surprisal": measured_words}
 """Functions of a model, a request and limits, by the name of the request. They raise RnngError."""
 
 
-def _sentences(model: Any, wanted: Any, limits: Limits) -> Sequence[Sequence[Token]]:
-    """Return a request's sentences as tokens. Raises RnngError if there are none, or too many or too long ones."""
+def _sentences(model: Any, wanted: Any, limits: Limits) -> list[Words]:
+    """Return a request's sentences. Raises RnngError if there are none, or too many or too long ones."""
     given = [
         [tuple(token) if isinstance(token, list) else token for token in sentence]
         for sentence in wanted.sentences
@@ -157,4 +127,4 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> Sequence[Sequence[Tok
     longest = max(map(len, found))
     if longest > limits.words:
         raise RnngError(f"text: a sentence of {longest} words, more than {limits.words}")
-    return found
+    return [split_tokens(tokens) for tokens in found]

@@ -1,5 +1,6 @@
 """The ASGI application: the JSON interface, and pages with the same answers."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -7,27 +8,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rnng_dy import __version__
 from rnng_dy.serve.answers import ANSWERS
 from rnng_dy.serve.limits import Limits
-from rnng_dy.serve.pages import Pages
+from rnng_dy.serve.pages import add_pages
 from rnng_dy.serve.requests import reason_of, request_types
 from rnng_dy.serve.worker import Worker
 
 BODY = 65536
 """The most bytes of a request's body."""
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-)
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
 
 
 class Problem(BaseModel):
@@ -40,7 +37,7 @@ def application(worker: Worker, limits: Limits) -> FastAPI:
     """Return the application of a worker's models."""
     # the pages of FastAPI that show an interface load scripts from elsewhere
     app = FastAPI(title="rnng-dy serve", version=__version__, docs_url=None, redoc_url=None)
-    app.add_middleware(Guard)
+    app.middleware("http")(_guarded)
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     kinds = request_types(limits, worker.models)
@@ -56,7 +53,8 @@ def application(worker: Worker, limits: Limits) -> FastAPI:
 
     def add(name: str, kind: type[BaseModel]) -> None:
         async def answer(wanted: kind, request: Request) -> Any:
-            return await worker.run(request, ANSWERS[name], wanted)
+            sentences = await worker.run(request, ANSWERS[name], wanted)
+            return {"model": wanted.model, "sentences": sentences}
 
         app.add_api_route(
             f"/api/{name}",
@@ -71,8 +69,7 @@ def application(worker: Worker, limits: Limits) -> FastAPI:
 
     for name, kind in kinds.items():
         add(name, kind)
-    for path, page in Pages(worker, limits, kinds, app.openapi).routes().items():
-        app.add_api_route(path, page, include_in_schema=False)
+    add_pages(app, worker, limits, kinds)
     return app
 
 
@@ -82,30 +79,13 @@ async def _refused(request: Request, error: Any) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-class Guard:
-    """Middleware that bounds the bodies of requests, and adds the headers of security to responses."""
-
-    def __init__(self, app: ASGIApp):
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *HEADERS]
-            await send(message)
-
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-        elif scope["method"] == "POST" and not _length(scope) <= BODY:
-            reason = f"a body needs a Content-Length of at most {BODY}"
-            await JSONResponse({"error": reason}, 413)(scope, receive, sent)
-        else:
-            await self._app(scope, receive, sent)
-
-
-def _length(scope: Scope) -> float:
-    """Return the bytes of a request's body; infinity if it does not say how many they are."""
-    length = dict(scope["headers"]).get(b"content-length", b"")
-    return int(length) if length.isdigit() else float("inf")
+async def _guarded(request: Request, answer: Callable) -> Response:
+    """Return the answer to a request, with the headers of security, unless its body is too large."""
+    length = request.headers.get("content-length", "")
+    if request.method == "POST" and not (length.isdecimal() and int(length) <= BODY):
+        error = f"a body needs a Content-Length of at most {BODY}"
+        response: Response = JSONResponse({"error": error}, 413)
+    else:
+        response = await answer(request)
+    response.headers.update(HEADERS)
+    return response

@@ -11,19 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rnng_dy.serve.limits import Limits
 
 
-class Bracket(BaseModel):
-    """A constituent; its words are counted from 0, and the end is the word after the last."""
-
-    label: str
-    start: int
-    end: int
-    probability: float
-
-
 class Posterior(BaseModel):
-    """Probabilities of brackets, estimated from samples."""
+    """What samples say of a sentence."""
 
-    brackets: list[Bracket]
     tree: str = Field(description="The tree of highest expected F1.")
     posteriors: list[float] = Field(description="Probabilities of its constituents, top down.")
     entropy: float = Field(description="Entropy of the trees in nats.")
@@ -34,9 +24,6 @@ class Tree(BaseModel):
 
     tree: str
     log_prob: float = Field(description="log q(y | x) of a parser, log p(x, y) otherwise, in nats.")
-    weights: list[list[float]] = Field(
-        [], description="Weights of the children of each constituent, inner ones first."
-    )
     posteriors: list[float] = Field(
         [],
         description="Probabilities of the constituents, from the top down, if there are samples.",

@@ -274,4 +274,4 @@ def train(
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
         run(updater, progress, evaluate, place, inputs, report, stop)
-    return registry.load(folder, kind)
+    return registry.kind(kind).load(folder)

@@ -75,7 +75,8 @@ def table(title: str, found: Sequence[Sentence], group_of: Callable[[Sentence], 
 
 def figures(members: Sequence[Sentence]) -> list[float]:
     """Return tagging accuracy, F1 of each of WAYS, and perplexity."""
-    accuracy = Scores(tuple(sentence.own_tags for sentence in members)).tagging_accuracy
+    own = Scores(tuple(sentence.own_tags for sentence in members))
+    accuracy = own.figures()["tagging_accuracy"]
     columns = zip(*[sentence.decoded for sentence in members], strict=True)
     f1s = [Scores(column).f1 for column in columns]
     log_ps, words = zip(*[(sentence.log_p, sentence.words) for sentence in members], strict=True)

@@ -95,7 +95,7 @@ SURPRISALS = {
     "surprisal.particles": "-q surprisal --model {generator} {test} "
     "--search particles --particles 50 --runs 2 --seed 4 -o -",
     "surprisal.variable": "-q surprisal --model {generator} {test} --search variable --particles 50 -o -",
-    "surprisal.kneser-ney": "-q surprisal --scorer kneser-ney={train.gen.oracle} --order 3 {test} -o -",
+    "surprisal.kneser-ney": "-q surprisal --scorer kneser-ney:3={train.gen.oracle} {test} -o -",
 }
 """Commands whose columns of measures are the record."""
 

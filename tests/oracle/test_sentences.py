@@ -84,6 +84,7 @@ def test_tagged_tokens_are_read_as_words_and_tags(tmp_path):
         ("I_PRP 's_POS (_-LRB- 5_CD\n", 1, "I_PRP"),
         ("\nsnake_case\n", 2, "snake_case"),
         ("a the_DT cat_NN\n", 1, "the_DT"),
+        ("The/DT dog/NN -LRB-/-LRB- ./.\n", 1, "The/DT"),
     ],
 )
 def test_a_text_that_looks_tagged_is_asked_about(tmp_path, text, line, token):
@@ -91,6 +92,13 @@ def test_a_text_that_looks_tagged_is_asked_about(tmp_path, text, line, token):
         read(tmp_path, text)
     assert told.value.line == line
     assert repr(token) in str(told.value)
+
+
+def test_a_slash_before_tags(tmp_path):
+    [sentence] = read(tmp_path, "1/2/CD of/IN\n", tagged=True)
+    assert (sentence.tokens, sentence.tags) == (("1/2", "of"), ("CD", "IN"))
+    [sentence] = read(tmp_path, "and/or he/she left\n")
+    assert sentence.tags is None
 
 
 def test_an_underscore_here_and_there_is_no_tag(tmp_path):

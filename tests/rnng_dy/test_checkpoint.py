@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from oracle.errors import InputError, RnngError
-from oracle.tagging import tags_by
 from rnng_dy import DiscriminativeParser, registry
 from rnng_dy.checkpoint import read_arrays
 
@@ -94,16 +93,6 @@ def test_a_kind_that_nobody_knows_is_told(folder):
         registry.load(folder)
     with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
         registry.kind("dragon")
-
-
-def test_a_parsers_tagger_goes_where_the_parser_goes(sentences, tagger, tmp_path):
-    parser = make_parser(sentences)
-    parser.tagger = tagger
-    parser.save(tmp_path / "a")
-    DiscriminativeParser.load(tmp_path / "a").save(tmp_path / "b")
-    for read in (DiscriminativeParser.build, DiscriminativeParser.load):
-        again = read(tmp_path / "b")
-        assert all(again.tags_for(s.tokens) == tags_by(tagger, s.tokens) for s in sentences)
 
 
 def test_a_damaged_tagger_is_named(sentences, tagger, tmp_path):

@@ -25,12 +25,12 @@ SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
 ENDS = [
     "--epochs",
     "1",
-    "--set",
-    "evaluate_from_epoch=0",
     "--evaluate-every",
     "10",
     "--seed",
     "3",
+    "--set",
+    "evaluate_from_epoch=0",
     "--set",
     "report_every=5",
 ]
@@ -167,21 +167,6 @@ def test_processes_are_refused(folder):
     assert "--jobs is for the CPU: one process keeps a GPU busy" in refused.stderr
     settings = (*TRAIN["generative"], *SIZES, "--model", "m", "--device", DEVICE, "--jobs", "2")
     assert "--jobs" in run(folder, "train", "generative", *settings, code=2).stderr
-    settings = (*["some.trees"] * 3, "-o", "refused", "--device", DEVICE, "--jobs", "2")
-    assert "--jobs is for the CPU" in run(folder, "reproduce", "trees", *settings, code=2).stderr
-
-
-def test_a_reproduction_with_the_preset_for_gpus(folder):
-    """Its models are made and used on the GPU, and the scores that it writes are those of the CPU."""
-    trees = (folder / "some.trees").read_text(encoding="utf-8").splitlines(keepends=True)
-    (folder / "few.trees").write_text("".join(trees[:3]), encoding="utf-8")
-    parts = ("some.trees", "few.trees", "few.trees", "--tags", "gold")
-    few = (*SIZES[:2], "--epochs", "1", "--samples", "2", "--preset", "gpu")
-    chosen = ("--systems", "corrected", "--stages", "data,train,infer,report")
-    run(folder, "reproduce", "trees", *parts, *few, *chosen, "--device", DEVICE, "-o", "out")
-    out = folder / "out"
-    on_cpu = run(out, "score", "corrected-1.props", "--model", "generator-corrected-1").stdout
-    require_same((out / "corrected-1.likelihoods").read_text(encoding="utf-8"), on_cpu)
 
 
 def test_doctor(folder):

@@ -152,12 +152,6 @@ def test_another_build_of_dynet_is_refused(version):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("version", ["NEEDED", "NEEDED.cu13"])
-def test_the_build_that_is_needed_starts_with_cuda_or_without(version):
-    done = run(None, ANOTHER_BUILD, version, command=PYTHON)
-    assert (done.stdout, done.stderr) == ("", "")
-
-
 def test_the_device_that_runs_is_taken(monkeypatch):
     monkeypatch.setattr(engine, "_started", "cuda:0")
     for device in (None, "cuda", "cuda:0"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import zipfile
 
@@ -175,11 +174,6 @@ class Evil:
         return open, (self.path, "x")
 
 
-def test_a_model_of_another_kind_is_named_by_its_archive(archive):
-    with pytest.raises(InputError, match=r"m.rnng.zip: a discriminative model; a generative one"):
-        rnng_dy.LanguageModel.load(archive)
-
-
 # writing
 
 
@@ -190,15 +184,6 @@ def test_an_archive_is_not_written_to(parser, archive):
     with pytest.raises(RnngError, match=r"is a file, and a folder is written here"):
         rnng_dy.train("discriminative", [TREE] * 9, hold_out=0.2, folder=archive, resume=True)
     assert archive.read_bytes() == before
-
-
-def test_a_model_can_start_from_an_archive(archive, parser, tmp_path):
-    small = {"hold_out": 0.2, "epochs": 1, "init": archive, "folder": tmp_path / "new"}
-    trees = [nltk.Tree.fromstring(TREE.pformat())] * 9
-    trained = rnng_dy.train("discriminative", trees, pos=True, extend=True, **small)
-    digest = hashlib.sha256(zipfile.ZipFile(archive).read("parameters.npz")).hexdigest()
-    assert trained.about["origin"]["sha256"] == digest
-    rnng_dy.train("discriminative", trees, pos=True, extend=True, resume=True, **small)
 
 
 # names
@@ -234,7 +219,7 @@ def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
 def test_a_model_is_loaded_by_name(named, parser):
     for name in ("english", "folder", "users"):
         assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
-    assert model_paths.written_files("english") == [str(named / "one" / "english.rnng.zip")]
+    assert model_paths.paths_of("english") == [str(named / "one" / "english.rnng.zip")]
 
 
 def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):

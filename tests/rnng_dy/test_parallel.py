@@ -213,10 +213,6 @@ def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeyp
     assert [i for i, line in enumerate(lines) if not line] == [3, 11]
     assert len(lines) == 25
     assert "2 sentences left out" in result.stderr
-    assert result.stderr.count("do not fit into memory") == 2
-    invoke("sample", *parser, "--samples", 5, "-o", models / "left.props")
-    numbers = {line.split()[0] for line in (models / "left.props").read_text().splitlines()}
-    assert numbers == {str(i) for i in range(25)} - {"3", "11"}
 
 
 LIMITED = """
@@ -307,19 +303,6 @@ def test_output_of_dask_is_that_of_one_process(two, models, monkeypatch, command
     for out, where in (("here", []), ("there", ["--scheduler", two])):
         invoke(command, *arguments.split(), "-o", out, *where)
     assert Path("here").read_bytes() == Path("there").read_bytes() != b""
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_goes_away_ends_the_command_in_a_line(models, tmp_path):
-    with cluster(tmp_path, 1) as (place, (scheduler, _)):
-        arguments = command(models, "--scheduler", place)
-        with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
-            until(lambda: finished(models))
-            os.killpg(scheduler.pid, signal.SIGKILL)
-            _, said = process.communicate(timeout=120)
-    assert process.returncode == 2
-    assert said.splitlines()[-1].startswith(("Error: a worker has ended", "Error: --scheduler"))
-    assert "Traceback" not in said
 
 
 @pytest.mark.slow

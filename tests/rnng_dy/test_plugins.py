@@ -16,7 +16,7 @@ from rnng_dy import plugins
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
 
-from ..commands import COMMAND, invoke, run
+from ..commands import COMMAND, invoke
 from ..pages import CHECKOUT
 from ..plugin_state import no_plugins
 from .conftest import TINY, make_parser
@@ -180,33 +180,3 @@ def test_workers_are_sent_the_text():
     with Workers(jobs=2) as workers:
         found = [there for _, there in workers.map(names_there, [1, 2])]
     assert found == [([*COMPOSITIONS], {"mine.py": SUM})] * 2
-
-
-@pytest.mark.slow
-def test_ranks_of_mpi_load_it(tmp_path):
-    mpirun = Path(COMMAND[0]).with_name("mpirun")
-    if not mpirun.exists():
-        pytest.skip("no mpirun")
-    write(SUM)
-    training = ["--trees", trees(), "--dev-trees", "t.trees", "--model", "m", "--preset", "quick"]
-    training += ["--composition", "sum", "--mpi", "--epochs", "1", "--hidden", "8"]
-    rank = [*COMMAND, "-q", "--plugin", "mine.py", "train", "discriminative", *training]
-    run(tmp_path, "-n", 2, *rank, command=(mpirun,))
-    config = json.loads(Path("m", "config.json").read_text("utf-8"))
-    assert config["plugins"] == ["mine.py"]
-
-
-def test_a_training_process_shows_the_traceback_of_a_plugin():
-    condition = (
-        "        import multiprocessing\n        assert multiprocessing.parent_process() is None"
-    )
-    before, last = SUM.rsplit("        return", 1)
-    write(f"{before}{condition}\n        return{last}")
-    training = ("--trees", trees(), "--dev-trees", "t.trees", "--model", "m", "--preset", "quick")
-    command = ("train", "discriminative", *training, "--composition", "sum", "--epochs", 1)
-    command = [*COMMAND, "-q", "--plugin", "mine.py", *map(str, command), "--jobs", "2"]
-    said = subprocess.run(command, capture_output=True, text=True).stderr
-    assert 'mine.py", line 14, in __call__' in said
-    assert said.splitlines()[-1] == (
-        "Error: training process 1: AssertionError; continue with --resume"
-    )

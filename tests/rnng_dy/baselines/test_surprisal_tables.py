@@ -87,6 +87,32 @@ def test_unknown_words_are_those_of_the_column(table):
     assert [r.known for r in records] == [True, False, None]
 
 
+def test_a_mark_of_unknown_words_stands_for_one_word(table):
+    content = "sentence_id,token,surprisal\n1,The,1\n1,<unk>,2\n1,[UNK],3\n1,ran,4\n1,<unk>,5\n1,<eos>,6\n"
+    [records] = table(content).records_of([["The", "big", "dogs", "ran", "off"]])
+    assert [r.surprisal for r in records] == [1, 2, 3, 4, 5, 6]
+    assert [r.known for r in records] == [True, False, False, True, False, None]
+    with pytest.raises(InputError, match="no sentence"):
+        table(content).records_of([["The", "dogs", "ran", "off"]])
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["[CLS]", "caf", "##é", "’s", "here", "[SEP]"],
+        ["<s>", "▁caf", "é", "’", "s", "▁here", "</s>"],
+        ["ca@@", "fé", "’s", "here", "<eos>"],
+        ["ĠcafÃ©", "âĢ", "Ļs", "Ġ", "here", "<|endoftext|>"],
+    ],
+)
+def test_marks_of_other_programs_are_no_letters(table, tokens):
+    content = "item,condition,token,surprisal\n" + "".join(f'1,a,{t},"1,5"\n' for t in tokens)
+    [records] = table(content).records_of([["café", "'s", "here"]])
+    inner = [t for t in tokens if t not in ("[CLS]", "<s>")]
+    assert math.fsum(r.surprisal for r in records) == 1.5 * len(inner)
+    assert records[3].surprisal == 1.5
+
+
 def test_it_is_a_scorer_by_name(tmp_path):
     (tmp_path / "t.csv").write_text("sentence_id,token,surprisal\n1,a,1\n", encoding="utf-8")
     scorer = OpenableScorer("surprisals", str(tmp_path / "t.csv"))
@@ -97,11 +123,14 @@ def test_it_is_a_scorer_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("token,surprisal\na,1\n", "1: no column 'sentence_id'; the columns are: token, surprisal"),
+        ("token,surprisal\na,1\n", "1: no column 'sentence_id' or 'item'"),
         ("sentence_id,token,surprisal\n1,a,1\n1,b,high\n", "3: the surprisal 'high' is no number"),
         ("sentence_id,token,surprisal\n1,a,-3\n", "2: the surprisal -3 is negative: log probabili"),
         ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
-        ("sentence_id,token,surprisal\n1,b,1\n", " no sentence 'a b' in this table"),
+        (
+            "sentence_id,token,surprisal\n1,b,1\n",
+            " no sentence 'a b' in this table: the most similar one has 'b' in",
+        ),
     ],
 )
 def test_other_tables_are_errors(table, content, message):

@@ -61,10 +61,10 @@ def refused(path, *command):
     [
         ("out", "sample --model parser s.txt --untagged -o out"),
         ("out", "parse --model parser s.txt -o out"),
-        ("out.trees", "surprisal --model generator s.txt -o table -o out.trees"),
+        ("out.trees", "surprisal --model english-generative s.txt -o table -o out.trees"),
         ("out", "score --model generator t.trees -o out"),
-        ("out", "perplexity --model generator t.oracle -o out"),
-        ("out", "suite agreement-pp --model generator -o out"),
+        ("out", "perplexity --model english-generative t.oracle -o out"),
+        ("out", "suite agreement-pp --model english-generative -o out"),
         ("out", "generate --model generator -o out"),
         ("out", "rerank a.props a.likelihoods -o out"),
         ("out.json", "tag t.trees --jackknife 2 -o out.json"),

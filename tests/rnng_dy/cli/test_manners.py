@@ -27,6 +27,7 @@ TEXT = {
     "--column",
     "--item",
     "--condition",
+    "--cut-labels",
     "--region",
     "--prediction",
     "--seeds",

@@ -184,7 +184,6 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
         (["--against", "props"], "props"),
         (["--against", "odd"], "odd: not the numbers of words of the 10 sentences of INPUT"),
         (["--scorer", "kneser-ney=test.gen.oracle"], "either"),
-        (["--order", "3"], "--order is for n-gram models"),
         (["--clusters", "odd"], "--clusters goes with --scorer kneser-ney"),
     ],
 )

@@ -127,7 +127,7 @@ def test_surprisals_of_the_written_words_of_lines(scorers):
     ],
 )
 def test_options_that_contradict_are_refused(folder, options, message):
-    for command in ("parse", "sample", "surprisal"):
+    for command in ("parse", "sample"):
         result = run(command, "--model", "parser", *options, "notes.txt", code=2)
         assert message in result.stderr
 

@@ -65,11 +65,8 @@ def test_only_sentences_with_errors_or_those_that_are_named():
 def test_gold_tags_decide_what_counts_in_both_trees(files):
     """The system took the full stop for a noun, which EVALB then keeps."""
     files(gold=[GOLD, GOLD], system=[GOLD, WORSE.replace("(. .)", "(NN .)")])
-    page = "--gold", "gold", "--format", "html"
     assert "2: not scored: Length unmatch" in show("system", "--gold", "gold").stdout
-    assert "F1 100.00 of 1 of the 2 sentences on this page" in show("system", *page).stdout
     assert "2: F1 80.00, " in show("system", "--gold", "gold", "--gold-tags").stdout
-    assert "F1 90.91 of the 2 sentences" in show("system", *page, "--gold-tags").stdout
     assert "--gold-tags needs --gold" in show("system", "--gold-tags", code=2).stderr
 
 
@@ -98,7 +95,7 @@ def test_drawings_go_to_a_file(style):
     if style == "svg":
         ET.fromstring(text)
     else:
-        assert "system against gold: F1 90.91 of 2 of the 3 sentences on this page" in text
+        assert "<p>3 sentences</p>" in text
 
 
 def test_several_drawings_are_made_at_once():

@@ -171,10 +171,9 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
     [
         (["--stimuli", "--text"], "--stimuli is without --text and --tagged"),
         (["--stimuli", "--untagged"], "--stimuli is without --text"),
-        (["--stimuli", "--merge"], "leave out --merge"),
-        (["--by-region"], "add --stimuli"),
+        (["--stimuli", "--merge"], "leave --stimuli out"),
         (["--column", "text"], "add --stimuli"),
-        (["--stimuli", "--by-region", "--end"], "leave out --end"),
+        (["--stimuli", "--by-region", "--end"], "regions of --stimuli, without --end"),
         (["--merge"], "--merge is for running text: add --text"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.cli import suite as module
+from rnng_dy.cli import word_scorers as module
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -71,7 +71,7 @@ def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
 
 
 def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
-    monkeypatch.setattr(module, "DEFAULT_MODEL", "lm")
+    monkeypatch.setattr(module, "DEFAULT", "lm")
     assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
 
 
@@ -201,7 +201,7 @@ def test_unknown_words_can_be_an_error_that_names_their_place(folder):
     [
         (["--model", "lm", "--model", "lm"], "two models have the same name"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
-        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'sentence_id'"),
+        (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from oracle.brackets import read_trees
 from rnng_dy import registry
-from rnng_dy.model_paths import written_files
 from rnng_dy.training import train as train_module
 from tests.commands import invoke
 
@@ -45,17 +44,6 @@ def test_trees_train_the_model_of_their_oracles_bit_for_bit(kind):
     train(kind, *given, *golds, *more, model="by-oracles")
     assert_same_bits("m", "by-oracles")
     assert sorted(path.name for path in Path().iterdir() if path.name[0] == ".") == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_files_of_a_trained_model_are_known_as_its_own(kind):
-    write("vectors.txt", "the 0.1 0.2", "a 0.3 0.4")
-    parts = ["--pos", "--pretrained", "vectors.txt"] if kind == "discriminative" else ["--open"]
-    train(kind, "--trees", "t.trees", "--dev-trees", "d.trees", *parts)
-    made = {str(path) for path in Path("m").rglob("*") if path.is_file()}
-    assert set(written_files("m")) == made
-    Path("m/mine.tsv").touch()
-    assert set(written_files("m")) == made
 
 
 def test_unk_is_as_the_oracle_command_has_it():

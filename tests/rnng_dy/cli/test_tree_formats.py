@@ -12,6 +12,7 @@ import pytest
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
 from rnng_dy import registry
+from rnng_dy.cli.job import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
@@ -124,8 +125,10 @@ def test_both_models_decide_with_a_generator():
 
 
 def test_each_of_two_models_is_loaded_once(monkeypatch):
-    loaded, load = [], registry.load
-    monkeypatch.setattr(registry, "load", lambda *given: loaded.append(given[0]) or load(*given))
+    loaded, load = [], ModelFolder.open
+    monkeypatch.setattr(
+        ModelFolder, "open", lambda place: loaded.append(place.folder) or load(place)
+    )
     parse("--samples", 2, "--generator", GENERATOR)
     assert sorted(map(str, loaded)) == sorted(map(str, (PARSER, GENERATOR)))
 
@@ -141,9 +144,9 @@ def test_a_generator_decides_beside_a_parser_only():
 def test_posteriors_are_shades_in_drawings_of_parse_and_show():
     options = ("--decode", "mbr", "--samples", 15)
     svg = parse(*options, "--format", "svg").stdout
-    assert 'class="doubt"' in svg and "words, probability 0." in svg
+    assert 'class="doubt"' in svg and ">probability 0." in svg
     page = parse(*options, "--format", "html").stdout
-    assert '<g class="doubt">' in page
+    assert '<rect class="doubt"' in page
     parse(*options, "-o", "parsed.jsonl")
     assert invoke("show", "parsed.jsonl", "--format", "svg").stdout == svg
     assert "doubt" not in parse("--format", "svg").stdout.partition("</style>")[2]

@@ -16,7 +16,6 @@ from rnng_dy.cli.paths import write_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import section
 from rnng_dy.drawing.surprisal_page import surprisal_page
-from rnng_dy.drawing.tree_page import tree_page
 from rnng_dy.evaluation.records import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA
@@ -79,7 +78,8 @@ def surprisals(text):
 def drawn_trees(text):
     brackets = f"(S (X{text.translate(str.maketrans('() ', '[]_'))} a))"
     tree = ScoredTree(brackets.replace("\n", ""), None)
-    return tree_page([section(1, [tree]), section(2, [])], text, text)
+    found = [section(1, [tree]), section(2, [])]
+    return pages.parts("trees.html", sections=found, title=text, description=text)
 
 
 @pytest.mark.parametrize("text", ATTACKS)

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import escape
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.drawing.surprisal_page import HEIGHT, TOP, surprisal_page
+from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import Analysis, WordRecord
 
 
@@ -42,6 +42,7 @@ def sentence(verb):
     ]
 
 
+HEIGHT, TOP = 130, 20
 ODD = ["<script>alert(1)</script>", "\"q\" & 'r'", "-LRB-", "中文", "caf\udce9", "</li>", "a b\tc"]
 PAIR = [sentence("sat"), sentence("(sings)")]
 
@@ -78,7 +79,7 @@ def test_nothing_is_fetched_and_all_text_is_escaped():
 
 def bars(text):
     return re.findall(
-        r'<rect class="(\w+)" x="[\d.]+" y="([\d.]+)" width="24" height="([\d.]+)"', text
+        r'<rect class="(\w+)" x="50%" y="([\d.]+)" width="24" height="([\d.]+)"', text
     )
 
 
@@ -98,18 +99,17 @@ def test_bars_share_one_scale_and_infinite_ones_are_pale():
     # each bar stands on the one below
     assert first[1][1] + first[1][2] == pytest.approx(first[0][1], abs=0.11)
     assert text.count(">∞</text>") == 2
-    assert "1: 3 words (1 unknown), ∞ bits" in text
+    assert "1: ∞ bits" in text
 
 
 def test_a_tooltip_has_the_numbers():
     text = page(PAIR[:1], "", "")
     titles = [unescape(title) for title in re.findall(r'title="(.*?)"', text, re.DOTALL)]
     assert titles[:3] == [
-        "2.50 bits\n0.50 syntactic + 2.00 lexical\nbest analysis: 0.40 + 1.90\n"
-        "entropy 0.00 bits (+0.00)\nopen constituents: 2\n3 rounds, 20 actions",
-        "10.00 bits\n1.00 syntactic + 9.00 lexical\nentropy 0.84 bits (+0.84)\n"
-        "open constituents: 2",
-        "23.00 ± 0.25 bits\nopen constituents: 2",
+        "surprisal 2.50\nsyntactic 0.50\nlexical 2.00\nbest syntactic 0.40\nbest lexical 1.90\n"
+        "rounds 3\nactions 20\nentropy 0.00\nentropy delta 0.00\nopen 2",
+        "surprisal 10.00\nsyntactic 1.00\nlexical 9.00\nentropy 0.84\nentropy delta 0.84\nopen 2",
+        "surprisal 23.00\nstandard error 0.25\nopen 2",
     ]
 
 
@@ -133,8 +133,6 @@ def test_the_film_says_what_dies_when_and_what_it_had():
         ["73 %, 100 % at the end", "27 %, dies at “&lt;/s&gt;”"],
         ["100 %, 100 % at the end"],
     ]
-    assert "1 of 2 partial trees died here; they had 27 %" in found["1.3"]
-    assert "died here" not in found["1.2"]
     assert found["1.2"].count('class="dies"') == 1
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from oracle.brackets import parse_line
 from oracle.parsed import ScoredTree
+from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import compared, section
-from rnng_dy.drawing.tree_page import tree_page
 
 from ...conftest import browse
 
@@ -30,23 +30,23 @@ def sections(*systems):
     ]
 
 
-def write(path, found):
-    path.write_text("".join(tree_page(found, "Trees of <x>", "a & b")), encoding="utf-8")
+def page(found):
+    return "".join(parts("trees.html", sections=found, title="Trees of <x>", description="a & b"))
 
 
 def test_a_sentence_has_its_score_and_gold_first():
-    text = "".join(tree_page(sections(GOLD, WORSE), "", ""))
+    text = page(sections(GOLD, WORSE))
     assert '<section id="s1" data-errors="0" data-f1="100.00">' in text
     assert '<section id="s2" data-errors="1" data-f1="80.00">' in text
     assert "F1 80.00, 0 wrong, 1 missed" in text
     assert re.findall("<figcaption>(.*?)</figcaption>", text) == ["gold", "system"]
-    [wrong] = re.findall('<g class="wrong">(.*?)</g>', text)
-    assert ">VP<" in wrong
+    [wrong] = re.findall('<text class="wrong"[^>]*>([^<]*)<', text)
+    assert wrong == "VP"
 
 
 @pytest.mark.parametrize("found", [[], [section(1, [])], [section(1, [ScoredTree("(S a)", None)])]])
 def test_there_may_be_little_to_show(found):
-    assert '<form id="tools"' not in "".join(tree_page(found, "", ""))
+    assert '<form id="tools"' not in page(found)
 
 
 FRAME = """<body><iframe id="f" src="{page}" style="width:{width}px;height:900px;border:0"></iframe>
@@ -70,7 +70,7 @@ FRAME = """<body><iframe id="f" src="{page}" style="width:{width}px;height:900px
 def in_browser(chromium, folder, found, script, width=1200):
     """What a script in a page around the page has put into `seen`."""
     path, frame = folder / "page.html", folder / "frame.html"
-    write(path, found)
+    path.write_text(page(found), encoding="utf-8")
     frame.write_text(FRAME.format(page=path.as_uri(), script=script, width=width), encoding="utf-8")
     options = "--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom"
     # on a busy machine the browser's time may be over before the page is there

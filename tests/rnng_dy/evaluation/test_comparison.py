@@ -60,9 +60,8 @@ def test_the_command_compares_what_every_system_has_and_says_what_is_left_out(tm
     assert "F1 of all less few: +0.00 (95 %: " in result.stdout
     assert "Not scored of few (1 of 3):\n  sentence 1: skipped" in result.stdout
     found = json.loads(run(gold, few, every, "--format", "json").stdout)
-    assert found["systems"]["few"]["unscorable"][0]["sentence"] == 1
-    assert found["systems"]["all"]["all"]["valid"] == 3
-    assert found["systems"]["all"]["common"]["valid"] == 2
+    assert found["not_scored"]["few"][0]["sentence"] == 1
+    assert found["figures"]["all"]["valid"] == 2
     [none] = write(tmp_path, none=["()", "()", "()"])
     result = run(gold, none, every)
     assert result.exit_code == 2
@@ -99,7 +98,6 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
     [
         ([], "Missing argument"),
         (["gold", "gold"], "the same file twice"),
-        (["-", "-"], "only one of the files can be standard input"),
         (["gold", "./gold", "--format", "evalb"], "the listing of EVALB is of one system"),
     ],
 )

@@ -162,24 +162,24 @@ def corpus():
 
 def test_corpus_scores_sum_over_the_scored_sentences():
     scores = score(*corpus())
-    assert (scores.sentences, scores.errors, scores.skipped, scores.valid) == (4, 1, 1, 2)
     assert scores.recall == scores.precision == scores.f1 == 80.0
-    assert scores.complete_match == 50.0
-    assert scores.average_crossing == 0.5
-    assert scores.no_crossing == 50.0
-    assert scores.two_or_less_crossing == 100.0
-    assert scores.tagging_accuracy == 100.0
+    assert scores.figures() == {
+        **{"sentences": 4, "errors": 1, "skipped": 1, "valid": 2},
+        **{"recall": 80.0, "precision": 80.0, "f1": 80.0, "complete_match": 50.0},
+        **{"average_crossing": 0.5, "no_crossing": 50.0, "two_or_less_crossing": 100.0},
+        "tagging_accuracy": 100.0,
+    }
     assert [number for number, _ in scores.unscorable] == [2, 3]
 
 
 def test_scores_up_to_a_length():
     scores = score(*corpus()).up_to(3)
-    assert (scores.sentences, scores.valid, scores.recall) == (3, 1, 50.0)
+    assert (len(scores.per_sentence), scores.valid, scores.recall) == (3, 1, 50.0)
 
 
 def test_nothing_to_score_gives_zeros():
     scores = score([tree("")], [tree("")])
-    assert scores.f1 == scores.complete_match == scores.average_crossing == 0.0
+    assert set(scores.figures().values()) == {0, 1}
     listing = format_evalb(scores)
     assert "Bracketing FMeasure       =   -nan\n" in listing
     assert "\n      0     0     0.00\n=== Summary ===\n" in listing

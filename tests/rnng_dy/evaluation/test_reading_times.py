@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -207,11 +208,42 @@ def test_words_must_be_equal_and_differences_have_places():
     assert counts["no surprisal of the word or a word before it"] == 1
 
 
+def test_words_may_be_equal_by_their_letters_alone():
+    change("good.tsv", "\n1\t3\t", "\n1\t3\t“X,")
+    times = read_times("times.csv")
+    [word] = [w for w in times.words if w.line == times.words[2].line]
+    times = replace(
+        times, words=[w._replace(text="x" + w.text) if w == word else w for w in times.words]
+    )
+    rows = read_surprisals("good.tsv")
+    assert align(times, rows, "good.tsv", by_letters=True)[1] == []
+    assert len(align(times, rows, "good.tsv")[1]) == 1
+
+
+def test_a_missing_time_leaves_the_word_and_numbers_have_points_or_commas():
+    whole = read_times("times.csv")
+    header, first, second, *rows = lines_of("times.csv")
+    cells = [line.split(",") for line in (first, second)]
+    cells[0][3] = "NA"
+    cells[1][3] = f'"{float(cells[1][3]):.1f}"'.replace(".", ",")
+    write("times.csv", [header, *map(",".join, cells), *rows])
+    times = read_times("times.csv")
+    assert times.missing == 1 and times.words == whole.words
+    assert times.times == pytest.approx(whole.times[1:], abs=0.06)
+
+
+def test_log_probabilities_are_no_surprisals():
+    header, *rows = lines_of("good.tsv")
+    write("good.tsv", [header, *("\t-".join(row.rsplit("\t", 1)) for row in rows)])
+    with pytest.raises(InputError, match=r"good.tsv:\d+: .* log probabilities need the other sign"):
+        read_surprisals("good.tsv")
+
+
 def test_long_texts_are_aligned_around_their_differences():
     """Words left out, added and changed, a long gap, and another end: all others find their row."""
     times = read_times("times.csv")
     words = [w._replace(text=f"{w.text}{i % 17}") for i, w in enumerate(times.words * 40)]
-    times = Times("times", words, np.zeros(0), np.zeros(0, int), [])
+    times = Times("times", words, np.zeros(0), np.zeros(0, int), [], 0)
     rows = [SurprisalRow(w.text, 1.0, True, False, False, i) for i, w in enumerate(words)]
     read = [*rows[:100], *rows[101:300], rows[5], *rows[300:500], *rows[800:-1]]
     found, reports = align(times, read, "table")

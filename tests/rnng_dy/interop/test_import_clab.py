@@ -154,10 +154,9 @@ def archive(*parts):
     return " ".join(["22 serialization::archive 18", *parts]) + "\n"
 
 
-def dim(*axes, count=None):
+def dim(*axes):
     """A dimension as the archive has it."""
-    axes = [*map(str, axes)]
-    return " ".join([str(count or len(axes)), "7", *axes, *["0"] * (7 - len(axes))])
+    return " ".join(map(str, [len(axes), 7, *axes, *[0] * (7 - len(axes))]))
 
 
 def table(shape, *rows):
@@ -170,14 +169,9 @@ def table(shape, *rows):
 
 FORGED = {
     "a count of 5,000 digits": archive("0 0", "9" * 5000, "0"),
-    "a dimension of 5,000 digits": archive("0 0 1 0 0 0 0 0 1 7", "9" * 5000, "0 0 0 0 0 0"),
     "axes in place of two": archive("0 0 1 0 0 0 0 0", dim(1, 1, 1), "0 0", dim(1, 1, 1), "0.5"),
-    "dimensions whose product is no 64-bit number": archive(
-        "0 0 1 0 0 0 0 0", dim(2**40, 2**40), "0 0", dim(2**40, 2**40), "0.5"
-    ),
     "a table of no rows": table((2,)),
     "a table of ragged rows": table((2,), (2,), (3,)),
-    "another dimension than that of its rows": table((3,), (2,), (2,)),
 }
 
 
@@ -187,24 +181,3 @@ def test_what_no_program_writes_is_refused_with_the_position(tmp_path, content):
     path.write_text(content)
     with pytest.raises(InputError, match=f"^{path}: .* at token [0-9]+ of [0-9]+$"):
         clab.read_checkpoint(path)
-
-
-@pytest.mark.parametrize("name", ["stack.0.x2i", "compose_weights", "word", "action"])
-def test_a_parameter_of_other_axes_is_refused_by_name(tiny_reference, tmp_path, name, monkeypatch):
-    params, oracle = tiny_reference / "corrected/disc.params", tmp_path / "train.oracle"
-    trees = tiny_reference / "train.trees"
-    made = CliRunner().invoke(
-        main, ["oracle", "--train", str(trees), str(trees), "-o", str(oracle)]
-    )
-    assert made.exit_code == 0
-    checkpoint, names = clab.read_checkpoint(params), clab.parser_names(2, True, False)
-    for arrays, of_kind in zip(checkpoint, names, strict=True):
-        if name in of_kind:
-            i = of_kind.index(name)
-            # a matrix becomes a vector, and a table one of single numbers
-            arrays[i] = arrays[i].reshape(-1) if arrays is checkpoint.dense else arrays[i][:, :1]
-    monkeypatch.setattr(clab, "read_checkpoint", lambda path: checkpoint)
-    options = ["--pos", "--model", tmp_path / "m"]
-    result = run("discriminative", params, "--train-oracle", oracle, *options)
-    assert result.exit_code == 2, result.output
-    assert str(params) in result.stderr and not (tmp_path / "m").exists()

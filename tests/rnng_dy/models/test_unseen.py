@@ -44,10 +44,11 @@ def test_a_class_stays_a_class_unless_the_rules_have_none(generator):
     assert single.unkify(["the", "zork", "UNK-CAPS-NUM"]) == ["the", "UNK", "UNK"]
 
 
-def test_all_unseen_symbols_are_named(generator):
+@pytest.mark.parametrize(("word", "unseen"), [("UNK-NEVER", "UNK-NEVER"), ("the", "QQ")])
+def test_unseen_symbols_are_named(generator, word, unseen):
     with pytest.raises(UnseenSymbolError) as error:
-        generator.encode(["UNK-NEVER", "the"], ["NT(QQ)", "SHIFT", "SHIFT", "REDUCE"])
-    assert error.value.symbols == ("UNK-NEVER", "QQ")
+        generator.encode([word, "the"], ["NT(QQ)", "SHIFT", "SHIFT", "REDUCE"])
+    assert error.value.symbols == (unseen,)
 
 
 def test_trees_of_the_api_have_the_probability_they_were_drawn_with(parser, generator):

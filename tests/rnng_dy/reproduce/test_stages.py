@@ -28,7 +28,7 @@ def test_a_system_has_the_papers_commands():
     assert found[-6:] == OF_A_SYSTEM.splitlines()
     sections = "prepare --from nltk --sections 180-199 --skip-preterminals -o test.trees"
     assert f"trees test: {sections}" in found
-    order = "--scorer kneser-ney=train.gen.oracle --clusters clusters.paths --order 5"
+    order = "--scorer kneser-ney:5=train.gen.oracle --clusters clusters.paths"
     assert any(order in command for command in found)
 
 

@@ -107,21 +107,6 @@ def test_surprisal_and_its_shares(model, ids, prefixes, records):
         assert record.lexical == near(bits(log_probs(after)) - bits(actions_alone))
 
 
-def test_with_sum_all_a_derivation_that_is_dropped_counts_at_the_next_word(model, ids, prefixes):
-    options = SearchOptions(
-        beam=10**6, fast_track=0, word_beam=2, like_reference=True, sum_all=True
-    )
-    [found] = measure(model, [SENTENCE], options)
-    kept, before = {()}, [0.0]
-    for derivations, record in zip(prefixes[1:], found.records, strict=True):
-        reached = [(actions, p) for actions, p in derivations if begun(actions) in kept]
-        actions_alone = without_word(model, ids, reached)
-        assert record.syntactic == near(bits(actions_alone) - bits(before))
-        assert record.lexical == near(bits(log_probs(reached)) - bits(actions_alone))
-        assert record.surprisal == near(record.syntactic + record.lexical)
-        kept, before = {actions for actions, _ in reached[:2]}, log_probs(reached)
-
-
 def test_shares_in_the_best_partial_tree(model, ids, prefixes, records):
     for (before, after), record in zip(pairwise(prefixes), records, strict=True):
         best, score = after[0]

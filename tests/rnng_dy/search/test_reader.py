@@ -18,7 +18,7 @@ BEAM = SearchOptions(beam=12, fast_track=2, word_beam=4)
 OPTIONS = {
     "beam": BEAM,
     "next word": replace(BEAM, next_word=True),
-    "reference": replace(BEAM, like_reference=True, sum_all=True),
+    "reference": replace(BEAM, like_reference=True),
     "particles": SearchOptions(search="particles", particles=10, runs=2, seed=4),
     "variable": SearchOptions(search="variable", particles=40),
 }

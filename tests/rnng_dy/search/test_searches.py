@@ -227,7 +227,6 @@ def test_long_sentences_have_no_underflow(model):
     [
         SearchOptions(beam=0),
         SearchOptions(fast_track=-1),
-        SearchOptions(sum_all=True),
         SearchOptions("particles", particles=0),
         SearchOptions("particles", threshold=2),
         SearchOptions("variable", particles=0),

@@ -16,7 +16,6 @@ from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve import Limits
 from rnng_dy.sizes import LanguageModelSizes
 
-from ..conftest import make_parser
 from .conftest import client_of, needs_serve
 
 pytestmark = needs_serve
@@ -58,15 +57,10 @@ def test_given_tags_are_read(client):
 
 def test_samples_give_the_probabilities_of_brackets(client):
     [sentence] = posted(client, "parse", text="The cat sat.", samples=50)["sentences"]
-    posterior = sentence["posterior"]
-    shares = {}
-    for b in posterior["brackets"]:
-        # a second S over the same words is less probable
-        shares.setdefault((b["label"], b["start"], b["end"]), b["probability"])
-    assert all(0 < p <= 1 + 1e-9 for p in shares.values())
-    # S, NP and VP of the greedy tree
-    expected = [shares["S", 0, 4], shares["NP", 0, 2], shares["VP", 2, 3]]
-    assert sentence["trees"][0]["posteriors"] == pytest.approx(expected)
+    posterior, [best] = sentence["posterior"], sentence["trees"]
+    for tree in (best, posterior):
+        # S, NP and VP
+        assert len(tree["posteriors"]) == 3 and all(0 < p <= 1 + 1e-9 for p in tree["posteriors"])
     assert posterior["entropy"] >= 0
     assert nltk.Tree.fromstring(posterior["tree"]).leaves() == WORDS
 
@@ -98,13 +92,6 @@ def test_models_are_listed(client):
     found = client.get("/api/models").json()["models"]
     assert [model["name"] for model in found] == ["english", "english-generative"]
     assert found[0]["about"]["terms"]["licence"] == "CC BY 4.0"
-
-
-def test_a_model_with_attention_has_weights(sentences):
-    tokens = [[list(pair) for pair in zip(sentences[0].tokens, sentences[0].tags, strict=True)]]
-    with client_of({"gated": make_parser(sentences, "gated-attention")}) as client:
-        [tree] = posted(client, "parse", sentences=tokens)["sentences"][0]["trees"]
-    assert all(sum(weights) == pytest.approx(1, abs=1e-4) for weights in tree["weights"])
 
 
 def test_a_model_without_trees_has_surprisals_alone(models):

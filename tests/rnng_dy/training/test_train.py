@@ -9,7 +9,6 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import nltk
 import numpy as np
@@ -230,11 +229,3 @@ def test_training_in_a_thread_is_no_matter_of_signals():
         job = pool.submit(rnng_dy.train, "lstm-lm", "t.trees", hold_out=0.2, folder="m", **SMALL)
         assert job.result().updates > 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_worker_of_a_pool_is_refused_processes_before_there_is_a_folder(monkeypatch):
-    monkeypatch.setattr("multiprocessing.current_process", lambda: SimpleNamespace(daemon=True))
-    with pytest.raises(RnngError, match="cannot start others: use --jobs 1 there"):
-        # the preset has two processes
-        rnng_dy.train("lstm-lm", "t.trees", "d.trees", folder="m", preset="quick", **SMALL)
-    assert not Path("m").exists()
