@@ -154,7 +154,7 @@ def _read(
             say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         return list(chain.from_iterable(texts)), rows
-    sentences = list(source.read(lambda: model.segmenter, warn))
+    sentences = list(source.read(model))
     return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
