@@ -19,7 +19,7 @@ from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import device_option, resume_option
 from rnng_dy.cli.paths import PathName, write_output
-from rnng_dy.model_paths import ABOUT, Folder, model_files
+from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, fitting
 from rnng_dy.process import keep_from_collection, limit_memory, tidy
 from rnng_dy.results import Lines, Results, content_hash, input_hash, results
@@ -196,12 +196,14 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     return model
 
 
-def job_options(*more: Callable, jobs: str = "Number of processes."):
-    """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
+def job_options(*more: Callable):
+    """Return a decorator that adds options on where to work and `more`, as `job`."""
     return together(
         "job",
         Job,
-        click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help=jobs),
+        click.option(
+            "--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes."
+        ),
         click.option(
             "--scheduler",
             type=PathName("address", "file", ["tcp://"]),

@@ -13,12 +13,11 @@ from typing import Any
 
 from oracle.blocks import OracleSentence
 from oracle.files import finite
-from rnng_dy import engine, model_card
+from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.model import Model
-from rnng_dy.model_card import About, Value
-from rnng_dy.model_paths import PARAMETERS, located
+from rnng_dy.model_folder import PARAMETERS, About, Value, located
 from rnng_dy.training.presets import Settings
 
 OF_RECORD = {"event", "score", "is_best", "best"}
@@ -55,8 +54,8 @@ def about_continued(base: Model, folder: str | Path) -> About:
         "origin": {
             "model": str(folder),
             "sha256": hashlib.sha256(parameters).hexdigest(),
-            "trained_on": model_card.trained_on(about),
-            "score": model_card.best_score(about),
+            "trained_on": model_folder.trained_on(about),
+            "score": model_folder.best_score(about),
         }
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy.reproduce.systems import System, parse
+from rnng_dy.reproduce.systems import parse
 
 
 def test_a_name_is_as_short_as_can_be():
@@ -13,7 +13,7 @@ def test_a_name_is_as_short_as_can_be():
         ("corrected", "corrected"),
         ("corrected/full", "corrected"),
         ("corrected/full/top-down", "corrected"),
-        ("buggy/no-terms", "buggy/no-buffer"),
+        ("buggy/no-terms", "buggy/no-terms"),
         ("corrected/in-order", "corrected/in-order"),
         ("gated-attention/stack/in-order", "gated-attention/stack/in-order"),
     ):
@@ -42,14 +42,14 @@ def test_another_name_is_refused_with_those_that_there_are(name):
     said = str(refused.value)
     assert said.startswith(f"no system is called {name!r}: ")
     assert "corrected, buggy, " in said
-    assert "full, stack, no-stack, no-history, no-buffer, history, no-terms; " in said
+    assert "full, stack, no-stack, no-history, no-terms, history; " in said
     assert "top-down, " in said
 
 
-def test_options_are_those_of_each_model_and_no_defaults():
-    assert System("buggy").options("discriminative") == "--composition buggy"
-    without_words = parse("gated-attention/no-terms")
-    for kind, state in (("discriminative", "no-buffer"), ("generative", "no-terms")):
-        assert without_words.options(kind) == f"--composition gated-attention --state {state}"
-    other = System("corrected", transitions="in-order").options("generative")
-    assert other == "--composition corrected --transitions in-order"
+def test_options_are_no_defaults():
+    for name, more in (
+        ("buggy", ""),
+        ("buggy/no-terms", " --state no-terms"),
+        ("buggy/in-order", " --transitions in-order"),
+    ):
+        assert parse(name).options == f"--composition buggy{more}"
