@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oracle.transitions import TransitionSystem
+from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, with_spellings
-from rnng_dy.evaluation.word_tables import TokenRows, best_tree, header, json_line, line
+from rnng_dy.evaluation.word_tables import TokenRows, WordRows, best_tree, header, json_line, line
 
 FORMS = {
     ".tsv": "a table",
@@ -16,6 +17,7 @@ FORMS = {
     ".jsonl": "measures and partial trees",
     ".trees": "the best complete trees",
     ".html": "a page",
+    ".svg": "with --stimuli, a curve per item and condition",
 }
 """What files with each ending hold."""
 
@@ -43,10 +45,11 @@ class WordWriter(NamedTuple):
             return (f"{best_tree(measured, self.transitions)}\n" for measured in sentences)
         words = (self._words(*item) for item in enumerate(sentences, 1))
         if self.form == ".html":
-            names = self.rows.names
-            return surprisal_page(
-                list(words), "Surprisal", self.description, self.transitions, names
-            )
+            found, names, system = list(words), self.rows.names, self.transitions
+            drawn = self._figure(found) if item_figures.is_there() else ""
+            return surprisal_page(found, "Surprisal", self.description, system, names, drawn)
+        if self.form == ".svg":
+            return iter([self._figure(list(words))])
         lines = self._json(words) if self.form == ".jsonl" else self._table(words)
         return (f"{text}\n" for text in lines)
 
@@ -59,6 +62,13 @@ class WordWriter(NamedTuple):
         yield header(self.columns, self.form[1:], self.rows.place)
         for row in self.rows.of(sentences):
             yield line(row, self.columns, self.form[1:])
+
+    def _figure(self, words: Sequence[Sequence[WordRecord]]) -> str:
+        """Return the figure of stimuli, which is empty for other input."""
+        if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
+            return ""
+        without_ends = [[record for record in of if record.token is not None] for of in words]
+        return item_figures.figure(item_figures.curves(self.rows, without_ends))
 
     def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
         records = measured.records

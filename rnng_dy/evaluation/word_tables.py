@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from oracle.brackets import format_tree
 from oracle.errors import InputError
@@ -75,7 +75,7 @@ class WordRows(TokenRows):
 
         Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure.
         """
-        self._texts, self._stimuli = texts, stimuli
+        self.texts, self.stimuli = texts, stimuli
         # each sentence with the index of its text and its place there, from 1
         self._sentences = [
             (sentence, text, place)
@@ -96,30 +96,32 @@ class WordRows(TokenRows):
 
     def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Row]:
         """See `TokenRows`."""
+        return chain.from_iterable(self.by_text(sentences))
+
+    def by_text(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Iterator[Row]]:
+        """Yield the rows of each text; `sentences` are the records of the sentences of all texts."""
         numbered = enumerate(sentences, 1)
-        for text, of_text in enumerate(self._texts):
+        for text, of_text in enumerate(self.texts):
             found = zip(of_text, islice(numbered, len(of_text)), strict=True)
-            yield from self._of_text(
-                text,
-                [
-                    (number, records, word)
-                    for sentence, (number, records) in found
-                    for word in (merged(sentence, records) if sentence.tokens else [])
-                ],
-            )
+            words = [
+                (number, records, word)
+                for sentence, (number, records) in found
+                for word in (merged(sentence, records) if sentence.tokens else [])
+            ]
+            yield self._of_text(text, words)
 
     def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
         """Yield the rows of a text from its words."""
         for i, (number, _, word) in enumerate(words, 1):
             place = (str(i), *(map(str, word.span) if word.span else ("", "")))
-            cells = self._carried(number, word.span) if self._stimuli else ()
+            cells = self._carried(number, word.span) if self.stimuli else ()
             yield (*cells, *place, *token_cells(number, word.token_ids, word)), word
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
         """See `TokenRows`."""
-        if self._stimuli is None:
+        if self.stimuli is None:
             return ()
-        names = (*self._stimuli.columns, *self._part, REGION)
+        names = (*self.stimuli.columns, *self._part, REGION)
         spans = [*self._sentences[number - 1][0].spans, None][:tokens]
         return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
 
@@ -127,7 +129,7 @@ class WordRows(TokenRows):
         """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
         _, text, place = self._sentences[number - 1]
         part = [str(place)] * len(self._part)
-        stimulus = self._stimuli.texts[text]
+        stimulus = self.stimuli.texts[text]
         if span is None:
             return (*stimulus.regions[-1].cells, *part, "")
         region = stimulus.regions[stimulus.region_at(span[0])]
@@ -142,7 +144,7 @@ class RegionRows(WordRows):
 
     def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
         """See `WordRows`. A region without words has the sum 0 and the number of the text's last sentence."""
-        stimulus = self._stimuli.texts[text]
+        stimulus = self.stimuli.texts[text]
         by_region: list[list[_NumberedWord]] = [[] for _ in stimulus.regions]
         for of_word in words:
             by_region[stimulus.region_at(of_word[2].span[0])].append(of_word)
