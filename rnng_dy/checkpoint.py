@@ -191,10 +191,8 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
         raise RnngError(_no_model(place))
     with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT:
+        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
             raise ValueError("no model folder of rnng_dy")
-        if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
-            raise ValueError("kind is no name, or sizes are no object")
     if config["version"] != VERSION:
         raise RnngError(
             f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "

@@ -7,9 +7,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from oracle.transitions import TransitionSystem
+from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, with_spellings
-from rnng_dy.evaluation.word_tables import TokenRows, best_tree, header, json_line, line
+from rnng_dy.evaluation.word_tables import TokenRows, WordRows, best_tree, header, json_line, line
 
 FORMS = {
     ".tsv": "a table",
@@ -17,6 +18,7 @@ FORMS = {
     ".jsonl": "measures and partial trees",
     ".trees": "the best complete trees",
     ".html": "a page",
+    ".svg": "with --stimuli, a curve per item and condition",
 }
 """What files with each ending hold."""
 
@@ -60,10 +62,20 @@ class WordWriter(NamedTuple):
         numbered = enumerate(sentences, 1)
         if self.form == ".html":
             words = [self._words(*item) for item in numbered]
-            names = self.rows.names
-            return surprisal_page(words, "Surprisal", self.description, self.transitions, names)
+            names, system = self.rows.names, self.transitions
+            drawn = self._figure(words) if item_figures.is_there() else ""
+            return surprisal_page(words, "Surprisal", self.description, system, names, drawn)
+        if self.form == ".svg":
+            return iter([self._figure([self._words(*item) for item in numbered])])
         lines = chain.from_iterable(self.lines(*item) for item in numbered)
         return (f"{text}\n" for text in chain(self.first(), lines))
+
+    def _figure(self, words: Sequence[Sequence[WordRecord]]) -> str:
+        """Return the figure of stimuli, which is empty for other input."""
+        if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
+            return ""
+        without_ends = [[record for record in of if record.token is not None] for of in words]
+        return item_figures.figure(item_figures.curves(self.rows, without_ends))
 
     def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
         records = measured.records

@@ -72,7 +72,7 @@ class WordRows(TokenRows):
 
         Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure.
         """
-        self._stimuli = stimuli
+        self.texts, self.stimuli = texts, stimuli
         self._sentences = [
             (sentence, text, place)
             for text, sentences in enumerate(texts)
@@ -99,14 +99,14 @@ class WordRows(TokenRows):
         before = sum(len(self._merged(n, of)) for n, of in read.items() if n < number)
         for i, word in enumerate(self._merged(number, records), before + 1):
             place = (str(i), *(map(str, word.span) if word.span else ("", "")))
-            cells = self._carried(number, word.span) if self._stimuli else ()
+            cells = self._carried(number, word.span) if self.stimuli else ()
             yield (*cells, *place, *token_cells(number, word.token_ids, word)), word
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
         """See `TokenRows`."""
-        if self._stimuli is None:
+        if self.stimuli is None:
             return ()
-        names = (*self._stimuli.columns, *self._part, REGION)
+        names = (*self.stimuli.columns, *self._part, REGION)
         spans = [*self._sentences[number - 1][0].spans, None][:tokens]
         return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
 
@@ -126,7 +126,7 @@ class WordRows(TokenRows):
         """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
         _, text, place = self._sentences[number - 1]
         part = [str(place)] * len(self._part)
-        stimulus = self._stimuli.texts[text]
+        stimulus = self.stimuli.texts[text]
         if span is None:
             return (*stimulus.regions[-1].cells, *part, "")
         region = stimulus.regions[stimulus.region_at(span[0])]
@@ -151,7 +151,7 @@ class RegionRows(WordRows):
         for n, of in read.items():
             words += [(n, len(tokens), word) for word in self._merged(n, of)]
             tokens += of
-        stimulus = self._stimuli.texts[text]
+        stimulus = self.stimuli.texts[text]
         by_region = {
             i: list(of) for i, of in groupby(words, lambda w: stimulus.region_at(w[2].span[0]))
         }

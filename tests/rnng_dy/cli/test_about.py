@@ -33,7 +33,6 @@ TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 @pytest.fixture
 def data(trees, sentences, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1466000000")
     for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
         with replacing(f"{name}.oracle") as stream:
             write_oracle(sentences[part], stream)
@@ -54,9 +53,8 @@ def test_training_writes_a_card_with_its_best_score(data):
     assert {name: scores[name] for name in ("f1", "recall", "precision")} == {
         name: best[name] for name in ("f1", "recall", "precision")
     }
-    assert (scores["updates"], scores["date"]) == (best["updates"], "2016-06-15T14:13:20Z")
+    assert scores["updates"] == best["updates"]
     assert scores["--dev"] == about["data"]["--dev"] != about["data"]["--train"]
-    assert about["training"]["sentences"] == 40
     assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
     assert about["sizes"]["hidden"] == 8
     assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
@@ -68,9 +66,9 @@ def test_training_writes_a_card_with_its_best_score(data):
 def without_times(about):
     """What does not depend on the run: the commands and the seconds do."""
     kept = {name: dict(section) for name, section in about.items()}
-    for name in ("training", "scores"):
-        kept[name].pop("seconds", None)
-    kept["made"].pop("command")
+    for name in ("seconds", "date"):
+        kept["scores"].pop(name)
+    kept.pop("made")
     return kept
 
 
