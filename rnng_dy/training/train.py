@@ -157,10 +157,6 @@ def train(
                 raise RnngError(
                     f"{folder} exists: continue with --resume, or name another --model folder"
                 )
-            if resume and not resumes:
-                _log.warning(
-                    f"{folder} does not exist: nothing to resume, the training starts from the beginning"
-                )
 
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
