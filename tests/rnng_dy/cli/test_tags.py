@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
 from pathlib import Path
 
@@ -97,12 +97,6 @@ def test_trees_without_tags_are_tagged_one_by_one():
     assert "XX" not in result.stdout
 
 
-def test_empty_lines_and_processes_change_nothing_about_tags():
-    alone = run("-q parse --model own -", f"{WORDS}\n").stdout
-    among = run("-q parse --model own --jobs 2 -", f"{WORDS}\n\n{WORDS}\n").stdout
-    assert among == f"{alone}\n{alone}"
-
-
 @pytest.mark.parametrize(
     ("command", "text", "says"),
     [
@@ -129,41 +123,25 @@ def test_tags_that_cannot_be_had(command, text, says):
 # taggers that are made
 
 
-def test_training_with_tags_keeps_a_tagger_and_tells_its_accuracy():
+def log():
+    return [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
+
+
+def test_training_with_tags_keeps_a_tagger_that_the_log_tells_of():
     result = run(f"{TRAIN} --pos --seed 5")
     assert "training a POS tagger\n" in result.stderr
-    [accuracy] = re.findall(r"POS tagger: dev accuracy (\S+) % of 296 words", result.stderr)
-    assert 90 < float(accuracy) <= 100
+    first = log()[0]
+    assert (first["event"], first["sentences"], first["dev_words"]) == ("tagger", 0, 296)
+    assert 90 < first["accuracy"] <= 100
+    assert f"accuracy {first['accuracy']:.2f} % of 296 words" in result.stderr
     assert run("-q parse --model m -", WORDS).stdout.startswith("(")
-
-
-def test_going_on_keeps_the_tagger():
-    run(f"{TRAIN} --pos")
-    files = {p: p.read_bytes() for p in Path("m/tagger").iterdir()}
-    result = run(f"{TRAIN.replace('--epochs 1', '--epochs 2')} --pos --resume")
-    assert "tagger" not in result.stderr
-    assert {p: p.read_bytes() for p in Path("m/tagger").iterdir()} == files
 
 
 @pytest.mark.parametrize("options", ["", "--pos --no-tagger"])
 def test_training_may_do_without_a_tagger(options):
     run(f"{TRAIN} {options}")
     assert not Path("m/tagger").exists()
-
-
-def test_one_sentence_of_one_tag_is_enough():
-    Path("one.trees").write_text("(S (X it) (X rains))\n")
-    run("oracle --train one.trees one.trees -o one.oracle")
-    assert "accuracy 100.00 %" in run(f"{TRAIN.replace('30.', 'one.')} --pos").stderr
-    assert run("-q parse --model m -", "rains it often").stdout.count("(X ") == 3
-
-
-def test_nothing_is_trained_where_there_is_no_development_data():
-    Path("empty").write_text("")
-    refused = run(f"{TRAIN.replace('--dev 30.oracle', '--dev empty')} --pos", code=2)
-    assert "empty: " in refused.stderr
-    assert "tagger" not in refused.stderr
-    assert not Path("m").exists()
+    assert "tagger" not in [r["event"] for r in log()]
 
 
 def test_a_folder_is_given_the_tagger_that_training_would_have_made():
