@@ -97,12 +97,6 @@ def test_trees_without_tags_are_tagged_one_by_one():
     assert "XX" not in result.stdout
 
 
-def test_empty_lines_and_processes_change_nothing_about_tags():
-    alone = run("-q parse --model own -", f"{WORDS}\n").stdout
-    among = run("-q parse --model own --jobs 2 -", f"{WORDS}\n\n{WORDS}\n").stdout
-    assert among == f"{alone}\n{alone}"
-
-
 @pytest.mark.parametrize(
     ("command", "text", "says"),
     [
@@ -143,37 +137,11 @@ def test_training_with_tags_keeps_a_tagger_that_the_log_tells_of():
     assert run("-q parse --model m -", WORDS).stdout.startswith("(")
 
 
-def test_going_on_keeps_the_tagger_and_its_record():
-    run(f"{TRAIN} --pos")
-    records, files = log(), {p: p.read_bytes() for p in Path("m/tagger").iterdir()}
-    result = run(f"{TRAIN.replace('--epochs 1', '--epochs 2')} --pos --resume")
-    assert "tagger" not in result.stderr
-    assert log()[: len(records)] == records
-    assert [r["event"] for r in log()].count("tagger") == 1
-    assert {p: p.read_bytes() for p in Path("m/tagger").iterdir()} == files
-
-
 @pytest.mark.parametrize("options", ["", "--pos --no-tagger"])
 def test_training_may_do_without_a_tagger(options):
     run(f"{TRAIN} {options}")
     assert not Path("m/tagger").exists()
     assert "tagger" not in [r["event"] for r in log()]
-
-
-def test_one_sentence_of_one_tag_is_enough():
-    Path("one.trees").write_text("(S (X it) (X rains))\n")
-    run("oracle --train one.trees one.trees -o one.oracle")
-    run(f"{TRAIN.replace('30.', 'one.')} --pos")
-    assert log()[0]["accuracy"] == 100
-    assert run("-q parse --model m -", "rains it often").stdout.count("(X ") == 3
-
-
-def test_nothing_is_trained_where_there_is_no_development_data():
-    Path("empty").write_text("")
-    refused = run(f"{TRAIN.replace('--dev 30.oracle', '--dev empty')} --pos", code=2)
-    assert "empty: " in refused.stderr
-    assert "tagger" not in refused.stderr
-    assert not Path("m").exists()
 
 
 def test_a_folder_is_given_the_tagger_that_training_would_have_made():
