@@ -37,12 +37,8 @@ def curves(
     has_regions = any(len(text.regions) > 1 for text in texts)
     of = RegionRows(rows.texts, rows.stimuli) if has_regions else rows
     found: dict[str, dict[str, Curve]] = {}
-    number = 0
-    for text, of_text in zip(texts, rows.texts, strict=True):
-        records: list[WordRecord] = []
-        for _ in of_text:
-            number += 1
-            records += [record for _, record in of.of(number, sentences[number - 1])]
+    for text, of_text in zip(texts, of.by_text(sentences), strict=True):
+        records = [record for _, record in of_text]
         words = [record.token or "" for record in records]
         names = [region.name for region in text.regions] if has_regions else words
         labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]

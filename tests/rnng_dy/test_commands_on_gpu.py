@@ -133,7 +133,7 @@ from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 from scripts.gpu.numbers import model_of
 
-model, examples = model_of("discriminative", tiny=True)
+model, examples = model_of("discriminative", 8)
 graphs, loss = [], model.training_loss
 model.training_loss = lambda examples, dropout: graphs.append(len(examples)) or loss(examples, dropout)
 settings = replace(PRESETS["paper", "discriminative"], dropout=0.0)
