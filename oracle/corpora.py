@@ -87,7 +87,8 @@ class BracketedFiles(TreeReader):
             of_trees = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
             if not of_trees:
                 raise InputError(
-                    "this folder has no .mrg (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file", path
+                    "this folder has no .mrg or .parse (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file",
+                    path,
                 )
             files += of_trees
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
@@ -108,14 +109,14 @@ class BracketedFiles(TreeReader):
 
 
 class PennTreebank(BracketedFiles):
-    """Reader of PTB's parsed files; in a folder it reads all `.mrg` files.
+    """Reader of PTB's and OntoNotes' parsed files; in a folder it reads all `.mrg` and `.parse` files.
 
     `sections` are WSJ's: the first two digits in `wsj_NNnn`, or the folder's number.
     """
 
     name = "ptb"
     has_sections = True
-    files = re.compile(r"(?i).+\.mrg\Z")
+    files = re.compile(r"(?i).+\.(mrg|parse)\Z")
 
     @staticmethod
     def section(path: Path) -> int | None:

@@ -117,11 +117,13 @@ def clean(
     tree: nltk.Tree,
     is_left_out: Callable[[nltk.Tree], bool] = is_trace,
     word_of: Callable[[str], str] = str,
+    marks: str = "",
 ) -> nltk.Tree | None:
     """Return the tree without function tags, indices, traces, emptied constituents and outer wrapper.
 
     An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For other treebanks,
-    `is_left_out` selects the nodes to drop, and `word_of` turns a leaf into its word.
+    `is_left_out` selects the nodes to drop, `word_of` turns a leaf into its word, and a label ends before any of the
+    characters `marks`, unless it begins with it.
 
     >>> from oracle.brackets import parse_line
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
@@ -129,7 +131,8 @@ def clean(
     """
     if is_left_out(tree):
         return None
-    root = copied(tree, word_of, _base_label, is_left_out)
+    ends = re.compile(f"(?<=.)[{re.escape(marks)}]" if marks else "(?!)")
+    root = copied(tree, word_of, lambda label: _base_label(ends.split(label)[0]), is_left_out)
     while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
     if root.label() == "":

@@ -10,7 +10,6 @@ import importlib
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -203,22 +202,16 @@ class _LazyDynet(types.ModuleType):
 
 
 def _quietly_import(name: str) -> types.ModuleType:
-    """Import a module whose C++ start-up writes to standard error; show this output only for unexpected errors."""
+    """Import a module whose C++ start-up writes to standard error."""
     sys.stderr.flush()
-    saved = os.dup(2)
-    with tempfile.TemporaryFile() as log:
-        os.dup2(log.fileno(), 2)
-        try:
-            return importlib.import_module(name)
-        except (RuntimeError, ValueError, MemoryError):
-            raise
-        except BaseException:
-            log.seek(0)
-            os.write(saved, log.read())
-            raise
-        finally:
-            os.dup2(saved, 2)
-            os.close(saved)
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        return importlib.import_module(name)
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)
 
 
 if TYPE_CHECKING:

@@ -90,10 +90,9 @@ class Model:
 
     def __repr__(self) -> str:
         config = self.config()
-        parts = [f"{name} {config[name]}" for name in config if name not in checkpoint.GENERAL]
-        sizes = [f"{name} {size}" for name, size in config["sizes"].items()]
-        described = [", ".join(named) for named in (parts, sizes) if named]
-        described.append(f"{self.store.count():,} parameters")
+        parts = {name: of for name, of in config.items() if name not in checkpoint.GENERAL}
+        named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
+        described = [", ".join(named), f"{self.store.count():,} parameters"]
         is_new = self.updates == 0
         described += ["not trained"] if is_new else model_card.training_of(self.about or {})
         return f"<{type(self).__name__}: {'; '.join(described)}>"

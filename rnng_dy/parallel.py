@@ -108,7 +108,8 @@ class Workers:
             return
         waiting: deque[tuple[T, Future[Any]]] = deque()
         for batch in items:
-            with _without_ctrl_c():
+            # the main process ends the others
+            with blocked(signal.SIGINT):
                 task = self._executor.submit(_do, self._opening, function, batch)
             waiting.append((batch, task))
             if len(waiting) > AHEAD * self._workers():
@@ -271,9 +272,9 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C while a process may be started, which keeps it blocked: the main process ends the others."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def blocked(*signals: signal.Signals) -> Iterator[None]:
+    """Block signals while a process may be started, which keeps them blocked."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import click
 
-from clusters.corpus import FORMATS
 from clusters.files import write_clusters
 from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
@@ -27,12 +26,6 @@ from rnng_dy.settings import AT_LEAST_1
 )
 @click.option(
     "-o", "--output", type=OUTPUT, default="-", help="Clusters file; a report goes to FILE.json."
-)
-@click.option(
-    "--format",
-    "corpus_format",
-    type=click.Choice(FORMATS),
-    help="Format of CORPUS.  [default: guessed from its first line]",
 )
 @click.option(
     "--min-count",

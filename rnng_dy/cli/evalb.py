@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from oracle.errors import RnngError
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import gold_tags_option
-from rnng_dy.cli.paths import (
-    FILE,
-    PathName,
-    check_files,
-    outputs_option,
-    write_output,
-)
+from rnng_dy.cli.paths import FILE, PathName, check_files, outputs_option, write_output
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
@@ -35,20 +26,9 @@ from rnng_dy.evaluation.evalb_sentence import Status
     metavar="NAME|FILE",
     help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
 )
-@outputs_option(
-    {
-        ".txt": "a table",
-        ".evalb": "the listing of EVALB",
-        ".json": "all figures",
-    }
-)
-@click.option(
-    "--unlabelled",
-    is_flag=True,
-    help="Ignore labels: compare only the first and last words of brackets (LABELED 0).",
-)
+@outputs_option({".txt": "a table", ".evalb": "the listing of EVALB", ".json": "all figures"})
 @gold_tags_option
-def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
+def evalb(gold, systems, params, outputs, gold_tags) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
     Each file has one tree per line; - is standard input. Sentences that cannot be scored are reported and counted.
@@ -62,11 +42,9 @@ def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
     """
     if ".evalb" in outputs and len(systems) > 1:
         raise click.UsageError("the listing of EVALB is of one system")
-    rules = _rules(params)
-    if unlabelled:
-        rules = replace(rules, labelled=False)
     names = _names(systems)
     check_files(outputs.values())
+    rules = BUILT_IN.get(params) or Params.read(params)
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags), strict=True))
     for form, path in outputs.items():
         write_output(path, [report.format_scores(scores, form)])
@@ -79,14 +57,6 @@ def evalb(gold, systems, params, outputs, unlabelled, gold_tags) -> None:
         warn(
             f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
         )
-
-
-def _rules(params: str) -> Params:
-    if params in BUILT_IN:
-        return BUILT_IN[params]
-    if params != "-" and not os.path.exists(params):
-        raise RnngError(f"{params} is no file and none of the parameters {', '.join(BUILT_IN)}")
-    return Params.read(params)
 
 
 def _names(systems: Sequence[str]) -> Sequence[str]:

@@ -62,17 +62,13 @@ def import_clab(
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
     is_parser = not registry.kind(kind).generates_words
-    states = PARSER_STATES if is_parser else GENERATOR_STATES
-    if not is_parser and not clusters:
-        raise click.UsageError("a generative model needs --clusters")
+    if is_parser == bool(clusters):
+        raise click.UsageError("a generative model needs --clusters, which a parser does not have")
     if not is_parser and (pos or pretrained):
         raise click.UsageError("a generative model has neither --pos nor --pretrained")
-    if is_parser and clusters:
-        raise click.UsageError("a parser has no --clusters")
-    if state not in (None, *states):
-        raise click.UsageError(f"--state {state}: a {kind} model has one of {', '.join(states)}")
-    if state == History.name:
-        raise click.UsageError(f"the original has no state {state}")
+    states = PARSER_STATES if is_parser else GENERATOR_STATES
+    if state not in (None, *states) or state == History.name:
+        raise click.UsageError(f"the original has no {kind} model of the state {state}")
     if is_parser and composition == GatedAttention.name:
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)

@@ -196,12 +196,14 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     return model
 
 
-def job_options(*more: Callable, jobs: str = "Number of processes."):
-    """Return a decorator that adds options on where to work and `more`, as `job`; `jobs` is the help of --jobs."""
+def job_options(*more: Callable):
+    """Return a decorator that adds options on where to work and `more`, as `job`."""
     return together(
         "job",
         Job,
-        click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help=jobs),
+        click.option(
+            "--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes."
+        ),
         click.option(
             "--scheduler",
             type=PathName("address", "file", ["tcp://"]),

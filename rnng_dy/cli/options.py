@@ -27,24 +27,22 @@ class LiveChoice(click.Choice):
         return tuple(self._registry)
 
 
-class Names(click.ParamType):
-    """Names in a registry, separated by commas."""
+class ListOf(click.ParamType):
+    """Values of a type, separated by commas, each once."""
 
-    name = "names"
+    name = "list"
 
-    def __init__(self, registry: Collection[str]):
-        self._registry = registry
+    def __init__(self, item: click.ParamType):
+        self._item = item
 
-    def convert(self, value, param, ctx) -> tuple[str, ...]:
+    def convert(self, value, param, ctx) -> tuple:
         """See click."""
-        names = tuple(value.split(",")) if isinstance(value, str) else value
-        if not set(names) <= set(self._registry) or len(set(names)) < len(names):
-            self.fail(f"{value!r}: some of {', '.join(self._registry)}, each once.", param, ctx)
-        return names
-
-    def get_metavar(self, *_, **__) -> str:
-        """See click."""
-        return ",".join(self._registry)
+        if isinstance(value, tuple):
+            return value
+        found = tuple(self._item.convert(text.strip(), param, ctx) for text in value.split(","))
+        if len(set(found)) < len(found):
+            self.fail(f"{value!r}: each once.", param, ctx)
+        return found
 
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)

@@ -40,7 +40,7 @@ skip_preterminals_option = click.option(
     "kind",
     type=LiveChoice(READERS),
     required=True,
-    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg), the Chinese Treebank or IcePaHC (.psd; "
+    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg, .parse), the Chinese Treebank or IcePaHC (.psd; "
     "without ids and lemmas), or files of trees. nltk takes no SOURCE.",
 )
 @click.option(
@@ -61,6 +61,13 @@ skip_preterminals_option = click.option(
     "(CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
 @click.option(
+    "--cut-labels",
+    "marks",
+    metavar="MARKS",
+    default="",
+    help="End each label before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
+)
+@click.option(
     "--unlabelled",
     "one_label",
     is_flag=True,
@@ -69,7 +76,7 @@ skip_preterminals_option = click.option(
 @trees_output_option
 @skip_preterminals_option
 def prepare(
-    source, kind, sections, encoding, strip_ids, one_label, output, skip_preterminals
+    source, kind, sections, encoding, strip_ids, marks, one_label, output, skip_preterminals
 ) -> None:
     """Make a file with one tree per line from a treebank.
 
@@ -84,6 +91,7 @@ def prepare(
         clean,
         is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
         word_of=without_lemma if has_lemmas else str,
+        marks=marks,
     )
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:

@@ -66,7 +66,7 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
     writer = TreeWriter(".jsonl", several, columns_of("")) if is_made else writers[paths[0]]
 
     def make(kept: Results) -> None:
-        title = f"Trees of {'standard input' if source.path == '-' else Path(source.path).name}"
+        title = f"Trees of {Path(source.path).name}"
         for path, of_path in writers.items():
             parts = of_path.parts(kept.lines(), title, f"{decoder.name} {folder}")
             write_output(path, parts)

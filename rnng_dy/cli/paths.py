@@ -10,10 +10,9 @@ from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
-from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_paths import generative, is_name, known_models, paths_of
+from rnng_dy.model_paths import generative, known_models, paths_of
 
 
 class PathName(click.ParamType):
@@ -38,10 +37,6 @@ class PathName(click.ParamType):
         """See click. Refuses an empty name, which may come from an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
-        if self._known is known_models and not is_name(value):
-            hidden = known_models().get(value)
-            if hidden and not os.path.samefile(hidden, value):
-                warn(f"{value} is the folder here, not the model of this name at {hidden}")
         return self._meaning(value)
 
     def shell_complete(

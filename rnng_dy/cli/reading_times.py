@@ -9,7 +9,7 @@ import click
 
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Names
+from rnng_dy.cli.options import ListOf
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
@@ -47,7 +47,11 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
 @click.option("--by-letters", is_flag=True, help="Compare words without case and punctuation.")
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
-    "--exclude", type=Names(EXCLUSIONS), default=(), help="Words of sentences to leave out."
+    "--exclude",
+    type=ListOf(click.Choice(EXCLUSIONS)),
+    default=(),
+    metavar=",".join(EXCLUSIONS),
+    help="Words of sentences to leave out.",
 )
 @click.option(
     "--times-between",

@@ -12,11 +12,11 @@ from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import SAMPLES, Names, device_option
+from rnng_dy.cli.options import SAMPLES, ListOf, device_option
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
-from rnng_dy.reproduce.systems import System, parse
+from rnng_dy.reproduce.systems import parse
 from rnng_dy.settings import AT_LEAST_1
 from rnng_dy.training.presets import NAMES
 
@@ -27,26 +27,6 @@ ALL_GROUPS = (*GROUPS, "report")
 FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
-def _seeds(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
-    try:
-        seeds = tuple(map(int, value.split(",")))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no list such as 1,2,3") from None
-    if len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
-        raise click.BadParameter(f"{value!r}: seeds differ, and are from 0 to 2^32 - 1")
-    return seeds
-
-
-def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[System, ...]:
-    try:
-        systems = tuple(parse(name.strip()) for name in value.split(","))
-    except RnngError as error:
-        raise click.BadParameter(str(error)) from None
-    if len(set(systems)) < len(systems):
-        raise click.BadParameter(f"{value!r}: each system once")
-    return systems
-
-
 @click.command()
 @click.argument("corpus", type=click.Choice([*SECTIONS, "trees"]))
 @click.argument(
@@ -55,10 +35,16 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
 @click.option(
     "-o", "--output", type=FOLDER, metavar="FOLDER", required=True, help="Folder to write."
 )
-@click.option("--seeds", callback=_seeds, default="1", help="Seeds of the models, such as 1,2,3.")
+@click.option(
+    "--seeds",
+    type=ListOf(click.IntRange(0, 2**32 - 1)),
+    default="1",
+    metavar="N,N,...",
+    help="Seeds of the models.",
+)
 @click.option(
     "--systems",
-    callback=_systems,
+    type=ListOf(click.types.FuncParamType(parse)),
     default=",".join(system.name for system in Experiment.systems),
     metavar="SYSTEM,SYSTEM,...",
     help="Systems as composition[/state][/transitions]; each is compared with the first.",
@@ -76,7 +62,13 @@ def _systems(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Sy
 @click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
 @click.option("--hidden", type=AT_LEAST_1, help="Size of all layers, not the paper's.")
 @click.option("--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence.")
-@click.option("--stages", "groups", type=Names(ALL_GROUPS), help="Run only these stages.")
+@click.option(
+    "--stages",
+    "groups",
+    type=ListOf(click.Choice(ALL_GROUPS)),
+    default=",".join(ALL_GROUPS),
+    help="Run only these stages.",
+)
 def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden, **same) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
@@ -86,7 +78,7 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
-    folder, groups = Path(output), groups or ALL_GROUPS
+    folder = Path(output)
     experiment = Experiment(
         corpus,
         _sources(corpus, sources),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from oracle.corpora import parse_sections
 from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
-from rnng_dy.drawing.pages import parts
+from rnng_dy.drawing.parsed_trees import DRAWINGS, drawing
 from rnng_dy.drawing.terminal import columns_of, section_lines
 from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
-from rnng_dy.drawing.trees import svg_file
 
 
 @click.command()
@@ -52,13 +53,9 @@ def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
     # a drawing in characters needs no other sentence
     sections = chosen if list(outputs) == [".txt"] else list(chosen)
     for form, path in outputs.items():
-        if form == ".svg":
-            rows = (row for each in sections for row in each.captioned(len(sections) > 1))
-            write_output(path, svg_file(rows))
-        elif form == ".html":
-            title, description = f"Trees of {system.name}", f"{len(sections):,} sentences"
-            page = parts("trees.html", sections=sections, title=title, description=description)
-            write_output(path, page)
+        if form in DRAWINGS:
+            title, description = f"Trees of {Path(trees).name}", f"{len(sections):,} sentences"
+            write_output(path, drawing(form, sections, title, description))
         else:
             columns = columns_of(path)
             lines = (f"{x}\n" for each in sections for x in section_lines(each, columns, True))

@@ -42,6 +42,8 @@ def _source(
     if _is_text(path):
         say("INPUT is no file: it is read as running text")
         return Source("-", RawText(given=path), own_tags=own_tags)
+    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
+        warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
     text = RawText(one_per_line) if is_text else None
     return Source(path, text, tagged, own_tags)
 

@@ -115,7 +115,8 @@ def surprisal(
                 yield from measured.records
 
         if message := unknown_words_of(records()):
-            say(message)
+            hint = "" if is_open or model.spelling is None else "; --open measures these words"
+            say(message + hint)
 
     wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
     job.write(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from oracle.brackets import format_tree, read_trees
 from oracle.errors import InputError
 from oracle.treebank import with_tags
-from rnng_dy.cli.job import job_options
-from rnng_dy.cli.options import seed_option
-from rnng_dy.cli.paths import FILE, MODEL, check_files, outputs_option, write_output
+from rnng_dy.cli.job import Job
+from rnng_dy.cli.messages import say
+from rnng_dy.cli.options import seed_option, trees_output_option
+from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
+from rnng_dy.settings import AT_LEAST_1
 
 
 @click.command()
@@ -25,7 +25,7 @@ from rnng_dy.cli.paths import FILE, MODEL, check_files, outputs_option, write_ou
     help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
 @click.option("--tags", "tags_path", type=FILE, help="Take the tags from word_TAG sentences.")
-@outputs_option({".trees": "the trees", ".json": "the number of tags that did not change"})
+@trees_output_option
 @click.option(
     "--into",
     "folder",
@@ -33,19 +33,18 @@ from rnng_dy.cli.paths import FILE, MODEL, check_files, outputs_option, write_ou
     metavar="MODEL",
     help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
 )
-@job_options(jobs="Number of parts that are tagged at the same time.")
+@click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
 @seed_option
-def tag(trees_path, train_path, folds, tags_path, folder, outputs, job, seed) -> None:
+def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
 
-    Prints the number of tags that did not change.
+    It also says how many tags did not change.
 
     Example: rnng-dy tag train.trees --jackknife 10 -o train.tagged.trees
 
     Example: rnng-dy tag --train train.trees --into parser
     """
-    paths = [*outputs.values()]
-    check_files(paths)
+    check_files([output])
     if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
         raise click.UsageError("give one of --train, --jackknife and --tags")
     from oracle import tagging
@@ -53,8 +52,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, outputs, job, seed) ->
     if folder is not None:
         from rnng_dy.training.tagger import train_into
 
-        if trees_path or not train_path or paths != ["-"]:
-            raise click.UsageError("--into goes with --train, without TREES or outputs")
+        if trees_path or not train_path or output != "-":
+            raise click.UsageError("--into goes with --train, without TREES or -o")
         tagger = train_into(folder, train_path, seed)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return
@@ -72,14 +71,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, outputs, job, seed) ->
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, job.map)
-    same = tagging.same_tags(gold, found)
+        found = tagging.jackknife(gold, folds, seed, Job(jobs, None).map)
     pairs = zip(trees, found, strict=True)
-    texts = {
-        ".json": [json.dumps({**same._asdict(), "percent": same.percent})],
-        ".trees": (format_tree(with_tags(tree.tree, tags)) for tree, tags in pairs),
-    }
-    for form, path in outputs.items():
-        write_output(path, (f"{line}\n" for line in texts[form]))
-    message = f"tags: {same.same} of {same.words} as they were, {same.percent:.2f} %"
-    click.echo(message, err="-" in paths)
+    write_output(output, (f"{format_tree(with_tags(t.tree, tags))}\n" for t, tags in pairs))
+    same = tagging.same_tags(gold, found)
+    say(f"tags: {same.same} of {same.words} as they were, {same.percent:.2f} %")

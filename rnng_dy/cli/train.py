@@ -237,7 +237,7 @@ def lstm_lm(**options) -> None:
 
 def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
-    from rnng_dy.training.progress import saved_state
+    from rnng_dy.training.loop import saved_state
     from rnng_dy.training.replicas import Ranks
     from rnng_dy.training.train import train as run
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _TEXT = re.compile(r"[^\t\n]+")
 
 
@@ -43,11 +43,6 @@ def parts(template: str, /, **values: object) -> Iterator[str]:
     return _environment().get_template(template).generate(values)
 
 
-def source(name: str) -> str:
-    """Return the text of the style sheet or script of all pages."""
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
 def markup(html: str) -> Markup:
     """Return text that a page takes as it is."""
     # comes with Jinja2
@@ -60,7 +55,7 @@ def markup(html: str) -> Markup:
 def _environment() -> Environment:
     jinja2 = require()
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: _shown(value) if type(value) is str else value,
@@ -71,8 +66,7 @@ def _environment() -> Environment:
     environment.filters["number"] = format
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
     # the server gives its pages and the name of the one that is shown
-    environment.globals |= {"source": lambda name: markup(source(name)), "served": None}
-    environment.globals["svg_of"] = lambda picture: markup(svg_of(picture))
+    environment.globals |= {"svg_of": lambda picture: markup(svg_of(picture)), "served": None}
     return environment
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from oracle.brackets import parse_line
 from oracle.parsed import ParsedSentence
 from oracle.samples import format_sample
 from rnng_dy.drawing.pages import parts
-from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.sections import DrawnTree, Section, section
 from rnng_dy.drawing.terminal import section_lines
 from rnng_dy.drawing.trees import svg_file
 
@@ -36,8 +37,7 @@ class TreeWriter(NamedTuple):
     def lines(self, parsed: ParsedSentence) -> list[str]:
         """Return the lines of one sentence (without trees: an empty line, none of samples); JSON for a drawing."""
         if self.form == ".txt":
-            drawn = section(parsed.number, parsed.trees, self.several)
-            return section_lines(drawn, self.columns, self.several)
+            return section_lines(self._section(parsed), self.columns, self.several)
         if self.form != ".trees":
             return [parsed.to_json()]
         if self.several:
@@ -49,7 +49,24 @@ class TreeWriter(NamedTuple):
         parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
         if self.form not in DRAWINGS:
             return (f"{line}\n" for sentence in parsed for line in self.lines(sentence))
-        sections = [section(p.number, p.trees, self.several) for p in parsed]
-        if self.form == ".html":
-            return parts("trees.html", sections=sections, title=title, description=description)
-        return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))
+        return drawing(self.form, list(map(self._section, parsed)), title, description)
+
+    def _section(self, parsed: ParsedSentence) -> Section:
+        return section(
+            parsed.number,
+            [
+                DrawnTree(
+                    parse_line(each.tree, any_bytes=True),
+                    each.log_prob if self.several else None,
+                    each.posteriors,
+                )
+                for each in parsed.trees
+            ],
+        )
+
+
+def drawing(form: str, sections: Sequence[Section], title: str, description: str) -> Iterator[str]:
+    """Return the text of one of the `DRAWINGS` in parts."""
+    if form == ".html":
+        return parts("trees.html", sections=sections, title=title, description=description)
+    return svg_file(row for each in sections for row in each.captioned(len(sections) > 1))

@@ -6,12 +6,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from oracle.brackets import parse_line
+from oracle.brackets import format_tree
 from oracle.lazy import nltk
-from oracle.parsed import ScoredTree
 from oracle.treebank import words
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
+
+
+class DrawnTree(NamedTuple):
+    """A tree to be drawn, and what a model says of it."""
+
+    tree: nltk.Tree
+    log_prob: float | None = None
+    posteriors: Sequence[float] | None = None
+    """Probabilities of its constituents, from the top down and from left to right."""
+    line: int = 0
+    """1-based line of a file where the tree begins."""
 
 
 class Section(NamedTuple):
@@ -23,11 +33,6 @@ class Section(NamedTuple):
     title: str = ""
     score: SentenceScore | None = None
     """Score by EVALB's rules, if there is a gold tree and the sentence can be scored."""
-
-    @property
-    def errors(self) -> int | None:
-        """Number of wrong and missed brackets; None without a score."""
-        return None if self.score is None else len(self.score.wrong) + len(self.score.missed)
 
     @property
     def heading(self) -> str:
@@ -48,21 +53,15 @@ class Section(NamedTuple):
             yield picture.caption, picture
 
 
-def section(number: int, trees: Sequence[ScoredTree], scored: bool = True) -> Section:
-    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted.
-
-    Log probabilities are above the trees if `scored` is set.
-    """
-    if not scored:
-        trees = [tree._replace(log_prob=None) for tree in trees]
+def section(number: int, trees: Sequence[DrawnTree]) -> Section:
+    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted."""
     pictures = [
-        Picture(parse_line(found.tree, any_bytes=True), said, posteriors=found.posteriors)
-        for found, said in _captioned(trees)
+        Picture(found.tree, said, posteriors=found.posteriors) for found, said in _captioned(trees)
     ]
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
-def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[Section]:
+def compared(number: int, gold: nltk.Tree, trees: Sequence[DrawnTree]) -> list[Section]:
     """Return the gold and the system's tree, marked in both directions; only the system's if every bracket is right.
 
     There is one section per distinct tree of the system. Raises InputError, without a line, for a word without a tag.
@@ -70,35 +69,35 @@ def compared(number: int, gold: nltk.Tree, trees: Sequence[ScoredTree]) -> list[
     captioned = _captioned(trees)
     if not captioned:
         return [Section(str(number), [Picture(gold, "gold")], "no tree")]
-    names = [f"{number}.{i}" for i in range(1, len(captioned) + 1)]
-    if len(names) == 1:
-        names = [str(number)]
-    return [_compared(name, gold, *of) for name, of in zip(names, captioned, strict=True)]
-
-
-def _compared(name: str, gold: nltk.Tree, found: ScoredTree, said: str) -> Section:
-    system = parse_line(found.tree, any_bytes=True)
-    score = score_sentence(gold, system)
-    pictures = [
-        Picture(gold, "gold", score.missed),
-        Picture(system, f"system, {said}" if said else "system", score.wrong, found.posteriors),
+    several = len(captioned) > 1
+    return [
+        _compared(f"{number}.{i}" if several else str(number), gold, *found)
+        for i, found in enumerate(captioned, 1)
     ]
+
+
+def _compared(name: str, gold: nltk.Tree, found: DrawnTree, said: str) -> Section:
+    score = score_sentence(gold, found.tree)
+    system = Picture(found.tree, said, score.wrong, found.posteriors)
+    if score.complete:
+        return Section(name, [system], "F1 100.00", score)
+    caption = f"system, {said}" if said else "system"
+    pictures = [Picture(gold, "gold", score.missed), system._replace(caption=caption)]
     if score.status != Status.SCORED:
         return Section(name, pictures, f"not scored: {score.problem}")
-    if score.complete:
-        return Section(name, [pictures[1]._replace(caption=said)], "F1 100.00", score)
     title = f"F1 {score.f1:.2f}, {len(score.wrong)} wrong, {len(score.missed)} missed"
     return Section(name, pictures, title, score)
 
 
-def _captioned(trees: Sequence[ScoredTree]) -> list[tuple[ScoredTree, str]]:
+def _captioned(trees: Sequence[DrawnTree]) -> list[tuple[DrawnTree, str]]:
     """Return the distinct trees with captions: how many are the same, and their log probability."""
-    counts = Counter(scored.tree for scored in trees)
-    first = {scored.tree: scored for scored in reversed(trees)}
+    texts = [format_tree(found.tree) for found in trees]
+    counts = Counter(texts)
     found = []
-    for tree, count in counts.most_common():
+    for text, count in counts.most_common():
+        first = trees[texts.index(text)]
         said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
-        if first[tree].log_prob is not None:
-            said.append(f"log probability {first[tree].log_prob:.2f}")
-        found.append((first[tree], ", ".join(said)))
+        if first.log_prob is not None:
+            said.append(f"log probability {first.log_prob:.2f}")
+        found.append((first, ", ".join(said)))
     return found

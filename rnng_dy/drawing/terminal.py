@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Container
 
 from oracle.brackets import format_tree
@@ -17,9 +16,7 @@ COLUMNS = 80
 
 def columns_of(output: str) -> int:
     """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
-    if output != "-" or not sys.stdout.isatty():
-        return COLUMNS
-    return shutil.get_terminal_size((COLUMNS, 24)).columns
+    return shutil.get_terminal_size((COLUMNS, 24)).columns if output == "-" else COLUMNS
 
 
 def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> list[str]:

@@ -6,6 +6,7 @@ No function is recursive, so that a tree may have any depth.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from oracle.brackets import format_tree
 from oracle.lazy import nltk
 from oracle.treebank import is_preterminal
-from rnng_dy.drawing.words import cells, visible
+from rnng_dy.drawing.words import visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 """Pixels: between levels, between neighbours, per letter, around a tree, and the least width."""
@@ -58,13 +59,12 @@ class Node:
     children: list[Node] = field(default_factory=list)
     number: int | None = None
     """Number of a constituent: how many begin before it."""
+    width: float = 0.0
+    """Width of the node with all below it, in pixels; neighbours do not overlap."""
     x: float = 0.0
     """The middle of the node's text."""
     y: int = 0
     """The line on which the text stands."""
-    left: float = 0.0
-    width: float = 0.0
-    """Width of the node with all below it; neighbours do not overlap."""
 
 
 def svg_of(picture: Picture, brackets: str = "") -> str:
@@ -134,12 +134,13 @@ def nodes_of(picture: Picture) -> list[Node]:
     while agenda:
         content, parent = agenda.pop()
         level = 0 if parent is None else parent.level + 1
+        text = visible(content if isinstance(content, str) else content.label())
         if isinstance(content, str):
-            node = Node(content, "word", level)
+            node = Node(text, "word", level)
         elif is_preterminal(content) and picture.open is None:
-            node = Node(content.label(), "tag", level)
+            node = Node(text, "tag", level)
         else:
-            node = Node(content.label(), "label", level, number=constituents)
+            node = Node(text, "label", level, number=constituents)
             constituents += 1
         if parent is not None:
             parent.children.append(node)
@@ -152,33 +153,25 @@ def nodes_of(picture: Picture) -> list[Node]:
 def place(nodes: Sequence[Node]) -> tuple[float, float]:
     """Set the positions of the nodes of `nodes_of`; return the total width and height in pixels."""
     for node in reversed(nodes):
-        _arrange(node, max(cells(visible(node.text)), 2) * CELL)
+        node.width = max(_width(node.text), 2 * CELL, _width_of_children(node))
     bottom = 1 + max((node.level for node in nodes if node.kind != "word"), default=0)
+    nodes[0].x = nodes[0].width / 2
     for node in nodes:
-        node.x += node.left
         node.y = (bottom if node.kind == "word" else node.level) * LEVEL + 18
+        left = node.x - _width_of_children(node) / 2
         for child in node.children:
-            child.left += node.left
+            child.x = left + child.width / 2
+            left += child.width + GAP
     return nodes[0].width, bottom * LEVEL + 26
 
 
-def _arrange(node: Node, own: float) -> None:
-    """Put a node's children side by side and its text above their middle, relative to the node's left edge."""
-    end = -GAP
-    for child in node.children:
-        child.left = end + GAP
-        end = child.left + child.width
-    if node.children:
-        first, last = node.children[0], node.children[-1]
-        node.x = (first.left + first.x + last.left + last.x) / 2
-    else:
-        node.x, end = own / 2, own
-    # a text that is wider than the nodes below extends beyond them
-    before = max(0.0, own / 2 - node.x)
-    for child in node.children:
-        child.left += before
-    node.x += before
-    node.width = before + max(end, node.x - before + own / 2)
+def _width_of_children(node: Node) -> float:
+    return sum(child.width for child in node.children) + GAP * (len(node.children) - 1)
+
+
+def _width(text: str) -> float:
+    """Return the width of a text in pixels, of which a wide character of Chinese, for example, takes two cells."""
+    return CELL * (len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text))
 
 
 def draw(picture: Picture) -> tuple[float, float, str]:
@@ -205,7 +198,7 @@ def draw(picture: Picture) -> tuple[float, float, str]:
                 behind.append(_behind(node, 'class="open"'))
         title = f"<title>{', '.join(titles)}</title>" if titles else ""
         at = f'class="{kind}" x="{node.x + MARGIN:.0f}" y="{node.y}"'
-        texts.append(f"<text {at}>{escape(visible(node.text))}{title}</text>")
+        texts.append(f"<text {at}>{escape(node.text)}{title}</text>")
     path = f'<path class="edge" d="{"".join(edges)}"/>' if edges else ""
     body = f'{path}<g text-anchor="middle">{"".join(behind)}{"".join(texts)}</g>'
     return max(width + 2 * MARGIN, LEAST), height, body
@@ -213,6 +206,6 @@ def draw(picture: Picture) -> tuple[float, float, str]:
 
 def _behind(node: Node, attributes: str) -> str:
     """Return a rectangle around a node's label."""
-    width = (cells(visible(node.text)) + 1) * CELL
+    width = _width(node.text) + CELL
     at = f'x="{node.x + MARGIN - width / 2:.0f}" y="{node.y - 13}"'
     return f'<rect {attributes} {at} width="{width:.0f}" height="17" rx="4"/>'

@@ -1,4 +1,4 @@
-"""Words in drawings: escapes for characters that cannot be seen, and widths."""
+"""Words in drawings: escapes for characters that cannot be seen."""
 
 from __future__ import annotations
 
@@ -30,19 +30,3 @@ def _shown(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-@lru_cache(maxsize=100_000)
-def cells(text: str) -> int:
-    r"""Return the columns of a terminal that a text takes: two for a wide character, none for a combining one.
-
-    >>> cells("cat"), cells("中文"), cells("e\u0301")
-    (3, 4, 1)
-    """
-    return len(text) if text.isascii() else sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

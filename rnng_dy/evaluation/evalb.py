@@ -25,7 +25,6 @@ from rnng_dy.evaluation.evalb_sentence import (
     flatten,
     percent,
     score_flat,
-    score_sentence,
 )
 
 NO_TREE = frozenset(["", "()", "(())"])
@@ -105,50 +104,48 @@ class Scores:
 
 
 def score(
-    golds: Iterable[nltk.Tree], systems: Iterable[nltk.Tree], params: Params = COLLINS
+    golds: Iterable[nltk.Tree],
+    systems: Iterable[nltk.Tree],
+    params: Params = COLLINS,
+    gold_tags: bool = False,
+    paths: tuple[str, str] = ("gold", "system"),
 ) -> Scores:
     """Score the trees of a system against gold trees of the same sentences by EVALB's rules.
 
-    Sentences that cannot be scored are counted; EVALB stops after some of them. Raises InputError if the numbers of
-    trees differ, or a word has no POS tag.
+    Sentences that cannot be scored are counted; EVALB stops after some of them.
+
+    Args:
+        golds: The gold trees.
+        systems: The system's trees.
+        params: EVALB's parameters.
+        gold_tags: Whether the system's trees get the gold tags by `with_gold_tags`.
+        paths: The names of both in errors.
+
+    Raises:
+        InputError: The numbers of trees differ, or a word has no POS tag; the line is the number of the sentence.
     """
-    sentences = []
-    for number, (gold, system) in enumerate(zip_longest(golds, systems), 1):
+    scores = []
+    for line, (gold, system) in enumerate(zip_longest(golds, systems), 1):
         if gold is None or system is None:
-            few, many = ("gold", "system") if gold is None else ("system", "gold")
-            message = f"sentence {number} has a {many} tree but no {few} tree; give one for each"
-            raise InputError(message)
-        sentences.append(score_sentence(gold, system, params))
-    return Scores(tuple(sentences), params)
+            few, many = paths if gold is None else reversed(paths)
+            message = f"there is no tree here, and {many} has one; give a tree for each sentence"
+            raise InputError(message, few, line)
+        with placed(paths[0], line):
+            expected = flatten(gold, params)
+        with placed(paths[1], line):
+            found = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
+        scores.append(score_flat(expected, found, params))
+    return Scores(tuple(scores), params)
 
 
 def score_systems(
-    gold: str, systems: Sequence[str], params: Params = COLLINS, gold_tags: bool = False
+    gold: str, systems: Iterable[str], params: Params = COLLINS, gold_tags: bool = False
 ) -> list[Scores]:
-    """Score files of one tree per line; with `gold_tags`, `with_gold_tags` is applied to the systems' trees.
-
-    Raises InputError, with file and line, for a word without a tag, and files of different numbers of lines.
-    """
+    """Return `score` of the files of several systems; see `read_one_per_line`. Raises InputError with file and line."""
     golds = list(read_one_per_line(gold))
     return [
-        Scores(tuple(_scored_lines(gold, golds, path, params, gold_tags)), params)
-        for path in systems
+        score(golds, read_one_per_line(path), params, gold_tags, (gold, path)) for path in systems
     ]
-
-
-def _scored_lines(
-    gold_path: str, golds: Sequence[nltk.Tree], path: str, params: Params, gold_tags: bool
-) -> Iterator[SentenceScore]:
-    for line, (gold, system) in enumerate(zip_longest(golds, read_one_per_line(path)), 1):
-        if gold is None or system is None:
-            few, many = (gold_path, path) if gold is None else (path, gold_path)
-            message = f"the file ends before this line, which {many} has; give one tree per line"
-            raise InputError(message, few, line)
-        with placed(gold_path, line):
-            expected = flatten(gold, params)
-        with placed(path, line):
-            found = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
-        yield score_flat(expected, found, params)
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:

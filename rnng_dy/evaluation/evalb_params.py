@@ -9,22 +9,18 @@ from typing import Any
 from oracle.errors import RnngError
 from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 
-NUMBERS = {
-    "DEBUG": "",
-    "MAX_ERROR": "",
+FIELDS = {
     "CUTOFF_LEN": "cutoff",
     "LABELED": "labelled",
-    "DISC_ONLY": "",
-}
-"""By statement: the field that its number sets; empty for one that changes no score."""
-SETS = {
     "DELETE_LABEL": "delete_labels",
     "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
     "QUOTE_LABEL": "quote_labels",
     "EQ_LABEL": "equal_labels",
     "EQ_WORD": "equal_words",
 }
-"""By statement: the set that its one or two arguments join."""
+"""By statement: the number that it sets, or the set that its one or two arguments join."""
+WITHOUT_EFFECT = ("DEBUG", "MAX_ERROR")
+"""Statements that change no score."""
 
 
 @dataclass(frozen=True)
@@ -77,20 +73,18 @@ class Params:
 
 def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> None:
     """Add a statement to the fields of Params. Raises ValueError, without a line, for one that is none."""
-    if keyword not in NUMBERS and keyword not in SETS:
-        raise RnngError(f"unknown statement `{keyword}`; use one of {', '.join([*NUMBERS, *SETS])}")
+    known = [*WITHOUT_EFFECT, *FIELDS]
+    if keyword not in known:
+        raise RnngError(f"unknown statement `{keyword}`; use one of {', '.join(known)}")
     count = 2 if keyword.startswith("EQ_") else 1
     if len(arguments) != count:
         raise RnngError(f"{keyword} takes {count} word{'s' * (count > 1)}, not {len(arguments)}")
-    if keyword in SETS:
-        member = arguments[0] if count == 1 else arguments
-        values[SETS[keyword]] = values.get(SETS[keyword], frozenset()) | {member}
-        return
-    number = int(arguments[0])
-    if keyword == "DISC_ONLY" and number:
-        raise RnngError("DISC_ONLY 1 is for discontinuous trees, not read here; set it to 0")
-    if name := NUMBERS[keyword]:
-        values[name] = number
+    if name := FIELDS.get(keyword):
+        if name in ("cutoff", "labelled"):
+            values[name] = int(arguments[0])
+        else:
+            member = arguments[0] if count == 1 else arguments
+            values[name] = values.get(name, frozenset()) | {member}
 
 
 def _paired(a: str, b: str, pairs: frozenset[tuple[str, str]]) -> bool:

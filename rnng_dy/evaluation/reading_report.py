@@ -18,13 +18,12 @@ def figures(study: Study) -> dict[str, object]:
     """Return all figures for JSON: log likelihoods in nats per row, coefficients in ms."""
     return {
         "systems": [_of_system(study, system) for system in study.systems],
-        "pairs": [pair._asdict() for pair in study.pairs],
+        "pairs": study.pairs,
     }
 
 
 def _of_system(study: Study, system: SystemResult) -> dict[str, object]:
     better, items = study.items_better(system)
-    regression = system.regression
     return {
         "system": system.name,
         "rows": len(study.times),
@@ -39,13 +38,16 @@ def _of_system(study: Study, system: SystemResult) -> dict[str, object]:
         "coefficients": [
             {
                 "predictor": name,
-                "coefficient": float(slope),
-                "standard_error": float(error),
-                "low": float(slope - NORMAL_95 * error),
-                "high": float(slope + NORMAL_95 * error),
+                "coefficient": slope,
+                "standard_error": error,
+                "low": slope - NORMAL_95 * error,
+                "high": slope + NORMAL_95 * error,
             }
             for name, slope, error in zip(
-                system.predictors, regression.coefficients, regression.standard_errors, strict=True
+                system.predictors,
+                system.regression.coefficients.tolist(),
+                system.regression.standard_errors.tolist(),
+                strict=True,
             )
         ],
     }
@@ -68,8 +70,8 @@ def table(study: Study) -> str:
         )
     pairs = [("first", "second", "difference", "p", "by Holm")]
     for pair in study.pairs:
-        numbers = (f"{pair.difference:.6f}", f"{pair.p:.4g}", f"{pair.p_holm:.4g}")
-        pairs.append((pair.first, pair.second, *numbers))
+        numbers = (f"{pair['difference']:.6f}", f"{pair['p']:.4g}", f"{pair['p_holm']:.4g}")
+        pairs.append((pair["first"], pair["second"], *numbers))
     return aligned(rows) + ("\n" + aligned(pairs, left=2)) * bool(study.pairs)
 
 

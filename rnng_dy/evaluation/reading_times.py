@@ -162,17 +162,6 @@ class SystemResult:
         return self.log_likelihoods - self.without
 
 
-class Pair(NamedTuple):
-    """The first system less the second."""
-
-    first: str
-    second: str
-    difference: float
-    """Of held-out log likelihoods per row, in nats."""
-    p: float
-    p_holm: float
-
-
 @dataclass(frozen=True)
 class Study:
     """Results of all systems on the same rows."""
@@ -184,7 +173,10 @@ class Study:
     folds: np.ndarray
     """The part of each row in cross-validation."""
     systems: Sequence[SystemResult]
-    pairs: Sequence[Pair]
+    pairs: Sequence[Mapping[str, str | float]]
+    """Per pair of systems, their names `first` and `second`, the `difference` of held-out log likelihoods per row in
+    nats, the first less the second, `p`, and `p_holm`, corrected for the number of pairs.
+    """
 
     def items_better(self, system: SystemResult) -> tuple[int, int]:
         """Return in how many items surprisal raises the held-out likelihood, and the number of items."""
@@ -235,17 +227,11 @@ def run_study(
         whole = least_squares(y, np.column_stack([*found.values()]), [*found])
         densities, without = held_out(found), held_out(others)
         results.append(SystemResult(name, found, whole, densities, without, p(densities - without)))
-    pairs = list(combinations(results, 2))
-    differences = [one.log_likelihoods - other.log_likelihoods for one, other in pairs]
-    ps = [p(of_pair) for of_pair in differences]
-    return Study(
-        words,
-        y,
-        [times.subjects[i] for i in rows],
-        parts,
-        results,
-        [
-            Pair(one.name, other.name, float(of_pair.mean()), *both)
-            for (one, other), of_pair, *both in zip(pairs, differences, ps, holm(ps), strict=True)
-        ],
-    )
+    pairs = []
+    for one, other in combinations(results, 2):
+        differences = one.log_likelihoods - other.log_likelihoods
+        names = {"first": one.name, "second": other.name}
+        pairs.append({**names, "difference": float(differences.mean()), "p": p(differences)})
+    for pair, p_holm in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
+        pair["p_holm"] = p_holm
+    return Study(words, y, [times.subjects[i] for i in rows], parts, results, pairs)

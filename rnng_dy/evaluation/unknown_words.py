@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from oracle.blocks import OracleSentence
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.records import shown_counts, unknown_words
+from rnng_dy.evaluation.records import unknown_words
 
 
 def require_known(model, path: str, sentences: Sequence[SourceSentence]) -> None:
     """Raise InputError, with the line of the first one, for words of a file that a model does not know."""
-    sentences = [sentence for sentence in sentences if sentence.tokens]
-    unknown: Counter[str] = Counter()
-    first = None
-    for sentence, words in zip(sentences, as_read(model, sentences), strict=True):
-        pairs = [pair for pair in zip(sentence.tokens, words, strict=True) if pair[0] != pair[1]]
-        unknown.update(token for token, _ in pairs)
-        if pairs and first is None:
-            first = sentence.line, *pairs[0]
-    if first is not None:
-        line, token, word = first
-        raise InputError(
-            f"the model does not know {token!r}, and reads it as {word}; unknown in all {shown_counts(unknown)}: "
-            "replace these words, or leave out --unknown error",
-            path,
-            line,
-        )
+    read = with_words_as_read(model, [sentence for sentence in sentences if sentence.tokens])
+    for sentence in read:
+        for token, word in zip(sentence.tokens, sentence.unkified, strict=True):
+            if token != word:
+                raise InputError(
+                    f"the model does not know {token!r}, and reads it as {word} ({unknown_in(read)}): replace these "
+                    "words, or leave out --unknown error",
+                    path,
+                    sentence.line,
+                )
 
 
-def unknown_in(sentences: Iterable[OracleSentence]) -> str | None:
-    """Return a message with the words of an oracle that are classes of unknown words there; None if there are none."""
+def unknown_in(sentences: Iterable[SourceSentence]) -> str | None:
+    """Return a message with the words that a model reads as classes of unknown words; None if there are none."""
     return unknown_words(pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
 
 

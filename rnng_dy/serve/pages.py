@@ -8,6 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ValidationError
 
 from oracle.brackets import parse_line
@@ -29,7 +30,6 @@ EXAMPLES = {
     "surprisal": {"text": f"{GARDEN_PATH}\n{CONTROL}", "end": "true"},
 }
 """The fields of a page that was not asked for anything."""
-STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
 def add_pages(
@@ -82,11 +82,7 @@ def add_pages(
     def api(request: Request) -> Response:
         return html("api.html", openapi=app.openapi(), base=str(request.base_url))
 
-    @app.get("/static/{name}", include_in_schema=False)
-    def static(name: str) -> Response:
-        if name not in STATIC:
-            raise HTTPException(404, "no such file")
-        return Response(pages.source(name), media_type=STATIC[name])
+    app.mount("/static", StaticFiles(directory=pages.TEMPLATES))
 
 
 def _trees(model: Any, answered: list[ParsedSentence]) -> dict[str, Any]:

@@ -161,8 +161,10 @@ class Segmenter:
         return TextSentence(tokens, spans, text[spans[0][0] : spans[-1][1]], line)
 
 
-def _texts(items: Iterable[Any]) -> list[Any]:
-    """Return the elements, of which those with an attribute `text` are that text."""
+def _texts(items: Any) -> Any:
+    """Return the elements, of which those with an attribute `text` are that text; what has none, as it is."""
+    if not isinstance(items, Iterable):
+        return items
     return [getattr(item, "text", item) for item in items]
 
 

@@ -85,7 +85,7 @@ def begun(
     about = model.about or {}
     new = about_model(model, sentences, command)
     if "made" in about:
-        new["resumed"], new["made"] = new["made"], about["made"]
+        new["made"] = about["made"]
         preset = about.get("settings", {}).get("preset")
     new["settings"] = {"preset": preset, **asdict(settings)}
     new["data"] = {name: value for name, value in inputs.items() if value is not None}

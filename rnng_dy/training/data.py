@@ -1,27 +1,32 @@
-"""The data of a training: the user's oracles, or oracles made from the user's trees."""
+"""The data of a training: the user's oracles, or oracles made from the user's trees, and a model's examples of them."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import format_tree, parse_line, read_trees
-from oracle.errors import InputError, RnngError
+from oracle.errors import ImpossibleError, InputError, RnngError, placed
 from oracle.lazy import nltk
 from oracle.stored import STORED, stored_oracle
 from oracle.training_data import Recipe, TreesFile, make_training_data
+from oracle.transitions import SYSTEMS
 from oracle.treebank import words
-from oracle.unknown import RULES
 from rnng_dy.results import content_hash
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
+
+SHOWN_WORDS = 8
+"""How many words of a sentence a warning shows."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,25 +56,16 @@ def require_sources(
     parses: bool,
 ) -> None:
     """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
-    by_trees = trees is not None
-    if (
-        by_trees == (train is not None)
-        or (train is None) != (dev is None)
-        or (by_trees and (dev_trees is None) == (hold_out is None))
+    of_trees = trees is not None and train is None and dev is None
+    of_oracles = train is not None and dev is not None and trees is hold_out is unk is None
+    if not (
+        (of_trees and (dev_trees is None) != (hold_out is None))
+        or (of_oracles and (dev_trees is not None) == parses)
     ):
         raise RnngError(
-            "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
+            "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev, and the --dev-trees of a "
+            "parser with them; --unk goes with --trees"
         )
-    if not by_trees and (hold_out is not None or unk):
-        raise RnngError("--hold-out and --unk go with --trees")
-    if not by_trees and parses != (dev_trees is not None):
-        raise RnngError(
-            "--dev-trees goes with --trees and with the --dev of a parser, which needs it"
-        )
-    if hold_out is not None and not 0 < hold_out < 1:
-        raise RnngError("--hold-out is not in the range 0<x<1")
-    if unk not in (None, *RULES):
-        raise RnngError(f"--unk is one of {', '.join(RULES)}")
 
 
 def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -> Data:
@@ -134,3 +130,63 @@ def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk
             message = f"its words are not those of this sentence in {dev_path}"
             raise InputError(message, path, gold.line if gold else None)
     return [gold.tree for gold in golds]
+
+
+@dataclass(eq=False, repr=False)
+class Examples(Sequence):
+    """The examples of sentences that a model can learn."""
+
+    model: Any
+    sentences: Sequence[OracleSentence]
+    members: np.ndarray
+    """The indices of the sentences that it can learn."""
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.model.encode_training(self.sentences[self.members[index]])
+
+    def repeated(self, first: int, times: int) -> Examples:
+        """Return the examples with those of the first sentences several times each."""
+        of_first = np.searchsorted(self.members, first)
+        parts = np.repeat(self.members[:of_first], times), self.members[of_first:]
+        return replace(self, members=np.concatenate(parts))
+
+    def tokens(self, index: int) -> tuple[str, ...]:
+        """Return the words of an example's sentence."""
+        return self.sentences[self.members[index]].tokens
+
+
+def examples_of(model: Any, sentences: Sequence[OracleSentence], source: str) -> Examples:
+    """Return the examples; warns of sentences that have p = 0, which are left out.
+
+    Raises InputError that names the file `source` if none is left, or for another transition system than the model's.
+    """
+    members = []
+    with placed(source):
+        require_transitions(model, {sentence.transitions for sentence in sentences})
+    for i, sentence in enumerate(sentences):
+        try:
+            model.encode_training(sentence)
+            members.append(i)
+        except ImpossibleError as error:
+            words = " ".join(sentence.tokens[:SHOWN_WORDS])
+            _log.warning(f"{source}: left out, since {error}: {words} ...")
+    if len(members) < len(sentences):
+        left_out = len(sentences) - len(members)
+        _log.warning(f"{source}: {left_out} of {len(sentences)} sentences left out")
+    if not members:
+        raise InputError("every sentence has p = 0", source)
+    return Examples(model, sentences, np.array(members, np.int64))
+
+
+def require_transitions(model: Any, systems: Iterable[str]) -> None:
+    """Raise RnngError if sentences have actions of another transition system than the model's."""
+    own = getattr(model, "transitions", None)
+    for name in systems if own else ():
+        # systems may write the same oracles; the name is then that of the first such system
+        if name not in SYSTEMS or not own.writes_like(SYSTEMS[name]):
+            raise RnngError(
+                f"the model's transitions are {own.name}, these {name}: make the oracle with --transitions {own.name}"
+            )

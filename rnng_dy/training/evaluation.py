@@ -16,7 +16,7 @@ from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
-from rnng_dy.training.examples import Examples
+from rnng_dy.training.data import Examples
 
 
 def parser_scores(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import click
-import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, mistake, setting
@@ -91,24 +90,22 @@ _ADAM = {"optimizer": "adam", "schedule": "linear", "l2": 0.0}
 _FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_ADAM)
 _EVERY = {"first_evaluation": 5000, "evaluate_every": 5000}
 _FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY, **_ADAM)
-_QUICK_WORDS = replace(_FAST_WORDS, jobs=2)
-_GPU_WORDS = replace(_FAST_WORDS, batch_size=64, learning_rate=0.004, epochs=7)
-PRESETS = {
-    ("paper", "discriminative"): _PARSER,
-    ("paper", "generative"): _WORDS,
-    # the paper's dropout for its LSTM language model is the same; the paper does not report the rest
-    ("paper", "lstm-lm"): _WORDS,
-    ("fast", "discriminative"): _FAST_PARSER,
-    ("fast", "generative"): _FAST_WORDS,
-    ("fast", "lstm-lm"): _FAST_WORDS,
-    ("quick", "discriminative"): replace(_FAST_PARSER, batch_size=16, jobs=2),
-    ("quick", "generative"): _QUICK_WORDS,
-    ("quick", "lstm-lm"): _QUICK_WORDS,
-    ("gpu", "discriminative"): replace(_FAST_PARSER, batch_size=64, learning_rate=0.006, epochs=15),
-    ("gpu", "generative"): _GPU_WORDS,
-    ("gpu", "lstm-lm"): _GPU_WORDS,
+_OF_PARSERS_AND_WORDS = {
+    "paper": (_PARSER, _WORDS),
+    "fast": (_FAST_PARSER, _FAST_WORDS),
+    "quick": (replace(_FAST_PARSER, batch_size=16, jobs=2), replace(_FAST_WORDS, jobs=2)),
+    "gpu": (
+        replace(_FAST_PARSER, batch_size=64, learning_rate=0.006, epochs=15),
+        replace(_FAST_WORDS, batch_size=64, learning_rate=0.004, epochs=7),
+    ),
 }
-NAMES = tuple(dict.fromkeys(name for name, _ in PRESETS))
+NAMES = tuple(_OF_PARSERS_AND_WORDS)
+# the paper's dropout for its LSTM language model is that of the generative one; it does not report the rest
+PRESETS = {
+    (name, kind): settings
+    for name, (parser, words) in _OF_PARSERS_AND_WORDS.items()
+    for kind, settings in (("discriminative", parser), ("generative", words), ("lstm-lm", words))
+}
 
 
 @dataclass(frozen=True)
@@ -186,20 +183,16 @@ def settings_and_sizes(
 
     Raises RnngError for an unknown name, and for a value out of its range.
     """
-    # numpy's numbers are those of Python
-    given = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in given.items()
-        if value is not None
-    }
-    parts = []
+    given = {name: value for name, value in given.items() if value is not None}
+    parts: list[dict[str, Any]] = []
     for table in (Settings, kind.sizes_type):
-        parts.append({})
-        for of in fields(table):
-            if (name := option_name(of.name)) in given:
-                value = parts[-1][of.name] = given.pop(name)
-                if why := mistake(of, value):
-                    raise RnngError(f"{name}: {why}")
+        of_name = {
+            option_name(of.name): of for of in fields(table) if option_name(of.name) in given
+        }
+        parts.append({of.name: given.pop(name) for name, of in of_name.items()})
+        for name, of in of_name.items():
+            if why := mistake(of, parts[-1][of.name]):
+                raise RnngError(f"{name}: {why}")
     if given:
         raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
     if "gold_weight" in parts[0] and not parts[0].get("gold"):

@@ -12,11 +12,11 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -25,18 +25,12 @@ import numpy as np
 
 from oracle.errors import RnngError
 from rnng_dy import checkpoint, engine, registry
+from rnng_dy.parallel import blocked
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import load_sent, loaded
 from rnng_dy.process import limit_memory
-from rnng_dy.training.examples import Examples
+from rnng_dy.training.data import Examples
 from rnng_dy.training.updates import Diverged, Gradients, PartialLoss, Updater, total_loss
-
-
-def add_in_order(parts: np.ndarray, out: np.ndarray) -> None:
-    """Write the sum of rows into `out`, added in order, so that every replica gets the same bits."""
-    np.copyto(out, parts[0])
-    for part in parts[1:]:
-        out += part
 
 
 class _Replica:
@@ -50,6 +44,7 @@ class _Replica:
         self.rank, self.count, self._main = rank, count, main
         self._gradients = Gradients(store)
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
+        self._sum = np.empty_like(self._rows[0])
 
     def begin(self, *task: object) -> None:
         """See `Replicas`."""
@@ -57,9 +52,13 @@ class _Replica:
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """See `Replicas`."""
         whole = self._exchange(part, total_loss)
-        self._gradients.write(self._rows[self.rank], whole.rows)
+        size = self._gradients.write(self._rows[self.rank], whole.rows)
         self._exchange("written", min)
-        self._gradients.read(whole.rows, lambda part, out: add_in_order(self._rows[:, part], out))
+        total = self._sum[:size]
+        np.copyto(total, self._rows[0, :size])
+        for row in self._rows[1:, :size]:
+            total += row
+        self._gradients.read(total, whole.rows)
         return whole
 
     def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
@@ -98,7 +97,10 @@ class Processes(_Replica):
         ours, theirs = self._context.Pipe()
         args = theirs, self._memory, rank, self.count
         process = self._context.Process(target=_help, args=args, daemon=True)
-        with _signals_ignored():
+        # the tracker's start would unblock signals
+        resource_tracker.ensure_running()
+        # the main process ends it
+        with blocked(signal.SIGINT, signal.SIGTERM):
             process.start()
         theirs.close()
         self._helpers.append((ours, process))
@@ -156,21 +158,6 @@ class Processes(_Replica):
         return message
 
 
-@contextmanager
-def _signals_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM while a process is started, which then ignores them, too: the main one ends it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = signal.SIGINT, signal.SIGTERM
-    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
 def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     """Make the requested updates in a helper process until the main process closes the connection or is gone.
 
@@ -206,7 +193,7 @@ class Ranks:
     """
 
     def __init__(self) -> None:
-        """Raises RnngError without mpi4py, and if each of several processes sees itself alone."""
+        """Raises RnngError without mpi4py and an MPI."""
         try:
             # importing it connects this process with the others
             from mpi4py import MPI
@@ -217,12 +204,6 @@ class Ranks:
             ) from None
         self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
         self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
-        started = [os.environ.get(name) for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")]
-        if self.count == 1 and any(n not in (None, "1") for n in started):
-            raise RnngError(
-                f"several processes were started, and mpi4py's MPI, {MPI.get_vendor()[0]}, sees one: start them with "
-                "the mpirun of that MPI"
-            )
 
     def __enter__(self) -> Ranks:
         return self
@@ -272,5 +253,5 @@ class Ranks:
         whole = total_loss(self._comm.allgather(part))
         row = self._row[: self._gradients.write(self._row, whole.rows)]
         self._comm.Allreduce(self._in_place, row)
-        self._gradients.read(whole.rows, lambda part, out: np.copyto(out, row[part]))
+        self._gradients.read(row, whole.rows)
         return whole

@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
-from oracle.errors import RnngError, placed
+from oracle.counts import counted
+from oracle.errors import InputError, RnngError, placed
 from oracle.files import replacing
 from oracle.stored import stored
 from oracle.training_data import Recipe, evenly_spaced
@@ -24,25 +25,30 @@ from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
+from rnng_dy.spelling import learnt_spelling
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.training import about, fine_tuning
-from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, require_sources
+from rnng_dy.training import about
+from rnng_dy.training.data import (
+    Trees,
+    data_of_oracles,
+    data_of_trees,
+    examples_of,
+    require_sources,
+)
 from rnng_dy.training.evaluation import parser_scores, word_scores
-from rnng_dy.training.examples import examples_of, require_transitions, warn_of
-from rnng_dy.training.loop import run
-from rnng_dy.training.new_models import new_model, spelling_of_training
-from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
-from rnng_dy.training.progress import (
+from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
+from rnng_dy.training.loop import (
     EVALUATION,
-    LEFT_OUT,
     Progress,
     Record,
     described,
     require_same,
     restored,
+    run,
     saved_state,
     state_of,
 )
+from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
@@ -126,12 +132,12 @@ def train(
         require_sources(trees, dev_trees, train, dev, hold_out, unk, parses)
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
-        of_parsers = {"pos": pos, "pretrained": pretrained}
-        of_words = {"clusters": clusters, "open": open}
-        others = of_words if parses else of_parsers
+        foreign: dict[str, object] = {"clusters": clusters, "open": open}
+        if not parses:
+            foreign = {"pos": pos, "pretrained": pretrained}
         if not of_kind.has_trees:
-            others = {**others, **config, "extend": extend}
-        for name, value in others.items():
+            foreign |= {**config, "extend": extend}
+        for name, value in foreign.items():
             if value:
                 raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
@@ -161,7 +167,7 @@ def train(
         if origin is not None:
             load = of_kind.build if resumes else of_kind.load
             model = load(origin)
-            fine_tuning.require_same(model, config, sizes, origin)
+            require_like(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
                 raise RnngError(f"{origin} was trained without --pos")
 
@@ -209,20 +215,17 @@ def train(
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
             section = about.about_continued(model, init)
-            model = fine_tuning.fine_tuned(model, data, init, extend, settings.seed)
+            model = fine_tuned(model, data, init, extend, settings.seed)
             model.about = section
         if init is not None:
-            seen = stored(fine_tuning.as_seen_by(model, data.train), made / "train.seen")
-            data = replace(data, train=seen, dev=[*fine_tuning.as_seen_by(model, data.dev)])
+            seen = stored(as_seen_by(model, data.train), made / "train.seen")
+            data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
 
         # examples
-        with placed(data.source):
-            require_transitions(model, {s.transitions for s in data.train})
-            examples, impossible = examples_of(model, data.train)
-            if not examples:
-                raise RnngError(f"no sentence to train on: {next(iter(impossible.values()))}")
-            if settings.gold > len(data.train):
-                raise RnngError(f"{len(data.train)} sentences, fewer than --gold {settings.gold}")
+        examples = examples_of(model, data.train, data.source)
+        if settings.gold > len(data.train):
+            message = f"{len(data.train)} sentences, fewer than --gold {settings.gold}"
+            raise InputError(message, data.source)
         examples = examples.repeated(settings.gold, settings.gold_weight)
         updater = Updater(model, examples, settings)
         if not is_first:
@@ -230,43 +233,37 @@ def train(
             return None
 
         # evaluation, and the model's companions
-        progress, tagging = Progress(), None
         if parses:
             evaluate = partial(parser_scores, model, data.dev, data.golds)
             if model.vocabulary.tags and tagger and not (model.tagger or resumes):
-                tagging = train_own_tagger(model, data.train, data.dev, settings.seed)
+                train_own_tagger(model, data.train, data.dev, settings.seed)
         else:
-            with placed(data.dev_source):
-                require_transitions(model, sorted({s.transitions for s in data.dev}))
-                dev_examples, dev_impossible = examples_of(model, data.dev)
-                if not dev_examples:
-                    raise RnngError("every sentence has p = 0: training could not be judged by it")
-            warn_of(data.dev_source, data.dev, dev_impossible)
+            dev_examples = examples_of(model, data.dev, data.dev_source)
             evaluate = partial(word_scores, model, dev_examples)
             if open and model.spelling is None:
                 if resumes:
                     raise RnngError(f"{folder} was trained without --open: resume without it")
-                model.spelling = spelling_of_training(model, data)
+                counts = counted(data.train)
+                words = {w: counts.tokens[w] for w in counts.words if w in counts.tokens}
+                with placed(data.source):
+                    model.spelling = learnt_spelling(model, words)
 
         # the folder
         model.about = about.begun(model, data.train, settings, preset, inputs, command)
+        progress = Progress()
         if resumes:
             progress = restored(updater, place, saved)
             _log.info(f"resuming after {progress.sentences} sentences")
         else:
             state_of_training = state_of(updater, progress, inputs)
             checkpoint.save(model, folder, state_of_training, updater.optimizer)
-            if tagging is not None:
-                progress.log(place, tagging)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
                 stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
-        warn_of(data.source, data.train, impossible)
 
         # updates
         def report(record: Record) -> None:
-            level = logging.WARNING if record["event"] == LEFT_OUT else logging.INFO
-            _log.log(level, f"{place.name}: {described(record)}")
+            _log.info(f"{place.name}: {described(record)}")
             if record["event"] == EVALUATION:
                 model.about = about.evaluated(model.about, record)
                 model_card.write(folder, model.about)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -85,18 +85,17 @@ class Gradients:
             start += values.size
         return start
 
-    def read(self, rows: Rows, get: Callable[[slice, np.ndarray], None]) -> None:
-        """Replace the gradients: `get(part, out)` writes a part of the row into an array of its size."""
+    def read(self, row: np.ndarray, rows: Rows) -> None:
+        """Replace the gradients by those of a row that `write` has filled."""
         start = 0
         for gradient in self._dense:
-            get(slice(start, start + gradient.size), gradient)
+            gradient[:] = row[start : start + gradient.size]
             start += gradient.size
         for table, gradients, ids in self._selected(rows):
-            values = np.empty((len(ids), gradients.shape[1]), np.float32)
-            get(slice(start, start + values.size), values.reshape(-1))
-            gradients[ids] = values
+            size = len(ids) * gradients.shape[1]
+            gradients[ids] = row[start : start + size].reshape(len(ids), -1)
             table.touch(ids)
-            start += values.size
+            start += size
 
     def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
         return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]

@@ -17,9 +17,9 @@ from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import registry
-from rnng_dy.training.examples import Examples
-from rnng_dy.training.examples import examples_of as examples_of_sentences
-from rnng_dy.training.new_models import new_model as new_model_of
+from rnng_dy.training.data import Examples
+from rnng_dy.training.data import examples_of as examples_of_sentences
+from rnng_dy.training.initial_models import new_model as new_model_of
 
 TEST = 245
 OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
@@ -66,4 +66,5 @@ def model_for(
 
 def examples_of(model, folder: Path) -> Examples:
     """Return the training examples of the oracle in the folder."""
-    return examples_of_sentences(model, read_oracle(folder / f"train.{SUFFIXES[model.kind]}"))[0]
+    path = folder / f"train.{SUFFIXES[model.kind]}"
+    return examples_of_sentences(model, read_oracle(path), str(path))

@@ -21,7 +21,7 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.greedy import parse_all
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import example_log_probs
-from rnng_dy.training.examples import examples_of
+from rnng_dy.training.data import examples_of
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 from scripts.gpu.data import OWN, model_for
@@ -107,7 +107,7 @@ def model_of(kind: str, tiny: bool = False):
     clusters = [ClusteredWord(format(i % 23, "05b"), w, 1) for i, w in enumerate(vocabulary)]
     size = 8 if tiny else 32
     model = model_for(kind, sentences, lambda: clusters, lstm_input=size, hidden=size)
-    return model, examples_of(model, sentences)[0]
+    return model, examples_of(model, sentences, kind)
 
 
 def gradients(kind: str, reference: Arrays | None) -> Arrays:

@@ -99,8 +99,6 @@ def test_options_reach_the_algorithm(corpus):
         (["empty"], "the corpus is empty"),
         (["corpus.txt", "-c", "0"], "0 is not in the range"),
         (["corpus.txt", "--min-count", "9999"], "corpus.txt: no word occurs 9999 times"),
-        (["corpus.txt", "--format", "oracle"], "corpus.txt:1: "),
-        (["corpus.txt", "--format", "trees"], "corpus.txt:1: "),
         (["corpus.txt", "--unk", "stanford"], "'stanford' is not one of"),
         (["corpus.txt", "-o", "no/folder/out"], "no/folder/out: there is no folder"),
         ([], "Missing argument 'CORPUS'"),

@@ -40,6 +40,11 @@ def test_nothing_is_left_of_a_tree_of_traces(raw):
     assert clean(parse_line(raw)) is None
 
 
+def test_labels_end_before_marks():
+    tree = parse_line("(IP (: --) (NP;*SBJ* (NN;* a)) (NP##head=N## (N b)) (# #))")
+    assert str(clean(tree, marks=";#")) == "(IP (: --) (NP (NN a)) (NP (N b)) (# #))"
+
+
 def test_cleaning_leaves_the_tree_it_is_given_alone():
     tree = parse_line("( (S (NP-SBJ (NN x))))")
     before = tree.copy(deep=True)

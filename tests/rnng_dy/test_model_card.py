@@ -81,7 +81,7 @@ def test_a_model_says_what_it_is(parser):
     parser.about = {**parser.about, "scores": scores}
     words = parser.about["corpus"]["words"]
     assert repr(parser) == (
-        "<DiscriminativeParser: composition corrected, transitions top-down, state full; "
+        "<DiscriminativeParser: composition corrected, transitions top-down, state full, "
         "layers 2, lstm_input 10, hidden 8, action 5, word 7, tag 4; "
         f"{parser.store.count():,} parameters; trained on 120 sentences, {words:,} words; "
         "dev F1 87.51 (scored with gold tags)>"

@@ -295,7 +295,6 @@ def test_results_of_dask_come_in_order_and_all_workers_work(two):
         ("score", "--model generator some.trees"),
         ("surprisal", "--scorer kneser-ney=some.gen.oracle some.oracle"),
         ("perplexity", "--model generator some.gen.oracle --beam 10"),
-        ("tag", "some.trees --jackknife 3"),
     ],
 )
 def test_output_of_dask_is_that_of_one_process(two, models, monkeypatch, command, arguments):

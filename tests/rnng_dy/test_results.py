@@ -82,6 +82,7 @@ def test_a_stopped_command_continues_in_the_middle_of_a_batch(folder, monkeypatc
 
     def stopped(self, of_items):
         nonlocal written
+        of_items = list(of_items)
         write(self, of_items[: lines - written])
         written += len(of_items)
         if written >= lines:

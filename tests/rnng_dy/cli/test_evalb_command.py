@@ -55,7 +55,6 @@ DEBUG 1
 MAX_ERROR   3
 CUTOFF_LEN\t20
 LABELED 0
-DISC_ONLY 0
 DELETE_LABEL TOP
 DELETE_LABEL -NONE-
 DELETE_LABEL_FOR_LENGTH -NONE-
@@ -84,7 +83,6 @@ def test_every_statement_of_a_parameter_file(tmp_path):
         ("EQ_LABEL A", "EQ_LABEL takes 2 words, not 1"),
         ("CUTOFF_LEN many", "invalid literal for int"),
         ("DELETE_LABELS A", "unknown statement `DELETE_LABELS`"),
-        ("DISC_ONLY 1", "DISC_ONLY 1 is for discontinuous trees"),
     ],
 )
 def test_bad_statements_name_their_line(tmp_path, statement, message):
@@ -131,7 +129,7 @@ def test_words_keep_their_unicode_spaces(tmp_path):
 @pytest.mark.parametrize(
     ("gold", "system", "where", "message"),
     [
-        ([GOLD, GOLD], [GOLD], "system:2", "the file ends before this line"),
+        ([GOLD, GOLD], [GOLD], "system:2", "there is no tree here, and"),
         ([], [GOLD], "gold:1", "the file is empty"),
         ([GOLD, "(S (NN a)))"], [GOLD, GOLD], "gold:2", ""),
         ([GOLD], ["(S (NP the cat) (VP sleeps) .)"], "system:1", "has no tag"),
@@ -154,14 +152,13 @@ def test_a_line_without_a_parse_is_a_skipped_sentence(tmp_path, line):
     assert (found["skipped"], found["valid"], found["f1"]) == (1, 1, 100.0)
 
 
-def test_unlabelled_scores_compare_where_brackets_are(tmp_path):
+def test_a_file_of_parameters_may_ignore_labels(tmp_path):
     """The system's NP and VP are called X; its last bracket is a word too long."""
     gold = write(tmp_path / "gold", "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps) (ADVP (RB well))))")
     system = write(tmp_path / "sys", "(S (X (DT the) (NN cat)) (X (X (VBZ sleeps) (RB well))))")
-    assert figures(gold, system)["f1"] == pytest.approx(25)
-    assert figures(gold, system, "--unlabelled")["f1"] == pytest.approx(75)
     rules = write(tmp_path / "rules.prm", "LABELED 0")
-    assert run(gold, system, "--params", rules).stdout == run(gold, system, "--unlabelled").stdout
+    for params, f1 in (("collins", 25), (rules, 75)):
+        assert figures(gold, system, "--params", params)["f1"] == pytest.approx(f1)
 
 
 # --- tags

@@ -246,12 +246,6 @@ def test_commands_take_a_model_by_name(monkeypatch):
     assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
     Path("english").mkdir()
     assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
-    Path("english").rmdir()
-    Path("english").symlink_to("parser")
-    assert (
-        "english is the folder here"
-        in invoke("parse", "--model", "english", "in.txt", "--tagged").stderr
-    )
 
 
 def test_about_shows_terms_and_size_of_an_archive():

@@ -67,7 +67,7 @@ def refused(path, *command):
         ("out", "suite agreement-pp --model english-generative -o out"),
         ("out", "generate --model generator -o out"),
         ("out", "rerank a.props a.likelihoods -o out"),
-        ("out.json", "tag t.trees --jackknife 2 -o out.json"),
+        ("out", "tag t.trees --jackknife 2 -o out"),
         ("out", "clusters t.trees -o out"),
         ("out", "oracle --train t.trees t.trees -o out"),
         ("out", "prepare --from trees t.trees -o out"),

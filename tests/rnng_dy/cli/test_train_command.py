@@ -18,8 +18,8 @@ from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.sizes import ParserSizes, Sizes, option_name
+from rnng_dy.training.loop import saved_state
 from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, settings_for
-from rnng_dy.training.progress import saved_state
 from tests.commands import invoke
 
 from ..conftest import sentences_of
@@ -336,7 +336,8 @@ def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     Path("flat.gen.oracle").write_text(deep_block(["xyzzy", "plugh"], 1), encoding="utf-8")
     both = ["--train", "deep.gen.oracle", "--dev", "flat.gen.oracle"]
     result = invoke("train", "generative", *both, *SMALL, code=2)
-    assert "deep.gen.oracle: no sentence to train on: action 102" in result.stderr
+    assert "deep.gen.oracle: left out, since action 102" in result.stderr
+    assert "deep.gen.oracle: every sentence has p = 0" in result.stderr
 
 
 def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):

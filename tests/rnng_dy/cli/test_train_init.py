@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -116,8 +115,7 @@ def test_new_symbols_are_named_or_added(kind):
     assert new.nonterminals == (*old.nonterminals, "SX", "QP")
     if kind == "discriminative":
         assert new.tags.symbols == (*old.tags.symbols, "ZZ")
-        records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
-        assert records[0]["event"] == "tagger"
+        assert "POS tagger: dev accuracy" in result.stderr
     go_on(kind, "--extend", "--resume", "--epochs", "2", trees="new.trees")
 
 

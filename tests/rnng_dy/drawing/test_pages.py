@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import UndefinedError
 
-from oracle.parsed import ScoredTree
+from oracle.brackets import parse_line
 from rnng_dy.cli.paths import write_output
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.sections import DrawnTree, section
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import WordRecord
 from tests.commands import PYTHON, invoke, run
@@ -77,7 +77,7 @@ def surprisals(text):
 
 def drawn_trees(text):
     brackets = f"(S (X{text.translate(str.maketrans('() ', '[]_'))} a))"
-    tree = ScoredTree(brackets.replace("\n", ""), None)
+    tree = DrawnTree(parse_line(brackets.replace("\n", ""), any_bytes=True))
     found = [section(1, [tree]), section(2, [])]
     return pages.parts("trees.html", sections=found, title=text, description=text)
 

@@ -9,9 +9,8 @@ from html import unescape
 import pytest
 
 from oracle.brackets import parse_line
-from oracle.parsed import ScoredTree
 from rnng_dy.drawing.pages import parts
-from rnng_dy.drawing.sections import compared, section
+from rnng_dy.drawing.sections import DrawnTree, compared, section
 
 from ...conftest import browse
 
@@ -26,7 +25,7 @@ def sections(*systems):
     return [
         one
         for i, system in enumerate(systems, 1)
-        for one in compared(i, gold, [ScoredTree(system, None)])
+        for one in compared(i, gold, [DrawnTree(parse_line(system))])
     ]
 
 
@@ -44,7 +43,9 @@ def test_a_sentence_has_its_score_and_gold_first():
     assert wrong == "VP"
 
 
-@pytest.mark.parametrize("found", [[], [section(1, [])], [section(1, [ScoredTree("(S a)", None)])]])
+@pytest.mark.parametrize(
+    "found", [[], [section(1, [])], [section(1, [DrawnTree(parse_line("(S a)"))])]]
+)
 def test_there_may_be_little_to_show(found):
     assert '<form id="tools"' not in page(found)
 
@@ -82,7 +83,7 @@ def in_browser(chromium, folder, found, script, width=1200):
 
 
 def test_search_filter_and_order(chromium, tmp_path):
-    found = [*sections(GOLD, WORST, WORSE), section(4, [ScoredTree(ODD, None)])]
+    found = [*sections(GOLD, WORST, WORSE), section(4, [DrawnTree(parse_line(ODD))])]
     script = """seen.push(ids(), find("cat"), find(" (NP  (dt"), find("中文"), find(""));
     seen.push(choose("errors", true), choose("errors", false), choose("order", "f1"), choose("order", ""));
     seen.push(d.getElementById("tools").elements.count.value);"""

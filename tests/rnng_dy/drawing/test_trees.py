@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.brackets import parse_line
-from oracle.parsed import ScoredTree
-from rnng_dy.drawing.sections import section
+from rnng_dy.drawing.sections import DrawnTree, section
 from rnng_dy.drawing.trees import (
     CELL,
     GAP,
@@ -142,9 +141,9 @@ def test_any_word_is_valid_xml():
 
 def test_a_file_has_trees_one_above_the_other_with_numbers():
     sections = [
-        section(1, [ScoredTree(CAT, None)]),
+        section(1, [DrawnTree(parse_line(CAT))]),
         section(2, []),
-        section(3, [ScoredTree(CAT, -1)]),
+        section(3, [DrawnTree(parse_line(CAT), -1)]),
     ]
     root = filed(*sections)
     captions = [t.text for t in root.iter(f"{SVG}text") if t.get("class") == "caption"]
@@ -156,7 +155,11 @@ def test_a_file_has_trees_one_above_the_other_with_numbers():
 
 
 def test_equal_samples_are_drawn_once_and_counted():
-    found = [ScoredTree("(S (X a))", -1.0), ScoredTree(CAT, -2.0), ScoredTree("(S (X a))", -1.0)]
+    found = [
+        DrawnTree(parse_line("(S (X a))"), -1.0),
+        DrawnTree(parse_line(CAT), -2.0),
+        DrawnTree(parse_line("(S (X a))"), -1.0),
+    ]
     assert [p.caption for p in section(1, found).pictures] == [
         "2 of 3, log probability -1.00",
         "1 of 3, log probability -2.00",

@@ -186,7 +186,7 @@ def test_nothing_to_score_gives_zeros():
 
 
 def test_different_numbers_of_trees_are_refused():
-    with pytest.raises(InputError, match="sentence 2 has a gold tree but no system tree"):
+    with pytest.raises(InputError, match="system:2: there is no tree here, and gold has one"):
         score([tree(GOLD)] * 2, [tree(GOLD)])
 
 

@@ -166,9 +166,9 @@ def test_a_system_that_explains_beats_one_that_does_not():
     good, noise = study.systems
     assert good.p < 0.01 < noise.p
     [pair] = study.pairs
-    assert (pair.first, pair.second) == ("good", "noise")
-    assert pair.difference == pytest.approx((good.deltas - noise.deltas).mean())
-    assert pair.p == pair.p_holm < 0.01
+    assert (pair["first"], pair["second"]) == ("good", "noise")
+    assert pair["difference"] == pytest.approx((good.deltas - noise.deltas).mean())
+    assert pair["p"] == pair["p_holm"] < 0.01
 
 
 def test_folds_are_of_items_whatever_the_order_of_rows():

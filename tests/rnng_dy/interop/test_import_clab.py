@@ -124,8 +124,8 @@ def test_gated_attention_is_known_by_its_shapes_and_the_state_is_taken_as_said(
         ("ga", [], "say by --state what its parser state is"),
         ("ga", ["--state", "full", "--composition", "buggy"], "those of gated attention, not of"),
         ("stack", ["--composition", "gated-attention"], "those of no gated attention"),
-        ("stack", ["--state", "no-buffer"], "a generative model has one of full, stack, no-stack"),
-        ("stack", ["--state", "history"], "the original has no state history"),
+        ("stack", ["--state", "no-buffer"], "no generative model of the state no-buffer"),
+        ("stack", ["--state", "history"], "no generative model of the state history"),
         ("stack", ["--state", "half"], "'half' is not one of 'full', 'stack'"),
     ],
 )

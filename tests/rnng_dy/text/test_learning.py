@@ -38,43 +38,25 @@ def one(segmenter, text):
         ("' Yes ' he said", "‘No’", "' No '"),
         ("` Yes ' he said", "‘No’", "` No '"),
         ("long long - term high - rise non-stop", "long-term", "long - term"),
+        # one quote or curly apostrophe among many others is not the treebank's way
+        ('`` a \'\'|"', '"x"', '" x "'),
+        (200 * "`` a ''|" + '"', '"x"', "`` x ''"),
+        ("it 's|it ’s", "it’s", "it ’s"),
+        (20 * "it 's|" + "it ’s", "it’s", "it 's"),
+        # a word that mostly stands alone is no prefix
+        ("a-b non-stop|long - term high - rise low - key" + 20 * "|a cats", "a-c non-d", "a - c non-d"),
+        # the period at the end is what it mostly is in training, also of one abbreviation
+        ("at Acme Corp. he|at Corp .|Corp. Corp.", "at Corp.", "at Corp ."),
+        ("at Acme Corp. he|at Corp. .|Corp. Corp.", "at Corp.", "at Corp. ."),
+        ("at Acme Corp. he|at Corp.|Corp. Corp.", "at Corp.", "at Corp."),
+        ("at Corp. he|at Corp.|at Ltd. he|Ltd. he|at Ltd .|Inc. he|Inc. he|at Inc .", "at Corp.", "at Corp."),
+        # initials at the end are an abbreviation, one letter is none
+        ("at Corp. he|at Corp.", "She joined the F.B.I.", "She joined the F.B.I."),
+        ("at Corp. he", "It is plan B.", "It is plan B ."),
     ],
-)
+)  # fmt: skip
 def test_text_is_written_as_training_writes_it(training, text, tokens):
-    assert one(learnt(training), text) == tokens
-
-
-def test_one_quote_among_hundreds_of_others_is_not_how_a_treebank_writes():
-    assert one(learnt("`` a ''", '"'), '"x"') == '" x "'
-    assert one(learnt(*["`` a ''"] * 200, '"'), '"x"') == "`` x ''"
-
-
-def test_a_curly_apostrophe_that_is_seldom_is_read_as_a_straight_one():
-    assert one(learnt("it 's", "it ’s"), "it’s") == "it ’s"
-    assert one(learnt(*["it 's"] * 20, "it ’s"), "it’s") == "it 's"
-
-
-def test_a_word_that_mostly_stands_alone_is_no_prefix():
-    training = ["ten-year-old non-stop", "long - term high - rise low - key"]
-    text = "a ten-day-old non-linear"
-    assert one(learnt(*training, *["ten cats"] * 20), text) == "a ten - day - old non-linear"
-
-
-@pytest.mark.parametrize(
-    ("training", "tokens"),
-    [
-        (["at Acme Corp. he", "at Corp ."], "at Corp ."),
-        (["at Acme Corp. he", "at Corp. ."], "at Corp. ."),
-        (["at Acme Corp. he", "at Corp."], "at Corp."),
-    ],
-)
-def test_the_period_at_the_end_is_what_it_mostly_is_in_training(training, tokens):
-    assert one(learnt(*training, "Corp. Corp."), "at Corp.") == tokens
-
-
-def test_an_abbreviation_keeps_its_own_way_where_most_have_another():
-    training = ["at Corp. he", "at Corp.", "at Ltd. he", "Ltd. he", "at Ltd .", "Inc. he"]
-    assert one(learnt(*training, "Inc. he", "at Inc ."), "at Corp.") == "at Corp."
+    assert one(learnt(*training.split("|")), text) == tokens
 
 
 def test_a_usual_abbreviation_stays_one_where_other_capitals_make_a_word_of_it():
@@ -87,30 +69,21 @@ def test_a_usual_abbreviation_stays_one_where_other_capitals_make_a_word_of_it()
     assert one(learnt("at Corp.", *words), "at Acme Inc.") == "at Acme Inc."
 
 
-def test_a_word_that_training_has_in_lower_case_begins_a_sentence_after_an_abbreviation():
-    segmenter = learnt("the dog of Acme Corp. ran", "The dog ran", "Mr. Smith")
-    found = segmenter.sentences("It was Acme Corp. The dog ran.")
-    assert len(found) == 2
-    assert len(segmenter.sentences("It was Acme Corp. Smith ran.")) == 1
-
-
-def test_a_starter_begins_a_sentence_after_initials():
-    segmenter = learnt("he left", "the man")
-    assert len(segmenter.sentences("A man of M.I.T. He left.")) == 2
-    assert len(segmenter.sentences("A man of M.I.T. Tolkien left.")) == 1
-
-
-@pytest.mark.parametrize("name", ["Mr. Long", "Sen. Long", "H. G. Long"])
-def test_a_name_that_is_a_word_begins_no_sentence(name):
-    segmenter = learnt("a long way", "the man")
-    assert len(segmenter.sentences(f"It was {name} of Ohio. The man left.")) == 2
-
-
-def test_initials_at_the_end_are_abbreviations():
-    assert (
-        one(learnt("at Corp. he", "at Corp."), "She joined the F.B.I.") == "She joined the F.B.I."
-    )
-    assert one(learnt("at Corp. he"), "It is plan B.") == "It is plan B ."
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It was Acme Corp. The dog ran.", 2),
+        ("It was Acme Corp. Smith ran.", 1),
+        ("A man of M.I.T. He left.", 2),
+        ("A man of M.I.T. Tolkien left.", 1),
+        ("It was Mr. Long of Ohio. The man left.", 2),
+        ("It was Sen. Long of Ohio. The man left.", 2),
+        ("It was H. G. Long of Ohio. The man left.", 2),
+    ],
+)
+def test_a_word_that_training_has_in_lower_case_begins_a_sentence_but_no_name(text, sentences):
+    segmenter = learnt("the dog of Acme Corp. ran he left", "The dog ran a long way", "Mr. Smith")
+    assert len(segmenter.sentences(text)) == sentences
 
 
 def test_a_word_that_training_knows_ends_a_sentence_also_before_lower_case():

@@ -118,14 +118,6 @@ def test_a_text_without_words_has_no_sentence(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["!", "...", "?!.", "—", '"', "(", "'", "-", "。", ".\n.", "\"\"\"'''"]
-)
-def test_punctuation_alone_is_a_sentence(text):
-    assert all(s.tokens for s in PENN.sentences(text))
-    assert PENN.sentences(text)
-
-
-@pytest.mark.parametrize(
     ("text", "tokens"),
     [
         ("a\u00a0b\u200bc\u2028d\x00e\x1bf\x85g", "a b c d e f g"),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
 from oracle.blocks import make_oracle
 from oracle.brackets import LocatedTree, parse_line
-from oracle.errors import ImpossibleError
+from oracle.errors import ImpossibleError, InputError
 from oracle.stored import stored
 from oracle.unknown import UnknownWords
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.training.examples import examples_of
+from rnng_dy.training.data import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
@@ -47,21 +45,23 @@ def made(request, trees):
     return model, sentences_of(trees[:90], generative)
 
 
-def test_examples_are_those_of_the_sentences(made):
+def test_examples_are_those_of_the_sentences_and_those_without_are_named(made, caplog):
     model, sentences = made
-    examples, impossible = examples_of(model, sentences)
-    possible = [s for i, s in enumerate(sentences) if i not in impossible]
-    assert list(examples) == [model.encode_training(s) for s in possible]
-    for i in impossible:
-        with pytest.raises(ImpossibleError, match=re.escape(impossible[i])):
-            model.encode_training(sentences[i])
-    assert impossible or model.kind == "discriminative"
+    examples = examples_of(model, sentences, "some.oracle")
+    expected = []
+    for sentence in sentences:
+        try:
+            expected.append(model.encode_training(sentence))
+        except ImpossibleError as error:
+            assert f"some.oracle: left out, since {error}: {sentence.tokens[0]}" in caplog.text
+    assert list(examples) == expected
+    assert (len(expected) < len(sentences)) == (model.kind != "discriminative")
 
 
 def test_numbers_are_python_s_own(made):
     """The random draws and the graphs of a training are made of them."""
     model, sentences = made
-    example = examples_of(model, sentences)[0][0]
+    example = examples_of(model, sentences, "some.oracle")[0]
     flat = [example.tokens.words, *example[1:]] if model.kind == "discriminative" else example
     assert {type(number) for numbers in flat for number in numbers} == {int}
 
@@ -72,9 +72,10 @@ def test_too_many_constituents_open_are_left_out(trees):
     located = [LocatedTree(parse_line(text), "deep.trees", 1) for text in (deep, wide)]
     sentences = list(make_oracle(located, UnknownWords("berkeley", ()), False))
     model = make_parser(sentences)
-    examples, impossible = examples_of(model, sentences)
+    examples = examples_of(model, sentences, "deep.trees")
     assert list(examples) == [model.encode_training(sentences[1])]
-    assert list(impossible) == [0]
+    with pytest.raises(InputError, match=r"deep.trees: every sentence has p = 0"):
+        examples_of(model, sentences[:1], "deep.trees")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

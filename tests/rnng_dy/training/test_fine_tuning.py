@@ -11,7 +11,7 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Derivation
-from rnng_dy.training.fine_tuning import as_seen_by, extended, listed, unseen
+from rnng_dy.training.initial_models import as_seen_by, extended, listed, unseen
 
 from ..conftest import make_generator, make_parser, sentences_of
 

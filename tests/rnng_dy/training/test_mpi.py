@@ -182,13 +182,6 @@ def alone(*arguments, **environment):
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
 
 
-def test_processes_of_another_mpi_are_refused(mpirun, data):
-    done = alone(*PARSER, "--model", "m", "--mpi", OMPI_COMM_WORLD_SIZE="4")
-    assert done.returncode == 2
-    assert "several processes were started" in done.stderr
-    assert not Path("m").exists()
-
-
 def test_without_an_mpi_it_is_said_what_to_install(mpirun, data, tmp_path):
     done = alone(*PARSER, "--model", "m", "--mpi", MPI4PY_LIBMPI=str(tmp_path / "none.so"))
     assert done.returncode == 2

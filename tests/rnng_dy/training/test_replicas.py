@@ -13,7 +13,7 @@ import pytest
 
 from oracle.errors import RnngError
 from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.training.examples import Examples
+from rnng_dy.training.data import Examples
 from rnng_dy.training.replicas import Processes
 
 from ...commands import run

@@ -157,8 +157,6 @@ def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
         ),
         ({"clusters": "c"}, "--clusters is not for discriminative models"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
-        ({"unk": "odd"}, "--unk is one of "),
-        ({"hold_out": 1.5}, "--hold-out is not in the range 0<x<1"),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
         (
             {"hold_out": 0.1, "dev_trees": "d.trees"},
@@ -196,13 +194,6 @@ def test_gold_sentences_are_among_those_that_are_read():
 def test_a_sequential_model_takes_what_it_has(given, says):
     with pytest.raises(RnngError, match=says):
         rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="m", **given)
-
-
-def test_numbers_may_be_those_of_numpy():
-    given = {name: np.int64(value) for name, value in SMALL.items()}
-    rnng_dy.train("lstm-lm", "t.trees", hold_out=np.float64(0.2), folder="numpy", **given)
-    rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder="python", **SMALL)
-    assert_same_bits("numpy", "python", ["parameters.npz"])
 
 
 def test_no_kind_and_no_file_are_errors_of_ours():

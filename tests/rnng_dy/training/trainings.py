@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from rnng_dy import checkpoint
-from rnng_dy.training.examples import examples_of
-from rnng_dy.training.loop import run
+from rnng_dy.training.data import examples_of
+from rnng_dy.training.loop import Progress, require_same, restored, run, saved_state, state_of
 from rnng_dy.training.presets import PRESETS
-from rnng_dy.training.progress import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.updates import Updater
 
@@ -45,7 +44,7 @@ class Training:
     def __init__(self, model, sentences, folder, evaluate=lambda: {"score": 0.0}, **changes):
         self.settings = replace(PRESETS["paper", model.kind], **changes)
         self.model, self.folder, self.evaluate = model, Path(folder), evaluate
-        self.examples, _ = examples_of(model, sentences)
+        self.examples = examples_of(model, sentences, "some sentences")
         self.updater = Updater(model, self.examples, self.settings)
         self.progress = Progress()
 

@@ -1,26 +1,56 @@
-"""Training that begins with an existing model on other data (--init): symbols that it lacks, and adding them."""
+"""The model that a training begins with: a new one, or an existing one with the symbols that it lacks (--init)."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, TypeVar
+from typing import Any
 
+import numpy as np
+
+from clusters import brown
+from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.counts import OracleCounts, counted
+from oracle.counts import counted
 from oracle.errors import RnngError, placed
-from oracle.unknown import UnknownWords
-from rnng_dy.training.data import Data
-from rnng_dy.training.examples import require_transitions
-from rnng_dy.vocabulary import ParserVocabulary, Vocabulary
-
-M = TypeVar("M")
+from oracle.unknown import UnknownWords, infer_unknown_words
+from rnng_dy.training.data import Data, require_transitions
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary
 
 _log = logging.getLogger(__name__)
 
 
-def require_same(
+def new_model(
+    kind: type[Any],
+    sentences: Sequence[OracleSentence],
+    sizes: Any,
+    pos: bool = True,
+    vectors: tuple[list[str] | None, np.ndarray | None] = (None, None),
+    clusters: Sequence[ClusteredWord] | None = None,
+    **config: Any,
+) -> Any:
+    """Return a model with random parameters for the sentences of a training oracle.
+
+    A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model that generates words
+    has the classes of `clusters`, by default Brown clusters of the sentences. `config` are arguments of the class.
+    """
+    if kind.has_trees:
+        config = {"transitions": sentences[0].transitions} | config
+    if not kind.generates_words:
+        words, array = vectors
+        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
+        return kind(vocabulary, sizes, vectors=array, **config)
+    if not clusters:
+        rules = infer_unknown_words((s.tokens, s.unkified) for s in sentences).rules
+        # all classes of its rules for unknown words are in one cluster
+        clusters = brown.brown_clusters((s.unkified for s in sentences), rules=rules)
+        classes = len({entry.path for entry in clusters})
+        _log.info(f"{classes} Brown clusters of {len(clusters)} words")
+    return kind(GeneratorVocabulary.build(clusters, sentences), sizes, **config)
+
+
+def require_like(
     model: Any, config: Mapping[str, str], sizes: Mapping[str, int], folder: object
 ) -> None:
     """Raise RnngError if the user's options differ from those of the model of a folder."""
@@ -32,7 +62,7 @@ def require_same(
         raise RnngError(f"{folder} has other dimensions, {dimensions}: leave them out")
 
 
-def fine_tuned(model: M, data: Data, init: object, extend: bool, seed: int) -> M:
+def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) -> Any:
     """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without."""
     with placed(data.source):
         if symbols := listed(unseen(model, data.train)):
@@ -69,7 +99,7 @@ def listed(symbols: Mapping[str, Sequence[str]]) -> str:
     return " and ".join(f"{what} {', '.join(names)}" for what, names in symbols.items())
 
 
-def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
+def extended(model: Any, sentences: Sequence[OracleSentence], seed: int) -> Any:
     """Return a larger model that also has the sentences' nonterminals, POS tags and, for a parser, repeated words.
 
     The model's own symbols keep their ids and parameters; the seed determines the new rows. But a new word begins with
@@ -79,28 +109,35 @@ def extended(model: M, sentences: Sequence[OracleSentence], seed: int) -> M:
 
     Raises RnngError for sentences of another transition system.
     """
-    counts = counted(sentences)
-    new, v, words = unseen(model, sentences), model.vocabulary, []
-    tags = new.get("POS tags", [])
-    vocabulary = replace(v, nonterminals=(*v.nonterminals, *new.get("nonterminals", ())))
+    counts, v = counted(sentences), model.vocabulary
+    new = unseen(model, sentences)
+    tags, words = new.get("POS tags", []), []
+    more = {"nonterminals": (*v.nonterminals, *new.get("nonterminals", ()))}
+    config = model.config()
+    given = {name: config[name] for name in model.config_defaults if name in config}
     if isinstance(v, ParserVocabulary):
-        words = _new_words(v, counts)
-        vocabulary = replace(
-            vocabulary,
-            words=Vocabulary([*v.words.symbols, *words]),
-            unknown=UnknownWords(v.unknown.rules, v.unknown.known.union(words)),
-            singletons=v.singletons.difference(map(v.words.get, words)),
-        )
-        if tags:
-            vocabulary = replace(
-                vocabulary,
-                tags=Vocabulary([*v.tags.symbols, *tags]),
-                tag_counts=(*v.tag_counts, *(counts.tags[tag] for tag in tags)),
-            )
-    larger = _grown(model, vocabulary, seed, words)
+        given["vectors"] = model.vectors
+        known = v.unknown.known
+        words = [word for word, n in counts.tokens.items() if n >= 2 and word not in known]
+        more["words"] = Vocabulary([*v.words.symbols, *words])
+        more["unknown"] = UnknownWords(v.unknown.rules, known.union(words))
+        more["singletons"] = v.singletons.difference(map(v.words.get, words))
+    if tags:
+        more["tags"] = Vocabulary([*v.tags.symbols, *tags])
+        more["tag_counts"] = (*v.tag_counts, *(counts.tags[tag] for tag in tags))
+    vocabulary = replace(v, **more)
+    larger = type(model)(vocabulary, model.sizes, seed=seed, **given)
+    # only first dimensions of arrays grow
+    arrays = larger.store.arrays()
+    for name, values in model.store.arrays().items():
+        arrays[name][: len(values)] = values
+    if words:
+        classes = v.word_ids(v.unknown.unkify(words))
+        arrays["word"][vocabulary.word_ids(words)] = arrays["word"][classes]
+    larger.store.load(arrays)
+    larger.updates = model.updates
     larger.segmenter, larger.spelling = model.segmenter, model.spelling
-    if not tags:
-        larger.tagger = model.tagger
+    larger.tagger = None if tags else model.tagger
     return larger
 
 
@@ -109,30 +146,3 @@ def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> Iterator[Orac
     v = model.vocabulary
     unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
     return (replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences)
-
-
-def _new_words(vocabulary: ParserVocabulary, counts: OracleCounts) -> list[str]:
-    """Return the words that occur at least twice and that the parser does not know."""
-    known = vocabulary.unknown.known
-    return [word for word, n in counts.tokens.items() if n >= 2 and word not in known]
-
-
-def _grown(model: M, vocabulary: Any, seed: int, words: Sequence[str]) -> M:
-    """Return the model with a vocabulary that begins with its own; only first dimensions of arrays grow.
-
-    The `words` are new words of a parser, which begin with the parameters of their classes of unknown words.
-    """
-    config = model.config()
-    given = {name: config[name] for name in model.config_defaults if name in config}
-    if isinstance(vocabulary, ParserVocabulary):
-        given["vectors"] = model.vectors
-    larger = type(model)(vocabulary, model.sizes, seed=seed, **given)
-    arrays = larger.store.arrays()
-    for name, values in model.store.arrays().items():
-        arrays[name][: len(values)] = values
-    if words:
-        classes = model.vocabulary.word_ids(model.vocabulary.unknown.unkify(words))
-        arrays["word"][vocabulary.word_ids(words)] = arrays["word"][classes]
-    larger.store.load(arrays)
-    larger.updates = model.updates
-    return larger
