@@ -12,6 +12,7 @@ CLUSTER = ["distributed", "mpi4py"]
 DOCS = ["mkdocs", "mkdocstrings[python]"]
 PAGES = ["jinja2>=3.1"]
 TABLES = ["openpyxl>=3.1"]
+PLOTS = ["matplotlib>=3.8"]
 SERVE = [*PAGES, "fastapi>=0.115", "pydantic>=2.9", "uvicorn>=0.30"]
 # starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed browser
 BROWSER = [
@@ -87,9 +88,10 @@ setup(
         "docs": DOCS,
         "notebook": ["svgling"],
         "pages": PAGES,
+        "plots": PLOTS,
         "tables": TABLES,
         "serve": SERVE,
-        "test": [*TOOLS, *CLUSTER, *DOCS, *SERVE, *TABLES, *BROWSER],
+        "test": [*TOOLS, *CLUSTER, *DOCS, *SERVE, *PLOTS, *TABLES, *BROWSER],
     },
     entry_points={"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]},
 )

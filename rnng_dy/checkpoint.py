@@ -23,17 +23,18 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
-from rnng_dy import model_card
-from rnng_dy.model_paths import (
+from rnng_dy.model_folder import (
     CONFIG,
     PARAMETERS,
     VECTORS,
     VOCABULARY,
+    About,
     Folder,
     is_name,
     known_models,
     located,
     model_files,
+    write_about,
 )
 
 FORMAT, VERSION = "rnng_dy model", 1
@@ -140,7 +141,7 @@ def save_training(
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def export(model, output: str | os.PathLike[str], half: bool, about: model_card.About) -> None:
+def export(model, output: str | os.PathLike[str], half: bool, about: About) -> None:
     """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
 
     `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
@@ -149,7 +150,7 @@ def export(model, output: str | os.PathLike[str], half: bool, about: model_card.
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, np.float16 if half else None)
-        model_card.write(folder, about)
+        write_about(folder, about)
         with (
             locked(output),
             replacing(output, binary=True) as file,
@@ -190,10 +191,8 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
         raise RnngError(_no_model(place))
     with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT:
+        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
             raise ValueError("no model folder of rnng_dy")
-        if not isinstance(config["kind"], str) or not isinstance(config["sizes"], dict):
-            raise ValueError("kind is no name, or sizes are no object")
     if config["version"] != VERSION:
         raise RnngError(
             f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "

@@ -16,10 +16,19 @@ from oracle.files import reading
 from oracle.tagger import Tagger, load_tagger, save_tagger
 from oracle.tokens import Token, split_tokens
 from oracle.transitions import TransitionSystem
-from rnng_dy import checkpoint, model_card, plugins
+from rnng_dy import checkpoint, model_folder, plugins
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.model_card import About
-from rnng_dy.model_paths import CONFIG, SPELLING, TAGGER, TEXT, VECTORS, VOCABULARY, Folder, located
+from rnng_dy.model_folder import (
+    CONFIG,
+    SPELLING,
+    TAGGER,
+    TEXT,
+    VECTORS,
+    VOCABULARY,
+    About,
+    Folder,
+    located,
+)
 from rnng_dy.parameters import ParameterStore, are_usable
 from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
@@ -94,7 +103,7 @@ class Model:
         named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
         described = [", ".join(named), f"{self.store.count():,} parameters"]
         is_new = self.updates == 0
-        described += ["not trained"] if is_new else model_card.training_of(self.about or {})
+        described += ["not trained"] if is_new else model_folder.training_of(self.about or {})
         return f"<{type(self).__name__}: {'; '.join(described)}>"
 
     # Any stands for None, so that callers whose sentences fit into memory need no check
@@ -201,7 +210,7 @@ class Model:
             RnngError: Parameters are too large for float16.
             OSError: The file cannot be written.
         """
-        about = model_card.exported(self.about, self.kind, half, licence, data)
+        about = model_folder.exported(self.about, self.kind, half, licence, data)
         checkpoint.export(self, path, half, about)
 
     @classmethod
@@ -258,7 +267,7 @@ class Model:
         """Write tagger, spelling model, description and segmenter into a folder, and remove those that it had else."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
-        model_card.write(folder, self.about)
+        model_folder.write_about(folder, self.about)
         for name, part in ((SPELLING, self.spelling), (TEXT, self._segmenter)):
             if part is not None:
                 part.save(folder / name)
@@ -267,7 +276,7 @@ class Model:
 
     def read_companions(self, folder: Folder) -> None:
         """Read the files that `write_companions` wrote. Raises InputError naming a damaged file."""
-        self.about = model_card.read(folder)
+        self.about = model_folder.read_about(folder)
         if (folder / TAGGER).is_dir():
             self.tagger = load_tagger(folder / TAGGER)
         if isinstance(self.vocabulary, GeneratorVocabulary) and (folder / SPELLING).is_file():

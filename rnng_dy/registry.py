@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from oracle.errors import RnngError
 from oracle.files import reading
 from rnng_dy import checkpoint, engine
-from rnng_dy.model_paths import CONFIG, located
+from rnng_dy.model_folder import CONFIG, located
 
 if TYPE_CHECKING:
     from nltk import Tree

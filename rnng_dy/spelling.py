@@ -17,7 +17,7 @@ from oracle.errors import RnngError
 from oracle.files import reading, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.unknown import UnknownWords
-from rnng_dy.model_paths import Folder
+from rnng_dy.model_folder import Folder
 
 FORMAT, VERSION = "rnng_dy spelling", 1
 ORDER = 5

@@ -14,7 +14,7 @@ import rnng_dy
 from oracle.brackets import parse_line
 from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.sentences import SourceSentence
-from rnng_dy import model_card, model_paths
+from rnng_dy import model_folder
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status
 from scripts.english import figures, texts, treebanks, vectors
 from scripts.english.self_training import mix
@@ -27,11 +27,11 @@ TREE = "(S (NP (DT The) (NN board)) (VP (MD will) (VP (VB meet) (PP (IN on) (NP 
 
 
 def test_the_archives_are_small_and_name_their_terms():
-    paths = [model_paths.SHIPPED / f"{name}.rnng.zip" for name in NAMES]
+    paths = [model_folder.SHIPPED / f"{name}.rnng.zip" for name in NAMES]
     assert sum(path.stat().st_size for path in paths) <= LARGEST
-    sources = (model_paths.SHIPPED / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    sources = (model_folder.SHIPPED / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for path in paths:
-        terms = model_card.read(path)["terms"]
+        terms = model_folder.read_about(path)["terms"]
         assert terms["licence"] == "CC BY 4.0" and "ATTRIBUTION.md" in terms["data"]
     assert all(name in sources for name in ("MASC", "CRAFT", "GUM"))
 

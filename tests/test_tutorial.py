@@ -43,13 +43,21 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
     assert "Friday" in capsys.readouterr().out
 
 
-def test_the_tutorial_of_surprisals_prints_bars(shared, tmp_path, monkeypatch, capsys):
+def test_the_tutorial_of_surprisals_goes_from_a_table_to_an_effect(
+    shared, tmp_path, monkeypatch, capsys
+):
     pages.run_pages(tmp_path, shared, SURPRISALS)
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     [example] = pages.blocks(SURPRISALS, "python")
     exec(example, {})
-    bars = capsys.readouterr().out.splitlines()
-    assert [bar.split()[0] for bar in bars if bar].count("company") == 2
-    assert len(bars) == 9 + 1 + 10 + 1
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[:3] for row in rows[:2]] == [["1", "ambiguous", "lost"], ["1", "comma", "lost"]]
+    effects = (tmp_path / "effects.csv").read_text(encoding="utf-8").splitlines()
+    of_region = next(line for line in effects if ",ambiguous,comma,3," in line).split(",")
+    difference = (
+        sum(float(a[3]) - float(b[3]) for a, b in zip(rows[::2], rows[1::2], strict=True)) / 2
+    )
+    assert float(of_region[7]) == pytest.approx(difference, abs=0.01)
     assert "<html" in (tmp_path / "garden-paths.html").read_text(encoding="utf-8")
+    assert ">item 2</text>" in (tmp_path / "items.svg").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import device_option, resume_option
 from rnng_dy.cli.paths import PathName, write_output
-from rnng_dy.model_paths import ABOUT, Folder, model_files
+from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, fitting
 from rnng_dy.process import keep_from_collection, limit_memory, tidy
 from rnng_dy.results import Lines, Results, content_hash, input_hash, results

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, load, model_card, registry
+from rnng_dy import checkpoint, load, model_folder, registry
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
-from rnng_dy.model_paths import VARIABLE, known_models, places, size_of
+from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
 
 
 @click.group(invoke_without_command=True)
@@ -45,8 +45,8 @@ def models(context: click.Context) -> None:
 
 
 def _row(name: str, path: Path) -> Sequence[str]:
-    about = model_card.read(path) or {}
-    score = model_card.best_score(about) or "no score"
+    about = model_folder.read_about(path) or {}
+    score = model_folder.best_score(about) or "no score"
     return name, registry.kind_of(path).kind, size_of(path), score, os.fspath(path)
 
 
@@ -67,7 +67,7 @@ def show(folder: str) -> None:
         return
     if "terms" not in model.about:
         click.echo("licence: not stated; `rnng-dy models export --licence` states it")
-    click.echo(f"\n{model_card.card(model.about)}", nl=False)
+    click.echo(f"\n{model_folder.card(model.about)}", nl=False)
 
 
 @models.command()

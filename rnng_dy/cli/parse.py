@@ -16,13 +16,13 @@ from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, search_options
-from rnng_dy.cli.source import parser_source, reader_of
+from rnng_dy.cli.source import parser_source
 from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.drawing.terminal import columns_of
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import decoded, generative_decoder, parser_decoder
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
 
 @click.command()
@@ -57,7 +57,7 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
         decoder = parser_decoder(wanted, options.beam if flag_given("beam") else None)
-    reader = reader_of(job.open(ModelFolder(kind.kind, folder)), source)
+    reader = SentenceReader(job.open(ModelFolder(kind.kind, folder)), source)
     if generator:
         job.open(ModelFolder("generative", generator))
     several = wanted.nbest is not None

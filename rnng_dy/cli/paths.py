@@ -12,7 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_paths import generative, known_models, paths_of
+from rnng_dy.model_folder import generative, known_models, paths_of
 
 
 class PathName(click.ParamType):

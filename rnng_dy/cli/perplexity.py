@@ -76,7 +76,7 @@ def perplexity(
         model = KneserNey.of_oracle(system.source, system.order, words)
     else:
         model = job.open(system)
-    sentences = with_words_as_read(model, list(source.read(lambda: model.segmenter, warn)))
+    sentences = with_words_as_read(model, list(source.read(model)))
     sentences = [s for s in sentences if s.tokens]
     if unknown := unknown_in(sentences):
         say(unknown)

@@ -10,7 +10,7 @@ from oracle.samples import format_sample
 from rnng_dy.cli.job import ModelFolder, sentences_job
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
-from rnng_dy.cli.source import parser_source, reader_of
+from rnng_dy.cli.source import parser_source
 from rnng_dy.results import Lines
 from rnng_dy.search.decoding import (
     Batch,
@@ -22,6 +22,7 @@ from rnng_dy.search.decoding import (
     unkified_tree,
 )
 from rnng_dy.search.sampling import FLATTENED
+from rnng_dy.text.sources import SentenceReader
 
 SAMPLED_WORDS = 100
 """Words in one batch."""
@@ -49,7 +50,7 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     check_files([output])
-    reader = reader_of(job.open(ModelFolder("discriminative", folder)), source)
+    reader = SentenceReader(job.open(ModelFolder("discriminative", folder)), source)
     items = reader.sentences()
     lines = partial(_lines, partial(sampled_parses, n, alpha, seed))
     batches = in_words(items, SAMPLED_WORDS)

@@ -13,7 +13,7 @@ from rnng_dy import registry
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import device_option
 from rnng_dy.cli.paths import MODEL
-from rnng_dy.model_paths import known_models
+from rnng_dy.model_folder import known_models
 from rnng_dy.serve import Limits, app, require
 
 LOCAL = ("127.0.0.1", "localhost", "::1")

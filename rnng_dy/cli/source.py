@@ -11,7 +11,7 @@ import click
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.paths import FILE
-from rnng_dy.text.sources import RawText, SentenceReader, Source
+from rnng_dy.text.sources import RawText, Source
 from rnng_dy.text.stimuli import Columns
 
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
@@ -115,8 +115,3 @@ parser_source = source_options(
         "--own-tags", is_flag=True, help="Read the tags of the parser's own tagger, not INPUT's."
     )
 )
-
-
-def reader_of(model, source: Source) -> SentenceReader:
-    """Return a reader of INPUT for a model; it prints messages and warnings."""
-    return SentenceReader(model, source, say, warn)

@@ -19,6 +19,7 @@ from rnng_dy.cli.paths import check_files, outputs_option, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option
+from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
     OF_NEXT_WORD,
@@ -81,6 +82,10 @@ def surprisal(
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
+    if ".svg" in outputs:
+        item_figures.require()
+        if not source.is_stimuli:
+            raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
     options = SearchOptions(**options, seed=seed, next_word=next_word)
@@ -149,7 +154,7 @@ def _read(
             say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         return list(chain.from_iterable(texts)), rows
-    sentences = list(source.read(lambda: model.segmenter, warn))
+    sentences = list(source.read(model))
     return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 

@@ -24,15 +24,19 @@ def surprisal_page(
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
     names: Sequence[str] = (),
+    figure: str = "",
 ) -> Iterator[str]:
     """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
 
-    `names` name the sentences, which have numbers without them. The page has the `ANALYSES` best partial trees per
-    word, or fewer, so that there are at most `ANALYSES_IN_ALL`. Shares are of the whole beam. `page.html#2.5` opens at
-    the fifth word of the second sentence.
+    `names` name the sentences, which have numbers without them; `figure` is an SVG before them. The page has the
+    `ANALYSES` best partial trees per word, or fewer, so that there are at most `ANALYSES_IN_ALL`. Shares are of the
+    whole beam. `page.html#2.5` opens at the fifth word of the second sentence.
     """
     shown = values(sentences, transitions, names)
-    return parts("surprisal.html", **shown | {"title": title, "description": model_description})
+    shown |= {"title": title, "description": model_description}
+    # without the XML declaration
+    svg = markup(figure[figure.find("<svg") :]) if figure else ""
+    return parts("surprisal.html", **shown | {"figure": svg})
 
 
 def values(
@@ -61,6 +65,7 @@ def values(
         measures=_measures,
         percent=percent,
         description="",
+        figure="",
     )
 
 

@@ -48,10 +48,9 @@ class WordTable(list[dict[str, Any]]):
             name for name in ALL_MEASURES if any(getattr(r, name) is not None for r in all_records)
         ]
         rows = kind(self._texts, stimuli, measures)
-        for number, records in enumerate(self._records, 1):
-            for cells, record in rows.of(number, records):
-                named = dict(zip(rows.place, cells, strict=True))
-                carried = {name: stimuli.values.get(name, {}) for name in stimuli.columns}
-                values = {name: of.get(named[name], named[name]) for name, of in carried.items()}
-                numbers = {name: int(named[name]) for name in _NUMBERS if named.get(name)}
-                yield named | values | numbers | {name: getattr(record, name) for name in measures}
+        carried = {name: stimuli.values.get(name, {}) for name in stimuli.columns}
+        for cells, record in rows.of(self._records):
+            named = dict(zip(rows.place, cells, strict=True))
+            values = {name: of.get(named[name], named[name]) for name, of in carried.items()}
+            numbers = {name: int(named[name]) for name in _NUMBERS if named.get(name)}
+            yield named | values | numbers | {name: getattr(record, name) for name in measures}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, islice
 
 from oracle.brackets import format_tree
 from oracle.errors import InputError
@@ -34,6 +34,8 @@ _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknow
 
 Row = tuple[Sequence[str], WordRecord]
 """The cells that say where a record belongs, and the record."""
+_NumberedWord = tuple[int, Sequence[WordRecord], MergedWord]
+"""The number of a sentence, its records, and one of its words."""
 
 
 class TokenRows:
@@ -44,10 +46,11 @@ class TokenRows:
     names: Sequence[str] = ()
     """How a page names the sentences; by their numbers without them."""
 
-    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
-        """Yield the rows of a sentence; `number` counts sentences from 1."""
-        for i, record in enumerate(records, 1):
-            yield token_cells(number, i, record), record
+    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Row]:
+        """Yield the rows of all sentences."""
+        for number, records in enumerate(sentences, 1):
+            for i, record in enumerate(records, 1):
+                yield token_cells(number, i, record), record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
         """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
@@ -72,19 +75,17 @@ class WordRows(TokenRows):
 
         Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure.
         """
-        self._stimuli = stimuli
+        self.texts, self.stimuli = texts, stimuli
+        # each sentence with the index of its text and its place there, from 1
         self._sentences = [
             (sentence, text, place)
             for text, sentences in enumerate(texts)
             for place, sentence in enumerate(sentences, 1)
         ]
-        self._lengths = [len(sentences) for sentences in texts]
-        # the records of the sentences of a text so far
-        self._read: dict[int, Sequence[WordRecord]] = {}
         self.place = (*_WORD, *PLACE)
         if stimuli is None:
             return
-        self._part = self.part if max(self._lengths) > 1 else ()
+        self._part = self.part if max(map(len, texts)) > 1 else ()
         self.place = (*stimuli.columns, *self._part, *self.own)
         names = [stimuli.texts[text].name for _, text, _ in self._sentences]
         self.names = [f"{i} ({name})" if name else str(i) for i, name in enumerate(names, 1)]
@@ -93,40 +94,42 @@ class WordRows(TokenRows):
                 message = f"the output has a column {name!r}, too: rename the column of the stimuli"
                 raise InputError(message, stimuli.path, 1)
 
-    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
+    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Row]:
         """See `TokenRows`."""
-        read = self._read_until(number, records)
-        before = sum(len(self._merged(n, of)) for n, of in read.items() if n < number)
-        for i, word in enumerate(self._merged(number, records), before + 1):
+        return chain.from_iterable(self.by_text(sentences))
+
+    def by_text(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Iterator[Row]]:
+        """Yield the rows of each text; `sentences` are the records of the sentences of all texts."""
+        numbered = enumerate(sentences, 1)
+        for text, of_text in enumerate(self.texts):
+            found = zip(of_text, islice(numbered, len(of_text)), strict=True)
+            words = [
+                (number, records, word)
+                for sentence, (number, records) in found
+                for word in (merged(sentence, records) if sentence.tokens else [])
+            ]
+            yield self._of_text(text, words)
+
+    def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
+        """Yield the rows of a text from its words."""
+        for i, (number, _, word) in enumerate(words, 1):
             place = (str(i), *(map(str, word.span) if word.span else ("", "")))
-            cells = self._carried(number, word.span) if self._stimuli else ()
+            cells = self._carried(number, word.span) if self.stimuli else ()
             yield (*cells, *place, *token_cells(number, word.token_ids, word)), word
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
         """See `TokenRows`."""
-        if self._stimuli is None:
+        if self.stimuli is None:
             return ()
-        names = (*self._stimuli.columns, *self._part, REGION)
+        names = (*self.stimuli.columns, *self._part, REGION)
         spans = [*self._sentences[number - 1][0].spans, None][:tokens]
         return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
-
-    def _merged(self, number: int, records: Sequence[WordRecord]) -> list[MergedWord]:
-        sentence, *_ = self._sentences[number - 1]
-        return merged(sentence, records) if sentence.tokens else []
-
-    def _read_until(
-        self, number: int, records: Sequence[WordRecord]
-    ) -> Mapping[int, Sequence[WordRecord]]:
-        """Return the records of a text's sentences until this one by their numbers; sentences come in their order."""
-        *_, place = self._sentences[number - 1]
-        self._read = {**(self._read if place > 1 else {}), number: records}
-        return {n: of for n, of in self._read.items() if n <= number}
 
     def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
         """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
         _, text, place = self._sentences[number - 1]
         part = [str(place)] * len(self._part)
-        stimulus = self._stimuli.texts[text]
+        stimulus = self.stimuli.texts[text]
         if span is None:
             return (*stimulus.regions[-1].cells, *part, "")
         region = stimulus.regions[stimulus.region_at(span[0])]
@@ -139,39 +142,27 @@ class RegionRows(WordRows):
     own = _OF_REGION
     part = ()
 
-    def of(self, number: int, records: Sequence[WordRecord]) -> Iterator[Row]:
-        """Yield the rows of a text after its last sentence. A region without words has the sum 0."""
-        read = self._read_until(number, records)
-        _, text, place = self._sentences[number - 1]
-        if place < self._lengths[text]:
-            return
-        # each word's sentence and the number of tokens before its sentence
-        words: list[tuple[int, int, MergedWord]] = []
-        tokens: list[WordRecord] = []
-        for n, of in read.items():
-            words += [(n, len(tokens), word) for word in self._merged(n, of)]
-            tokens += of
-        stimulus = self._stimuli.texts[text]
-        by_region = {
-            i: list(of) for i, of in groupby(words, lambda w: stimulus.region_at(w[2].span[0]))
-        }
-        for i, region in enumerate(stimulus.regions):
-            summed, begin, end, sentence_id = (
+    def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
+        """See `WordRows`. A region without words has the sum 0 and the number of the text's last sentence."""
+        stimulus = self.stimuli.texts[text]
+        by_region: list[list[_NumberedWord]] = [[] for _ in stimulus.regions]
+        for of_word in words:
+            by_region[stimulus.region_at(of_word[2].span[0])].append(of_word)
+        for region, inside in zip(stimulus.regions, by_region, strict=True):
+            summed, begin, end, number = (
                 WordRecord("", None, 0.0),
-                *(region.begin,) * 2,
-                number,
+                region.begin,
+                region.begin,
+                words[-1][0],
             )
-            inside = [word for *_, word in by_region.get(i, [])]
             if inside:
-                (sentence_id, before, first), (_, before_last, last) = (
-                    by_region[i][k] for k in (0, -1)
-                )
-                content = " ".join(word.token for word in inside)
-                span = before + first.first - 1, before_last + last.last - 1
-                summed = covering(content, tokens, *span)
-                begin, end = first.span[0], last.span[1]
-            unknown = sum(word.known is False for word in inside)
-            counts = (sentence_id, begin, end, summed.token, len(inside), unknown)
+                number, _, first = inside[0]
+                begin, end = first.span[0], inside[-1][2].span[1]
+                content = " ".join(word.token for *_, word in inside)
+                tokens = [r for _, records, w in inside for r in records[w.first - 1 : w.last]]
+                summed = covering(content, tokens)
+            unknown = sum(word.known is False for *_, word in inside)
+            counts = (number, begin, end, summed.token, len(inside), unknown)
             yield (*region.cells, region.name, *map(str, counts)), summed
 
 

@@ -54,20 +54,21 @@ def merged(sentence: SourceSentence, records: Sequence[WordRecord]) -> list[Merg
         last = others[-1] if others else first
         begin, end = spans[first][0], spans[last][1]
         word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
-        words.append(covering(word, records, first, last, (begin, end)))
-    return words + [covering(None, records, i, i) for i in range(len(spans), len(records))]
+        covered = records[first : last + 1]
+        words.append(covering(word, covered, first + 1, (begin, end)))
+    ends = enumerate(records[len(spans) :], len(spans) + 1)
+    return words + [covering(None, [record], number) for number, record in ends]
 
 
 def covering(
     text: str | None,
-    records: Sequence[WordRecord],
-    first: int,
-    last: int,
+    covered: Sequence[WordRecord],
+    first: int = 1,
     span: tuple[int, int] | None = None,
 ) -> MergedWord:
-    """Return a text with the measures of the tokens that it covers, `first` to `last`, counted from 0."""
-    covered = records[first : last + 1]
-    alone, known = first == last, [record.known for record in covered]
+    """Return a text with the measures of the tokens that it covers; `first` is the number of the first, from 1."""
+    known = [record.known for record in covered]
+    alone, last = len(covered) == 1, covered[-1]
 
     def total(name: str) -> float | None:
         values = [getattr(record, name) for record in covered]
@@ -75,13 +76,13 @@ def covering(
 
     return MergedWord(
         token=text,
-        first=first + 1,
-        last=last + 1,
-        standard_error=covered[0].standard_error if alone else None,
-        entropy=covered[-1].entropy,
-        open=covered[-1].open,
-        next_word_entropy=covered[-1].next_word_entropy,
-        unk=covered[0].unk if alone else None,
+        first=first,
+        last=first + len(covered) - 1,
+        standard_error=last.standard_error if alone else None,
+        entropy=last.entropy,
+        open=last.open,
+        next_word_entropy=last.next_word_entropy,
+        unk=last.unk if alone else None,
         known=None if None in known else all(known),
         span=span,
         **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},

@@ -22,8 +22,6 @@ class ParserState:
 
     name: ClassVar[str] = "full"
     """Name in config.json and on the command line."""
-    other_name: ClassVar[str] = ""
-    """The state's name in the other kind of model, if it differs from `name`."""
     parts: ClassVar[tuple[str, ...]] = PARTS
     """The parts that u reads; the others are not computed for it."""
     words_in_history: ClassVar[bool] = False
@@ -65,14 +63,13 @@ class NoBuffer(ParserState):
     """A parser's state without the buffer."""
 
     name = "no-buffer"
-    other_name = "no-terms"
     parts = (STACK, HISTORY)
 
 
 class NoTerms(NoBuffer):
     """A generative model's state without the words so far."""
 
-    name, other_name = NoBuffer.other_name, NoBuffer.name
+    name = "no-terms"
 
 
 class History(ParserState):

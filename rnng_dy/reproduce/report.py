@@ -19,20 +19,14 @@ from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation import evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce import paper
-from rnng_dy.reproduce.runner import is_done, keys, record_of
+from rnng_dy.reproduce.runner import is_done, keys
 from rnng_dy.reproduce.stages import BASELINES, PARTS, Experiment, stages
 from rnng_dy.reproduce.systems import System
 from rnng_dy.search.importance import read_sampled
 
-CORPORA = {
-    "ptb": "the Penn Treebank",
-    "ctb": "the Chinese Treebank",
-    "nltk": "NLTK's sample of the Penn Treebank",
-    "trees": "a treebank",
-}
 TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
-KINDS = {"discriminative": "q(y given x), greedy", "generative": "p(x, y), reranked"}
-MEASURES = {"discriminative": "F1, greedy", "generative": "F1, reranked"}
+KINDS = {"discriminative": "greedy", "generative": "reranked"}
+"""How the trees of each kind of model are made."""
 POOLED = "all"
 """Stands for the seed in a comparison that pools all seeds."""
 Row = dict[str, Any]
@@ -71,20 +65,17 @@ def write_report(folder: Path, e: Experiment) -> list[Path]:
             f"no report without the stage `{missing}`: run with --stages data,train,infer,report"
         )
     made = tables(folder, e, with_baselines=not not_run)
-    commands = [
-        {"command": stage.command, "seconds": record_of(folder, stage)["seconds"]} for stage in done
-    ]
+    commands = [f"rnng-dy {stage.command}" for stage in done]
     content = {
         "version": rnng_dy.__version__,
         "corpus": e.corpus,
         "seeds": e.seeds,
         "tables": {table.title: table.rows for table in made},
-        "stages": commands,
+        "commands": commands,
     }
-    title = f"# Recurrent Neural Network Grammars on {CORPORA[e.corpus]}"
-    origin = ["## How it was made", "", "```", f"rnng_dy {rnng_dy.__version__}"]
-    origin += [f"rnng-dy {stage['command']}" for stage in commands]
-    text = "\n".join([title, "", *map(markdown, made), *origin, "```", ""])
+    title = f"# Recurrent Neural Network Grammars on {e.corpus}"
+    origin = ["## How it was made", "", "```", f"rnng_dy {rnng_dy.__version__}", *commands, "```"]
+    text = "\n".join([title, "", *map(markdown, made), *origin, ""])
     paths = [folder / "report.json", folder / "report.md"]
     for path, written in zip(paths, (indented(content), text), strict=True):
         path.write_text(written, encoding="utf-8")
@@ -187,7 +178,7 @@ def _compare(one: System, two: System, seeds: Sequence[int], trials: Trials) -> 
     for kind in ("generative",) if one.proposal == two.proposal else KINDS:
         common = evalb.on_common_sentences([t.scores[kind] for t in (*first, *second)])
         sums = (evalb.summed(of) for of in (common[: len(seeds)], common[len(seeds) :]))
-        differences[MEASURES[kind]] = significance.f1_difference(*sums)
+        differences[f"F1, {KINDS[kind]}"] = significance.f1_difference(*sums)
     log_probs = [
         [sum(of_seeds) for of_seeds in zip(*(t.log_probs for t in of), strict=True)]
         for of in (first, second)
@@ -220,7 +211,6 @@ def _statistics(folder: Path, e: Experiment) -> Table:
             row: Row = {"part": part, "count": name.replace("_", " "), "here": value}
             if known is not None:
                 row["paper"] = known.get(part, {}).get(name)
-                row["difference"] = _less(value, row["paper"])
             rows.append(row)
     return Table("Corpus statistics (table 1)", rows, "")
 
@@ -230,13 +220,8 @@ def _beside(known: Mapping[Any, float] | None, key: object, values: Sequence[flo
     mean, deviation = significance.mean_and_deviation(values)
     row: Row = {"here": mean, "sd_over_seeds": deviation, "values": [*values]}
     if known is not None:
-        number = known.get(key)
-        row = {"paper": number, "here": mean, "difference": _less(mean, number)} | row
+        row = {"paper": known.get(key)} | row
     return row
-
-
-def _less(value: Any, other: Any) -> Any:
-    return None if None in (value, other) else value - other
 
 
 def markdown(table: Table) -> str:

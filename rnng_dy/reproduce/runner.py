@@ -64,7 +64,7 @@ def _run(
     for stage in chosen:
         if stage not in waiting:
             report(f"{stage.name}: up to date")
-    running: dict[Stage, tuple[subprocess.Popen[bytes], float]] = {}
+    running: dict[Stage, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
             unmade = {path for stage in (*waiting, *running) for path in stage.outputs}
@@ -73,19 +73,17 @@ def _run(
             for stage in ready[: jobs - len(running)]:
                 waiting.remove(stage)
                 report(f"{stage.name}: rnng-dy {stage.command}")
-                process = _start(folder, stage, key_of[stage.name], share, device)
-                running[stage] = process, time.monotonic()
+                running[stage] = _start(folder, stage, key_of[stage.name], share, device)
             time.sleep(0.05)
-            for stage, (process, begun) in [*running.items()]:
+            for stage, process in [*running.items()]:
                 if process.poll() is not None:
                     del running[stage]
-                    seconds = round(time.monotonic() - begun, 1)
-                    _finish(folder, stage, key_of[stage.name], process.returncode, seconds)
-                    report(f"{stage.name}: done in {seconds} s")
+                    _finish(folder, stage, key_of[stage.name], process.returncode)
+                    report(f"{stage.name}: done")
     finally:
-        for process, _ in running.values():
+        for process in running.values():
             process.send_signal(signal.SIGINT)
-        for process, _ in running.values():
+        for process in running.values():
             process.wait()
 
 
@@ -111,7 +109,7 @@ def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subp
         )
 
 
-def _finish(folder: Path, stage: Stage, key: str, code: int, seconds: float) -> None:
+def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
     """Record that a stage is done. Raises RnngError if its command failed or left an output out."""
     missing = [name for name in stage.outputs if not (folder / name).exists()]
     if code or missing:
@@ -119,7 +117,7 @@ def _finish(folder: Path, stage: Stage, key: str, code: int, seconds: float) -> 
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"did not write {', '.join(missing)}"
         raise RnngError(f"{stage.name} ended with code {code}: {why} (log: {log})")
-    _record(folder, stage, {"settings": key, "seconds": seconds, "done": True})
+    _record(folder, stage, {"settings": key, "done": True})
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
@@ -146,7 +144,7 @@ def is_done(folder: Path, stage: Stage, key: str) -> bool:
 
 
 def record_of(folder: Path, stage: Stage) -> dict:
-    """Return settings and seconds of the stage's last run; empty if there was none, or a kill cut the record short."""
+    """Return the record of the stage's last run; empty if there was none, or a kill cut it short."""
     try:
         return json.loads(_path(folder, stage, "json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -127,7 +127,7 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     """Yield the training of a parser, its greedy trees and its samples."""
     train, dev, test = (oracle_of(part, system.transitions, False) for part in PARTS)
     run = f"{system.slug}-{seed}"
-    options = f"{system.options('discriminative')}{'' if e.tags == 'none' else ' --pos'}"
+    options = f"{system.options}{'' if e.tags == 'none' else ' --pos'}"
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
     given = f"--model parser-{run} {test}"
@@ -140,7 +140,7 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     """Yield the training of a generative model, its scores of the samples, and the best trees by them."""
     run, model = f"{system.slug}-{seed}", f"generator-{system.slug}-{seed}"
-    data = f"{_word_data(system.transitions)} {system.options('generative')}"
+    data = f"{_word_data(system.transitions)} {system.options}"
     yield _training(e, "generative", model, seed, data)
     props, scores = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
     command = f"score --model {model} {props} -o {scores}"

@@ -9,9 +9,7 @@ from oracle.transitions import DEFAULT as TOP_DOWN
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import DEFAULT as FULL
-from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, States
-
-STATES = {"discriminative": PARSER_STATES, "generative": GENERATOR_STATES}
+from rnng_dy.models.parser_state import GENERATOR_STATES
 
 
 class System(NamedTuple):
@@ -23,7 +21,6 @@ class System(NamedTuple):
 
     composition: str
     state: str = FULL
-    """The state, as a parser names it."""
     transitions: str = TOP_DOWN
 
     @property
@@ -54,15 +51,16 @@ class System(NamedTuple):
         """
         return self.name.replace("/", "-")
 
-    def options(self, kind: str) -> str:
-        """Return the options of `rnng-dy train KIND`, without defaults.
+    @property
+    def options(self) -> str:
+        """The options of `rnng-dy train`, without defaults; a parser is trained with those of the proposal.
 
-        >>> System("corrected", "no-buffer").options("generative")
+        >>> System("corrected", "no-terms").options
         '--composition corrected --state no-terms'
         """
         options = f"--composition {self.composition}"
         if self.state != FULL:
-            options += f" --state {_same_state(self.state, STATES[kind])}"
+            options += f" --state {self.state}"
         if self.transitions != TOP_DOWN:
             options += f" --transitions {self.transitions}"
         return options
@@ -73,27 +71,19 @@ PAPER = System("buggy"), System("corrected")
 
 
 def parse(name: str) -> System:
-    """Return the system called `composition[/state][/transitions]`; either model's name of a state is valid.
+    """Return the system called `composition[/state][/transitions]`.
 
     Raises RnngError for any other name, listing the valid ones.
 
-    >>> parse("corrected/full") == parse("corrected"), parse("buggy/no-terms").name
-    (True, 'buggy/no-buffer')
+    >>> parse("corrected/full") == parse("corrected"), parse("corrected/in-order").transitions
+    (True, 'in-order')
     """
-    states = PARSER_STATES | GENERATOR_STATES
     composition, *more = name.split("/")
-    state = _same_state(more.pop(0), PARSER_STATES) if more and more[0] in states else FULL
+    state = more.pop(0) if more and more[0] in GENERATOR_STATES else FULL
     transitions = more.pop(0) if more and more[0] in SYSTEMS else TOP_DOWN
     if composition not in COMPOSITIONS or more:
-        parts = "; ".join(", ".join(registry) for registry in (COMPOSITIONS, states, SYSTEMS))
+        parts = "; ".join(map(", ".join, (COMPOSITIONS, GENERATOR_STATES, SYSTEMS)))
         raise RnngError(
             f"no system is called {name!r}: composition[/state][/transitions] of {parts}."
         )
     return System(composition, state, transitions)
-
-
-def _same_state(name: str, states: States) -> str:
-    """Return a model's name of a state: the words are a buffer to the parser, terms to the generative model."""
-    if name in states:
-        return name
-    return states[(PARSER_STATES | GENERATOR_STATES)[name].other_name or name].name

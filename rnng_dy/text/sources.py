@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from rnng_dy.text.tokens import running_text
 
 MAX_LENGTH = 500
 """The most tokens of a sentence; the longest sentences of treebanks have some 150."""
+_log = logging.getLogger(__name__)
 SHOWN_LINES = 5
 """The most empty lines whose numbers a warning shows."""
 
@@ -35,9 +37,7 @@ class RawText(NamedTuple):
     given: str | None = None
     """The text itself, in place of a file's."""
 
-    def read(
-        self, path: str, segmenter: Segmenter, warn: Callable[[str], None]
-    ) -> Iterator[SourceSentence]:
+    def read(self, path: str, segmenter: Segmenter) -> Iterator[SourceSentence]:
         """Yield the sentences of a text. A sentence that is too long is reported and loses its tokens.
 
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
@@ -49,7 +49,7 @@ class RawText(NamedTuple):
             for found in segmenter.stream(lines, self.one_per_line):
                 sentence = _untagged(found)
                 if problem := self._problem([sentence]):
-                    warn(f"{path}:{sentence.line}: left out: {problem}")
+                    _log.warning(f"{path}:{sentence.line}: left out: {problem}")
                     sentence = replace(sentence, tokens=(), spans=())
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):
                     yield SourceSentence((), None, None, line)
@@ -97,21 +97,19 @@ class Source(NamedTuple):
     is_stimuli: bool = False
     """Whether the input is a table of stimuli."""
 
-    def read(
-        self, segmenter: Callable[[], Segmenter], warn: Callable[[str], None]
-    ) -> Iterator[SourceSentence]:
+    def read(self, model) -> Iterator[SourceSentence]:
         """Yield the sentences, and warn at the end of empty lines. Raises InputError that names the line.
 
-        `segmenter` is called only if the input is running text.
+        The model's segmenter reads running text.
         """
         if self.text is not None:
-            sentences = self.text.read(self.path, segmenter(), warn)
+            sentences = self.text.read(self.path, model.segmenter)
         else:
             sentences = read_sentences(self.path, self.tagged)
             head = list(islice(sentences, DECIDING))
             lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
             if found := running_text([s.tokens for s in lines]):
-                warn(f"{self.path}:{lines[found[0]].line}: {found[1]}")
+                _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
             sentences = chain(head, sentences)
         empty, count = [], 0
         for sentence in sentences:
@@ -120,20 +118,19 @@ class Source(NamedTuple):
             yield sentence
         if empty:
             shown = ", ".join(empty) + ", ..." * (count > SHOWN_LINES)
-            warn(f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)")
+            _log.warning(
+                f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)"
+            )
 
 
 class SentenceReader:
     """Reader of a source for one model; it also counts the sentences that the model's own tagger tagged."""
 
-    def __init__(
-        self, model, source: Source, say: Callable[[str], None], warn: Callable[[str], None]
-    ):
+    def __init__(self, model, source: Source):
         """Raises RnngError if the source asks for the model's own tags and the model reads none."""
-        self._model, self._source, self._say, self._warn = model, source, say, warn
+        self._model, self._source = model, source
         # a model that generates words reads no tags
-        self._is_parser = hasattr(model, "tags_read")
-        self.known_tags = model.vocabulary.tags if self._is_parser else None
+        self.known_tags = model.vocabulary.tags if hasattr(model, "tags_read") else None
         """The POS tags that the model knows; None if it reads no tags."""
         if source.own_tags and self.known_tags is None:
             raise RnngError("--own-tags: this model reads no POS tags, it has no tagger")
@@ -142,8 +139,7 @@ class SentenceReader:
 
     def sentences(self) -> Iterator[NumberedSentence]:
         """Yield the sentences of the source. Raises InputError that names the line."""
-        read = self._source.read(lambda: self._model.segmenter, self._warn)
-        for index, sentence in enumerate(read):
+        for index, sentence in enumerate(self._source.read(self._model)):
             if self.known_tags is not None and sentence.tokens:
                 with placed(self._source.path, sentence.line):
                     sentence = self._with_tags(sentence)
@@ -167,12 +163,12 @@ class SentenceReader:
         """Report tags by the model's own tagger, unknown tags, and sentences that do not fit into memory."""
         if self._own:
             some = f" in {self._own} of {self._sentences} sentences"
-            self._say(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
+            _log.info(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
-            self._warn(f"POS tags unseen in training, taken for an average tag: {names}")
+            _log.warning(f"POS tags unseen in training, taken for an average tag: {names}")
         for _, sentence in left_out:
             words = f"{len(sentence.tokens)} words do not fit into memory"
-            self._warn(f"{self._source.path}:{sentence.line}: left out: {words}")
+            _log.warning(f"{self._source.path}:{sentence.line}: left out: {words}")
         if left_out:
-            self._warn(f"{len(left_out)} sentences left out")
+            _log.warning(f"{len(left_out)} sentences left out")

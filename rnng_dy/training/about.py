@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -14,32 +13,27 @@ from typing import Any
 
 from oracle.blocks import OracleSentence
 from oracle.files import finite
-from rnng_dy import engine, model_card
+from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.cpu_level import cpu_level
 from rnng_dy.model import Model
-from rnng_dy.model_card import About, Value
-from rnng_dy.model_paths import PARAMETERS, located
+from rnng_dy.model_folder import PARAMETERS, About, Value, located
 from rnng_dy.training.presets import Settings
 
-DATE = "SOURCE_DATE_EPOCH"
-"""The environment variable that replaces the current time, for reproducible outputs."""
-OF_RECORD = {"event", "epoch", "sentences", "updates", "seconds", "score", "is_best", "best"}
+OF_RECORD = {"event", "score", "is_best", "best"}
 """Keys of an evaluation's record that are no scores for the model card."""
 
 
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
     """Return the sections about a new model made by a command from the sentences of a training oracle."""
-    config = model.config()
+    config = dict(model.config())
+    sizes = config.pop("sizes")
+    if PLUGINS in config:
+        config[PLUGINS] = ", ".join(config[PLUGINS])
     words = sum(len(sentence.tokens) for sentence in sentences)
-    plugins = {PLUGINS: ", ".join(config[PLUGINS])} if PLUGINS in config else {}
     return {
-        "model": {
-            **{k: value for k, value in config.items() if k not in ("sizes", PLUGINS)},
-            **plugins,
-            "parameters": model.store.count(),
-        },
-        "sizes": dict(config["sizes"]),
+        "model": {**config, "parameters": model.store.count()},
+        "sizes": sizes,
         "corpus": {"sentences": len(sentences), "words": words},
         "made": {"date": now(), "command": command},
         "versions": {
@@ -55,19 +49,20 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
 def about_continued(base: Model, folder: str | Path) -> About:
     """Return the section about the origin of a model that starts from the model of a folder (--init)."""
     about = base.about or {}
-    origin = {
-        "model": str(folder),
-        "sha256": hashlib.sha256((located(folder) / PARAMETERS).read_bytes()).hexdigest(),
-        "trained_on": model_card.trained_on(about),
-        "score": model_card.best_score(about),
+    parameters = (located(folder) / PARAMETERS).read_bytes()
+    return {
+        "origin": {
+            "model": str(folder),
+            "sha256": hashlib.sha256(parameters).hexdigest(),
+            "trained_on": model_folder.trained_on(about),
+            "score": model_folder.best_score(about),
+        }
     }
-    return {"origin": origin}
 
 
 def now() -> str:
-    """Return the current time in UTC, or that of SOURCE_DATE_EPOCH."""
-    seconds = int(os.environ.get(DATE, time.time()))
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    """Return the current time in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def begun(
@@ -93,12 +88,9 @@ def begun(
 
 
 def evaluated(about: About, record: Mapping[str, Any]) -> About:
-    """Return the sections with an evaluation's record of the log."""
-    names = {"epoch": "epochs", "sentences": "sentences", "updates": "updates"}
-    progress = {ours: record[theirs] for theirs, ours in names.items()}
-    new = {"training": {**progress, "seconds": record["seconds"]}}
-    if record["is_best"]:
-        scores = {name: x for name, x in record.items() if name not in OF_RECORD}
-        dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}
-        new["scores"] = {**finite(scores), **progress, "date": now(), **dev}
-    return {**about, **new}
+    """Return the sections with an evaluation's record of the log, if it is the best."""
+    if not record["is_best"]:
+        return about
+    scores = {name: x for name, x in record.items() if name not in OF_RECORD}
+    dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}
+    return {**about, "scores": {**finite(scores), "date": now(), **dev}}

@@ -106,10 +106,6 @@ def data_of_trees(
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )
-    if len({file.hash for file in files}) < len(files):
-        _log.warning(
-            f"{dev.path} has what is trained on: its score says nothing of other sentences"
-        )
     inputs = {"--dev-trees": None if dev is train else dev.hash, "--trees": train.hash}
     inputs |= {"--hold-out": hold_out, "--unk": recipe.unk}
     golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]

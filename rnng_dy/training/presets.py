@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import click
 
@@ -108,48 +108,30 @@ PRESETS = {
 }
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """How a preset adapts to the number of training sentences."""
 
     least_updates: int = 0
     """Batches are halved, down to `least_batch`, while an epoch has fewer updates than this."""
     least_batch: int = 1
-    most_sentences: int = 0
-    """Epochs are reduced, to one at least, so that training sees about this many sentences; 0: no limit."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """Dimensions of a new model that differ from the paper's, for `sizes_from` sentences or more."""
-    sizes_from: int = 1
-
-    def __call__(self, settings: Settings, sentences: int) -> Settings:
-        """Return the settings for a treebank of `sentences` sentences."""
-        batch_size, epochs = settings.batch_size, settings.epochs
-        while batch_size > self.least_batch and sentences < self.least_updates * batch_size:
-            batch_size //= 2
-        if self.most_sentences:
-            epochs = max(1, min(epochs, round(self.most_sentences / sentences)))
-        return replace(
-            settings,
-            batch_size=batch_size,
-            epochs=epochs,
-            # a small treebank is evaluated at the end of each epoch
-            first_evaluation=min(settings.first_evaluation, sentences),
-            evaluate_every=min(settings.evaluate_every, sentences),
-        )
+    most_sentences: int | None = None
+    """Epochs are reduced, to one at least, so that training sees about this many sentences."""
 
 
 # chosen by experiment: docs/performance.md
 FITS = {
-    ("fast", "discriminative"): Fit(least_updates=100, least_batch=16),
-    ("fast", "generative"): Fit(least_updates=180, least_batch=4),
-    ("fast", "lstm-lm"): Fit(least_updates=180, least_batch=4),
+    ("fast", "discriminative"): Fit(100, 16),
+    ("fast", "generative"): Fit(180, 4),
+    ("fast", "lstm-lm"): Fit(180, 4),
     ("quick", "discriminative"): Fit(most_sentences=12000),
-    ("quick", "generative"): Fit(180, 4, 15000, {"lstm_input": 128, "hidden": 128}, 1800),
+    ("quick", "generative"): Fit(180, 4, 15000),
     ("quick", "lstm-lm"): Fit(180, 4, 15000),
-    ("gpu", "discriminative"): Fit(least_updates=50, least_batch=16),
-    ("gpu", "generative"): Fit(least_updates=50, least_batch=4),
-    ("gpu", "lstm-lm"): Fit(least_updates=50, least_batch=4),
+    ("gpu", "discriminative"): Fit(50, 16),
+    ("gpu", "generative"): Fit(50, 4),
+    ("gpu", "lstm-lm"): Fit(50, 4),
 }
+QUICK_SIZES, QUICK_FROM = {"lstm_input": 128, "hidden": 128}, 1800
+"""Dimensions of quick generative models from a number of training sentences on: the paper's would take too long."""
 
 
 def settings_for(preset: str, kind: str, sentences: int) -> Settings:
@@ -160,19 +142,32 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
     """
     if preset not in NAMES:
         raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
-    settings = PRESETS[preset, kind]
-    fit = FITS.get((preset, kind))
-    return fit(settings, sentences) if fit else settings
+    settings, fit = PRESETS[preset, kind], FITS.get((preset, kind))
+    if fit is None:
+        return settings
+    batch_size, epochs = settings.batch_size, settings.epochs
+    while batch_size > fit.least_batch and sentences < fit.least_updates * batch_size:
+        batch_size //= 2
+    if fit.most_sentences:
+        epochs = max(1, min(epochs, round(fit.most_sentences / sentences)))
+    return replace(
+        settings,
+        batch_size=batch_size,
+        epochs=epochs,
+        # a small treebank is evaluated at the end of each epoch
+        first_evaluation=min(settings.first_evaluation, sentences),
+        evaluate_every=min(settings.evaluate_every, sentences),
+    )
 
 
 def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:
     """Return a preset's dimensions of new models that differ from the paper's, for a number of training sentences."""
-    fit = FITS.get((preset, kind))
-    return fit.sizes if fit and sentences >= fit.sizes_from else {}
+    is_smaller = (preset, kind) == ("quick", "generative") and sentences >= QUICK_FROM
+    return QUICK_SIZES if is_smaller else {}
 
 
 def identity(preset: str, kind: str) -> str:
-    """Return text that identifies a preset's settings and dimensions, whatever the number of training sentences."""
+    """Return text that identifies a preset's settings, whatever the number of training sentences."""
     return repr((PRESETS[preset, kind], FITS.get((preset, kind))))
 
 

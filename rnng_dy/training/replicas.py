@@ -14,7 +14,6 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -30,10 +29,10 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.plugins import load_sent, loaded
 from rnng_dy.process import limit_memory
 from rnng_dy.training.data import Examples
-from rnng_dy.training.updates import Diverged, Gradients, PartialLoss, Updater, total_loss
+from rnng_dy.training.updates import Diverged, Replicas, Updater
 
 
-class _Replica:
+class _Replica(Replicas):
     """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
 
     All write the lookup rows that any of them has used, and read when all have written. A process writes its row again
@@ -41,30 +40,23 @@ class _Replica:
     """
 
     def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int, main: Any = None):
-        self.rank, self.count, self._main = rank, count, main
-        self._gradients = Gradients(store)
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
-        self._sum = np.empty_like(self._rows[0])
+        super().__init__(store, self._rows[rank])
+        self.rank, self.count, self._main = rank, count, main
+        self._sum = np.empty_like(self._row)
 
-    def begin(self, *task: object) -> None:
-        """See `Replicas`."""
-
-    def add_up(self, part: PartialLoss) -> PartialLoss:
-        """See `Replicas`."""
-        whole = self._exchange(part, total_loss)
-        size = self._gradients.write(self._rows[self.rank], whole.rows)
-        self._exchange("written", min)
-        total = self._sum[:size]
-        np.copyto(total, self._rows[0, :size])
-        for row in self._rows[1:, :size]:
-            total += row
-        self._gradients.read(total, whole.rows)
-        return whole
-
-    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
-        """Give this process's message to the others; return the messages of all, combined."""
+    def _of_all(self, own: Any) -> list[Any]:
         self._main.send(own)
         return self._main.recv()
+
+    def _total(self, size: int) -> np.ndarray:
+        self._of_all("written")
+        total = self._sum[:size]
+        np.copyto(total, self._rows[0, :size])
+        # in the order of ranks, so that every replica gets the same bits
+        for row in self._rows[1:, :size]:
+            total += row
+        return total
 
 
 class Processes(_Replica):
@@ -83,31 +75,28 @@ class Processes(_Replica):
 
     def __enter__(self) -> Processes:
         """Start the helpers. Raises RnngError if one cannot start."""
+        u = self._updater
         try:
             for rank in range(1, self.count):
-                self._start(rank)
-            self._receive_all()
+                ours, theirs = self._context.Pipe()
+                args = theirs, self._memory, rank, self.count
+                process = self._context.Process(target=_help, args=args, daemon=True)
+                # the tracker's start would unblock signals
+                resource_tracker.ensure_running()
+                # the main process ends it
+                with blocked(signal.SIGINT, signal.SIGTERM):
+                    process.start()
+                theirs.close()
+                self._helpers.append((ours, process))
+            data = u.examples.sentences, u.examples.members
+            # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
+            self.begin(dict(loaded()), str(self._folder), u.model.kind, *data, u.settings)
+            self._of_all("ready")
         except BaseException:
             self.__exit__()
             raise
-        self._updater.replicas = self
+        u.replicas = self
         return self
-
-    def _start(self, rank: int) -> None:
-        ours, theirs = self._context.Pipe()
-        args = theirs, self._memory, rank, self.count
-        process = self._context.Process(target=_help, args=args, daemon=True)
-        # the tracker's start would unblock signals
-        resource_tracker.ensure_running()
-        # the main process ends it
-        with blocked(signal.SIGINT, signal.SIGTERM):
-            process.start()
-        theirs.close()
-        self._helpers.append((ours, process))
-        u = self._updater
-        data = u.examples.sentences, u.examples.members
-        # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
-        self._send(rank, (dict(loaded()), str(self._folder), u.model.kind, *data, u.settings))
 
     def __exit__(self, *error: object) -> None:
         self._updater.replicas = None
@@ -118,27 +107,18 @@ class Processes(_Replica):
 
     def begin(self, *task: object) -> None:
         """See `Replicas`."""
-        self._send_all(task)
+        for rank, (connection, _) in enumerate(self._helpers, 1):
+            try:
+                connection.send(task)
+            except OSError:
+                # the helper may have sent the reason
+                self._receive(rank)
+                raise
 
-    def _exchange(self, own: Any, combine: Callable[[list], Any]) -> Any:
-        whole = combine([own, *self._receive_all()])
-        self._send_all(whole)
-        return whole
-
-    def _send_all(self, message: object) -> None:
-        for rank in range(1, self.count):
-            self._send(rank, message)
-
-    def _send(self, rank: int, message: object) -> None:
-        try:
-            self._helpers[rank - 1][0].send(message)
-        except OSError:
-            # the helper may have sent the reason
-            self._receive(rank)
-            raise
-
-    def _receive_all(self) -> list[Any]:
-        return [self._receive(rank) for rank in range(1, self.count)]
+    def _of_all(self, own: Any) -> list[Any]:
+        messages = [own, *(self._receive(rank) for rank in range(1, self.count))]
+        self.begin(*messages)
+        return messages
 
     def _receive(self, rank: int) -> Any:
         connection, process = self._helpers[rank - 1]
@@ -171,8 +151,9 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
         model = registry.kind(kind).build(folder)
         updater = Updater(model, Examples(model, sentences, members), settings)
         checkpoint.load_training(model.store, folder, updater.optimizer)
-        updater.replicas = _Replica(model.store, memory, rank, count, connection)
-        connection.send("ready")
+        replica = _Replica(model.store, memory, rank, count, connection)
+        replica._of_all("ready")
+        updater.replicas = replica
         while True:
             updater.update(*connection.recv())
     except (EOFError, ConnectionError):
@@ -186,7 +167,7 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
             connection.send(RnngError(reason))
 
 
-class Ranks:
+class Ranks(Replicas):
     """The ranks of MPI, in a context; each runs the same program on a shared disk, and the first one writes.
 
     An error of one rank ends all of them.
@@ -226,8 +207,7 @@ class Ranks:
         """Begin with the first rank's parameters; the other ranks make its updates and return when it is done."""
         store, optimizer = updater.model.store, updater.optimizer
         arrays = self._comm.bcast((store.arrays(), optimizer.arrays()) if not self.rank else None)
-        self._gradients = Gradients(store)
-        self._row = np.empty(store.count(), np.float32)
+        super().__init__(store, np.empty(store.count(), np.float32))
         if self.count > 1:
             updater.replicas = self
         if self.rank:
@@ -248,10 +228,10 @@ class Ranks:
         if not self.rank:
             self._comm.bcast(task)
 
-    def add_up(self, part: PartialLoss) -> PartialLoss:
-        """See `Replicas`."""
-        whole = total_loss(self._comm.allgather(part))
-        row = self._row[: self._gradients.write(self._row, whole.rows)]
-        self._comm.Allreduce(self._in_place, row)
-        self._gradients.read(row, whole.rows)
-        return whole
+    def _of_all(self, own: Any) -> list[Any]:
+        return self._comm.allgather(own)
+
+    def _total(self, size: int) -> np.ndarray:
+        total = self._row[:size]
+        self._comm.Allreduce(self._in_place, total)
+        return total

@@ -19,7 +19,7 @@ from oracle.tagging import (
 )
 from oracle.training_data import evenly_spaced
 from rnng_dy.checkpoint import new_folder
-from rnng_dy.model_paths import TAGGER, located
+from rnng_dy.model_folder import TAGGER, located
 from rnng_dy.parser import DiscriminativeParser
 
 _log = logging.getLogger(__name__)

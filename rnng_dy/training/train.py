@@ -20,7 +20,7 @@ from oracle.stored import stored
 from oracle.training_data import Recipe, evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
-from rnng_dy import checkpoint, engine, model_card, registry
+from rnng_dy import checkpoint, engine, model_folder, registry
 from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
@@ -157,10 +157,6 @@ def train(
                 raise RnngError(
                     f"{folder} exists: continue with --resume, or name another --model folder"
                 )
-            if resume and not resumes:
-                _log.warning(
-                    f"{folder} does not exist: nothing to resume, the training starts from the beginning"
-                )
 
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
@@ -266,7 +262,7 @@ def train(
             _log.info(f"{place.name}: {described(record)}")
             if record["event"] == EVALUATION:
                 model.about = about.evaluated(model.about, record)
-                model_card.write(folder, model.about)
+                model_folder.write_about(folder, model.about)
             on_record(record)
 
         if ranks is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,19 +38,6 @@ class Update(NamedTuple):
     loss: float
     clipped: bool
     left_out: tuple[int, ...]
-
-
-class Replicas(Protocol):
-    """The replicas of a model that share each minibatch, as one of them sees them."""
-
-    rank: int
-    count: int
-
-    def begin(self, *task: object) -> None:
-        """Give the arguments of `Updater.update` to the other replicas; only the first one does so."""
-
-    def add_up(self, part: PartialLoss) -> PartialLoss:
-        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
 
 
 def union(several: Iterable[Rows]) -> Rows:
@@ -99,6 +86,35 @@ class Gradients:
 
     def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
         return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+
+
+class Replicas:
+    """The replicas of a model that share each minibatch, as one of them sees them."""
+
+    rank: int
+    count: int
+
+    def __init__(self, store: ParameterStore, row: np.ndarray):
+        """`row` has a number for each parameter of the store; this replica's gradients are written there."""
+        self._gradients, self._row = Gradients(store), row
+
+    def begin(self, *task: object) -> None:
+        """Give the arguments of `Updater.update` to the other replicas, if this is the first one."""
+
+    def add_up(self, part: PartialLoss) -> PartialLoss:
+        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
+        whole = total_loss(self._of_all(part))
+        size = self._gradients.write(self._row, whole.rows)
+        self._gradients.read(self._total(size), whole.rows)
+        return whole
+
+    def _of_all(self, own: Any) -> list[Any]:
+        """Return the messages of all replicas, in the order of ranks."""
+        raise NotImplementedError
+
+    def _total(self, size: int) -> np.ndarray:
+        """Return the sum of the first `size` numbers in the rows of all replicas."""
+        raise NotImplementedError
 
 
 class Sgd:
@@ -165,12 +181,8 @@ class Adam:
         return {"updates": np.array(updates), **named}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore the state that `arrays` returned. Raises ValueError if it does not fit this model."""
+        """Restore the state that `arrays` returned."""
         moments = [arrays[f"moment/{i}"] for i in range(len(arrays) - 1)]
-        for i, moment in enumerate(moments):
-            # first and second moments in turn
-            if not are_usable(moment) or (i % 2 and (moment < 0).any()):
-                raise ValueError(f"moment {i} has values that Adam cannot have computed")
         self._trainer.set_state(operator.index(arrays["updates"][()]), moments)
 
 

@@ -10,21 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusters.files import ClusteredWord
-from oracle.blocks import make_oracle
 from oracle.brackets import read_trees
-from oracle.treebank import words
-from oracle.unknown import UnknownWords, known_words
-from rnng_dy import registry
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.greedy import parse_all
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import example_log_probs
-from rnng_dy.training.data import examples_of
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.gpu.data import OWN, model_for
+from scripts.gpu.data import OWN, model_of_trees
 
 Arrays = dict[str, np.ndarray]
 
@@ -98,16 +92,9 @@ def lstm_steps(reference: Arrays | None) -> Arrays:
     }
 
 
-def model_of(kind: str, tiny: bool = False):
-    """Return a small or tiny model with random parameters for the package's own trees, and examples."""
-    trees = list(read_trees(OWN))[:200]
-    unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
-    sentences = list(make_oracle(trees, unknown, registry.kind(kind).generates_words))
-    vocabulary = list(dict.fromkeys(word for s in sentences for word in s.unkified))
-    clusters = [ClusteredWord(format(i % 23, "05b"), w, 1) for i, w in enumerate(vocabulary)]
-    size = 8 if tiny else 32
-    model = model_for(kind, sentences, lambda: clusters, lstm_input=size, hidden=size)
-    return model, examples_of(model, sentences, kind)
+def model_of(kind: str, size: int = 32) -> tuple:
+    """Return a small model with random parameters for the package's own trees, and examples."""
+    return model_of_trees(kind, list(read_trees(OWN))[:200], lstm_input=size, hidden=size)
 
 
 def gradients(kind: str, reference: Arrays | None) -> Arrays:

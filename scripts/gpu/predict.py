@@ -19,7 +19,7 @@ from rnng_dy.search.scoring import example_log_probs
 from rnng_dy.search.surprisal import measure as surprisals
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.gpu.data import examples_of, new_model, write_data
+from scripts.gpu.data import model_of_trees, training_trees
 from scripts.gpu.numbers import KINDS
 
 TRACE = "CUDA_EMULATOR_TRACE"
@@ -109,13 +109,10 @@ def main(options: argparse.Namespace) -> None:
         trace = Path(folder, "trace")
         os.environ[TRACE] = str(trace)
         engine.start("cuda", memory=64)
-        write_data(Path(folder))
-        size = options.hidden
+        trees, size = training_trees(), options.hidden
         sizes = {"hidden": size, "lstm_input": size} if size else {}
         for kind in KINDS:
-            measure(
-                new_model(kind, Path(folder), **sizes), options.batch_sizes, Path(folder), trace
-            )
+            measure(*model_of_trees(kind, trees, **sizes), options.batch_sizes, trace)
         with trace.open(encoding="utf-8") as lines:
             kept = lines.readlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
@@ -131,7 +128,7 @@ def main(options: argparse.Namespace) -> None:
         print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
 
 
-def measure(model, batch_sizes: list[int], folder: Path, trace: Path) -> None:
+def measure(model, examples, batch_sizes: list[int], trace: Path) -> None:
     """Run the parts for a model, with marks between them in the trace."""
 
     def mark(part: str) -> None:
@@ -140,7 +137,6 @@ def measure(model, batch_sizes: list[int], folder: Path, trace: Path) -> None:
             stream.write(f"mark\t{part}\n")
 
     kind = model.kind
-    examples = examples_of(model, folder)
     order = np.random.default_rng(1).permutation(len(examples)).tolist()
     for size in batch_sizes:
         updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))

@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import ctypes
 import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +19,7 @@ from rnng_dy.engine import dy
 from rnng_dy.installation import growth_difference
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
-from scripts.gpu.data import examples_of, new_model, write_data
+from scripts.gpu.data import model_of_trees, training_trees
 from scripts.gpu.numbers import COMPUTED, KINDS, Arrays, difference, model_of
 
 REFERENCES = "references"
@@ -46,8 +43,7 @@ class Step(NamedTuple):
 
 def run_step(options: Options) -> int:
     """Run the step that the options name; return its exit code."""
-    if options.step != "doctor":
-        engine.start(options.device, memory=16)
+    engine.start(options.device, memory=16)
     has_failed = False
     for passed, seen in STEPS[options.step].run(options):
         print(seen if passed else f"WRONG: {seen}", flush=True)
@@ -93,13 +89,6 @@ def start(options: Options) -> Findings:
     dy.renew_cg()
     product = (dy.inputTensor(left) * dy.inputTensor(right)).npvalue()
     yield np.array_equal(product, left @ right), f"a product on {engine.device()}"
-
-
-def doctor(options: Options) -> Findings:
-    """Run `rnng-dy doctor` on the device."""
-    command = [sys.executable, "-m", "rnng_dy", "doctor", "--device", options.device]
-    if code := subprocess.run(command).returncode:
-        yield False, f"exit code {code}"
 
 
 def drop(seed: int | None, p: float, size: int = 100_000) -> np.ndarray:
@@ -209,7 +198,7 @@ def memory(options: Options) -> Findings:
 def sanitizer(options: Options) -> Findings:
     """Update each tiny model once, with dropout; the exit code is compute-sanitizer's."""
     for kind, preset in zip(KINDS, ("paper", "fast"), strict=True):
-        model, examples = model_of(kind, tiny=True)
+        model, examples = model_of(kind, 8)
         loss = Updater(model, examples, PRESETS[preset, kind]).update([0, 1, 2], 0, 0.01).loss
         dy.synchronize()
         yield np.isfinite(loss), f"an update of a tiny model, {kind}"
@@ -217,34 +206,26 @@ def sanitizer(options: Options) -> Findings:
 
 def speed(options: Options) -> Findings:
     """Measure training speed in sentences per second by minibatch size, at the paper's sizes with dropout."""
-    with TemporaryDirectory() as folder:
-        yield True, write_data(Path(folder))
-        for kind in KINDS:
-            model = new_model(kind, Path(folder))
-            examples = examples_of(model, Path(folder))
-            for size in (2,) if options.quick else BATCH_SIZES:
-                settings = replace(PRESETS["fast", kind], batch_size=size)
-                updater = Updater(model, examples, settings)
-                per_second = measured(updater, size, 0.0 if options.quick else 10.0)
-                yield True, f"{kind}, batches of {size}: {per_second:.1f} sentences/s"
-
-
-def measured(updater, size: int, seconds: float) -> float:
-    """Return the sentences per second of updates that take about `seconds`, after one that does not count."""
-    order = np.random.default_rng(1).permutation(len(updater.examples)).tolist()
-    number, done, started = 0, -size, 0.0
-    while number < 2 or time.perf_counter() - started < seconds:
-        updater.update([order[(number * size + i) % len(order)] for i in range(size)], number, 1e-3)
-        dy.synchronize()
-        number, done = number + 1, done + size
-        started = started or time.perf_counter()
-    return done / (time.perf_counter() - started)
+    trees = training_trees()
+    for kind in KINDS:
+        model, examples = model_of_trees(kind, trees)
+        order = np.random.default_rng(1).permutation(len(examples)).tolist()
+        for size in (2,) if options.quick else BATCH_SIZES:
+            updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))
+            number, started = 0, 0.0
+            # the first update does not count
+            while number < 2 or time.perf_counter() - started < (0.0 if options.quick else 10.0):
+                members = [order[(number * size + i) % len(order)] for i in range(size)]
+                updater.update(members, number, 1e-3)
+                dy.synchronize()
+                number, started = number + 1, started or time.perf_counter()
+            per_second = (number - 1) * size / (time.perf_counter() - started)
+            yield True, f"{kind}, batches of {size}: {per_second:.1f} sentences/s"
 
 
 STEPS = {
     REFERENCES: Step("", make_references, is_long=True),
     "start": Step("the device starts and multiplies two matrices", start),
-    "doctor": Step("rnng-dy doctor", doctor),
     **{
         name: Step(f"{computed.what}, against the CPU", partial(agrees, name))
         for name, computed in COMPUTED.items()

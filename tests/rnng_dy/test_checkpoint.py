@@ -54,7 +54,7 @@ def change_config(folder, change):
         (lambda c: c.update(transitions="sideways"), "no transition system is called 'sideways'"),
         (lambda c: c.update(state="no-terms"), "no parser state is called 'no-terms': full, stack"),
         (lambda c: c.update(state="stack", composition="gated-attention"), "parameter"),
-        (lambda c: c.update(sizes=[1]), "sizes are no object"),
+        (lambda c: c.update(sizes=[1]), "config.json: "),
         (lambda c: c.update(kind="dragon"), "a dragon model; a discriminative one is needed"),
     ],
 )

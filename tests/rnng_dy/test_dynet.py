@@ -75,24 +75,6 @@ def test_a_cell_computes_what_the_builder_does():
         assert ours == pytest.approx(theirs, abs=2e-6)
 
 
-def test_a_cell_reads_the_output_of_a_state_below_and_batches_of_any_size():
-    cell, _, _ = lstms()
-    upper = dy.CoupledLSTMCell(
-        [
-            collection().parameters_from_numpy(np.full(shape, 0.1))
-            for shape in [(3, HIDDEN), (3, 3), (3, 3), (3,)] * 2 + [(3, HIDDEN), (3, 3), (3,)]
-        ]
-    )
-    rows = sequences()[0]
-    dy.renew_cg()
-    states = [cell.step(dy.inputTensor(x)) for x in rows]
-    one_by_one = [upper.step(state, upper.step(state)).npvalue() for state in states]
-    outputs = [dy.pick_range(state, 0, HIDDEN) for state in states]
-    below = dy.concatenate_to_batch(outputs)
-    together = upper.step(below, upper.step(below)).npvalue()
-    assert np.allclose(together.T, one_by_one, rtol=0, atol=1e-6)
-
-
 def test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean():
     n, p = 400, 0.3
     parameters = dict(zip(LSTM_PARTS, [np.zeros((n, n))] * 11, strict=True))

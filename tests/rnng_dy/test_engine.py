@@ -95,39 +95,6 @@ def test_a_card_outside_the_list_is_refused(cards, monkeypatch, visible):
         engine.start("cuda:2")
 
 
-FAILING = """
-import sys, types
-from oracle.errors import RnngError
-from rnng_dy import engine
-
-engine.installed_version = lambda: f"{engine.NEEDED}.cu13"
-sys.modules["dynet_config"] = types.SimpleNamespace(set=lambda **settings: None)
-
-
-class Importer:
-    def find_spec(self, name, path=None, target=None):
-        if name == "dynet":
-            print("[dynet] initializing CUDA", file=sys.stderr)
-            raise RuntimeError("cudaGetDeviceCount(&nDevices): system not yet initialized")
-
-
-sys.meta_path.insert(0, Importer())
-try:
-    engine.start("cuda")
-except RnngError as error:
-    print(error)
-"""
-
-
-def test_a_gpu_that_does_not_start_is_one_message(cards):
-    done = run(None, FAILING, command=PYTHON)
-    assert done.stdout == (
-        "DyNet does not start on cuda:0: cudaGetDeviceCount(&nDevices): system not yet initialized; "
-        "use --device cpu\n"
-    )
-    assert done.stderr == ""
-
-
 ANOTHER_BUILD = """
 import sys
 from oracle.errors import RnngError

@@ -12,7 +12,7 @@ import pytest
 import rnng_dy
 from oracle.errors import InputError, RnngError
 from oracle.tagging import tags_by
-from rnng_dy import DiscriminativeParser, model_card, model_paths, registry
+from rnng_dy import DiscriminativeParser, model_folder, registry
 from rnng_dy.checkpoint import read_arrays
 from rnng_dy.text.segmenter import Segmenter
 
@@ -120,7 +120,7 @@ def test_terms_go_with_the_model_and_on_the_card(parser, tmp_path):
         **parser.about,
         "terms": {"licence": "CC BY 4.0", "data": "my treebank"},
     }
-    card = model_card.card(again.about)
+    card = model_folder.card(again.about)
     assert "## Terms\n" in card and "| licence | CC BY 4.0 |" in card
     again.export(tmp_path / "b.zip", licence="none")
     terms = rnng_dy.load(tmp_path / "b.zip").about["terms"]
@@ -196,7 +196,7 @@ def named(parser, tmp_path, monkeypatch):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr(model_paths, "SHIPPED", tmp_path / "absent")
+    monkeypatch.setattr(model_folder, "SHIPPED", tmp_path / "absent")
     monkeypatch.setenv("RNNG_DY_MODELS", f"{tmp_path}/one::{tmp_path}/absent:{tmp_path}/two")
     parser.export(tmp_path / "one" / "english.rnng.zip")
     parser.save(tmp_path / "two" / "english")
@@ -209,7 +209,7 @@ def named(parser, tmp_path, monkeypatch):
 
 
 def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
-    assert model_paths.known_models() == {
+    assert model_folder.known_models() == {
         "english": named / "one" / "english.rnng.zip",
         "folder": named / "two" / "folder",
         "users": named / "data" / "rnng_dy" / "models" / "users.rnng.zip",
@@ -219,7 +219,7 @@ def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
 def test_a_model_is_loaded_by_name(named, parser):
     for name in ("english", "folder", "users"):
         assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
-    assert model_paths.paths_of("english") == [str(named / "one" / "english.rnng.zip")]
+    assert model_folder.paths_of("english") == [str(named / "one" / "english.rnng.zip")]
 
 
 def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):

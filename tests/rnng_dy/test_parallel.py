@@ -28,12 +28,6 @@ def square(x):
     return x * x
 
 
-def killed_at_three(x):
-    if x == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return x
-
-
 def input_error(x):
     raise InputError("unforeseen", "file", x)
 
@@ -76,14 +70,6 @@ def test_items_are_taken_as_workers_need_them():
     with Workers(jobs=2) as workers:
         assert next(workers.map(square, items())) == (0, 0)
         assert len(taken) <= 2 * parallel.AHEAD + 1
-
-
-def test_a_killed_worker_is_told_in_a_line():
-    with (
-        pytest.raises(RnngError, match=r"a worker has ended.*--resume"),
-        Workers(jobs=2) as workers,
-    ):
-        list(workers.map(killed_at_three, range(10)))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -76,16 +76,6 @@ def test_another_model_is_not_replaced(trained, sentences):
     assert os.listdir(trained.parent / "empty") == []
 
 
-def test_a_description_that_the_new_model_lacks_is_not_left_from_the_old_one(trained):
-    model = DiscriminativeParser.load(trained)
-    model.about = {"data": {}}
-    model.save(trained)
-    assert DiscriminativeParser.load(trained).about == {"data": {}}
-    model.about = None
-    model.save(trained)
-    assert DiscriminativeParser.load(trained).about is None
-
-
 def dies_at_its_step(n, act):
     """Run in a process of its own that is killed before its n-th look at the file system; whether it was."""
     process = os.fork()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rnng_dy import load, model_card, model_paths
+from rnng_dy import load, model_folder
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from tests.commands import invoke
 from tests.plugin_state import no_plugins
@@ -44,7 +44,7 @@ def here(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("RNNG_DY_MODELS", raising=False)
-    monkeypatch.setattr(model_paths, "SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(model_folder, "SHIPPED", tmp_path / "shipped")
 
 
 COMMANDS = """
@@ -115,7 +115,9 @@ def test_export_says_size_and_what_it_leaves_out():
     ).stderr.splitlines()
     assert half[0].endswith(" MB, float16") and "measure again" in half[1] and len(half) == 2
     assert Path("half.rnng.zip").stat().st_size < 0.7 * size
-    assert model_card.read("half.rnng.zip")["corpus"] == model_card.read("m")["corpus"]
+    assert (
+        model_folder.read_about("half.rnng.zip")["corpus"] == model_folder.read_about("m")["corpus"]
+    )
 
 
 def test_no_tree_of_the_treebank_is_in_the_archive():

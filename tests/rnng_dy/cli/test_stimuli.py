@@ -237,3 +237,18 @@ def test_tables_in_python_have_the_numbers_of_the_command():
     [whole] = found.by_sentence()
     assert whole["content"] == "The train slept. She read."
     assert whole["surprisal"] == pytest.approx(sum(row["surprisal"] for row in found))
+
+
+def test_a_figure_has_a_panel_per_item_and_a_curve_per_condition():
+    pytest.importorskip("matplotlib")
+    outputs = ["-o", "f.svg", "-o", "page.html", "-o", "t.tsv"]
+    run(*KINDS["lm"], "--stimuli", "items.csv", *outputs, "--end")
+    svg = Path("f.svg").read_text(encoding="utf-8")
+    for text in ("item 1", "short", "long", "The train", "The old train,"):
+        assert f">{text}</text>" in svg
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.count("<figure><svg ") == 1 and ">item 1</text>" in page
+    Path("w.csv").write_text("text\nShe slept.\n", encoding="utf-8")
+    run(*KINDS["lm"], "--stimuli", "w.csv", "-o", "w.svg")
+    assert ">line 2</text>" in Path("w.svg").read_text(encoding="utf-8")
+    assert "add --stimuli" in run(*KINDS["lm"], "--text", "w.csv", "-o", "w.svg", code=2).stderr

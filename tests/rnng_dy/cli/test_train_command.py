@@ -19,7 +19,7 @@ from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, r
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.sizes import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
-from rnng_dy.training.presets import FITS, NAMES, Fit, Settings, settings_for
+from rnng_dy.training.presets import FITS, NAMES, QUICK_SIZES, Fit, Settings, settings_for
 from tests.commands import invoke
 
 from ..conftest import sentences_of
@@ -175,13 +175,12 @@ def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, 
 
 
 def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
-    fit = replace(FITS["quick", "generative"], sizes_from=30)
-    monkeypatch.setitem(FITS, ("quick", "generative"), fit)
+    monkeypatch.setattr("rnng_dy.training.presets.QUICK_FROM", 30)
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
     invoke(*quick, "--model", "small")
     assert asdict(GenerativeModel.load("small").sizes) == {
         **asdict(Sizes()),
-        **FITS["quick", "generative"].sizes,
+        **QUICK_SIZES,
     }
     invoke(*quick, "--model", "smaller", "--hidden", "8")
     assert GenerativeModel.load("smaller").sizes.hidden == 8

@@ -7,7 +7,6 @@ import pytest
 from oracle.brackets import parse_line
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.terminal import drawn_lines, section_lines
-from rnng_dy.drawing.trees import Picture
 
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 DRAWN = """\
@@ -50,9 +49,3 @@ def test_deep_and_wide_trees_are_in_brackets(text):
 
 def test_a_sentence_without_a_tree_says_so():
     assert section_lines(Section("3", [], "no tree"), 80, False) == ["3: no tree", ""]
-
-
-def test_several_trees_stand_under_their_captions():
-    pictures = [Picture(parse_line("(S a)"), "first"), Picture(parse_line("(S b)"), "second")]
-    lines = [line.strip() for line in section_lines(Section("1", pictures), 80, True)]
-    assert lines == ["1", "first", "S", "│", "a", "", "second", "S", "│", "b", ""]

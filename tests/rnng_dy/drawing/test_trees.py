@@ -94,12 +94,9 @@ def test_words_labels_and_edges_are_there():
     # a line to each node but the root
     assert path.get("d").count("M") == 10
     assert root.get("aria-label") == CAT
-
-
-def test_marked_constituents_say_why():
-    root = drawn(Picture(parse_line(CAT), marked={1}))
-    assert texts(root, "wrong") == ["NP"]
-    assert "only in this tree" in [title.text for title in root.iter(f"{SVG}title")]
+    marked = drawn(Picture(parse_line(CAT), marked={1}))
+    assert texts(marked, "wrong") == ["NP"]
+    assert [title.text for title in marked.iter(f"{SVG}title")] == ["only in this tree"]
 
 
 def test_the_shade_of_a_label_is_as_opaque_as_it_is_improbable():
@@ -152,15 +149,3 @@ def test_a_file_has_trees_one_above_the_other_with_numbers():
     one, other = (float(g.get("transform").split()[1][:-1]) for g in root.findall(f"{SVG}g"))
     assert other - one > 4 * 44 and float(root.get("height")) > other + 3 * 44
     assert root.find(f"{SVG}style") is not None
-
-
-def test_equal_samples_are_drawn_once_and_counted():
-    found = [
-        DrawnTree(parse_line("(S (X a))"), -1.0),
-        DrawnTree(parse_line(CAT), -2.0),
-        DrawnTree(parse_line("(S (X a))"), -1.0),
-    ]
-    assert [p.caption for p in section(1, found).pictures] == [
-        "2 of 3, log probability -1.00",
-        "1 of 3, log probability -2.00",
-    ]

@@ -39,9 +39,9 @@ def test_clusters_have_the_classes_of_the_rules():
 
 
 def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_same_parser():
-    text = OF_A_SYSTEM.replace("corrected-1", "corrected-no-buffer-1")
+    text = OF_A_SYSTEM.replace("corrected-1", "corrected-no-terms-1")
     text = text.replace(" corrected ", " corrected --state no-terms ")
-    lines = text.replace("corrected-no-buffer-1.props", "corrected-1.props").splitlines()
+    lines = text.replace("corrected-no-terms-1.props", "corrected-1.props").splitlines()
     expected = lines[3:]
     both = commands(planned(System("corrected"), parse("corrected/no-terms")))
     assert both[-len(expected) :] == expected

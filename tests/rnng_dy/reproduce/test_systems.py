@@ -5,51 +5,29 @@ from __future__ import annotations
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy.reproduce.systems import System, parse
-
-
-def test_a_name_is_as_short_as_can_be():
-    for given, name in (
-        ("corrected", "corrected"),
-        ("corrected/full", "corrected"),
-        ("corrected/full/top-down", "corrected"),
-        ("buggy/no-terms", "buggy/no-buffer"),
-        ("corrected/in-order", "corrected/in-order"),
-        ("gated-attention/stack/in-order", "gated-attention/stack/in-order"),
-    ):
-        assert parse(given).name == name
-        assert parse(name) == parse(given)
-    assert parse("gated-attention/stack/in-order").slug == "gated-attention-stack-in-order"
+from rnng_dy.reproduce.systems import parse
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("given", "name", "options"),
     [
-        "",
-        "gold",
-        "stack",
-        "corrected/",
-        "corrected/gold",
-        "corrected/stack/stack",
-        "corrected/stack/no-stack",
-        "corrected/in-order/stack",
-        "corrected/buggy",
+        ("corrected", "corrected", "corrected"),
+        ("corrected/full/top-down", "corrected", "corrected"),
+        ("buggy/no-terms", "buggy/no-terms", "buggy --state no-terms"),
+        ("corrected/in-order", "corrected/in-order", "corrected --transitions in-order"),
     ],
 )
+def test_a_name_is_short_and_options_have_no_defaults(given, name, options):
+    system = parse(given)
+    assert (system.name, system.slug) == (name, name.replace("/", "-"))
+    assert parse(name) == system and system.options == f"--composition {options}"
+
+
+@pytest.mark.parametrize("name", ["", "stack", "corrected/", "corrected/in-order/stack"])
 def test_another_name_is_refused_with_those_that_there_are(name):
     with pytest.raises(RnngError) as refused:
         parse(name)
     said = str(refused.value)
     assert said.startswith(f"no system is called {name!r}: ")
-    assert "corrected, buggy, " in said
-    assert "full, stack, no-stack, no-history, no-buffer, history, no-terms; " in said
-    assert "top-down, " in said
-
-
-def test_options_are_those_of_each_model_and_no_defaults():
-    assert System("buggy").options("discriminative") == "--composition buggy"
-    without_words = parse("gated-attention/no-terms")
-    for kind, state in (("discriminative", "no-buffer"), ("generative", "no-terms")):
-        assert without_words.options(kind) == f"--composition gated-attention --state {state}"
-    other = System("corrected", transitions="in-order").options("generative")
-    assert other == "--composition corrected --transitions in-order"
+    assert "corrected, buggy, " in said and "top-down, " in said
+    assert "full, stack, no-stack, no-history, no-terms, history; " in said

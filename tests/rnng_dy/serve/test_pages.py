@@ -15,19 +15,13 @@ PAGES = ["parse", "surprisal", "api"]
 ATTACKS = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
-    "'><svg/onload=alert(1)>",
-    "</script><script>alert(1)</script>",
     "</textarea><iframe src=javascript:alert(1)>",
-    "<!--<script>",
     "{{7*7}}${7*7}#{7*7}<%=7*7%>",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
     "\u202etxt.exe\u2066",
     "\x00\x1b[2J",
     "a\u2028b\u2029c",
-    "../../../../etc/passwd",
     "\ufeff\ufffe\uffff",
     "(S (NP <b>x</b>))",
-    "x" * 3000,
 ]
 
 

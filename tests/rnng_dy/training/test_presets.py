@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
@@ -39,7 +38,7 @@ def test_more_sentences_mean_larger_batches_and_no_more_epochs(preset, kind):
 def test_identities_differ_where_a_fit_does(monkeypatch):
     before = identity("fast", "generative")
     assert before != identity("fast", "discriminative") != identity("quick", "discriminative")
-    changed = replace(FITS["fast", "generative"], least_updates=1)
+    changed = FITS["fast", "generative"]._replace(least_updates=1)
     monkeypatch.setitem(FITS, ("fast", "generative"), changed)
     assert identity("fast", "generative") != before
 

@@ -310,22 +310,6 @@ def test_other_settings_are_refused(sentences, tmp_path):
     training(make_parser(sentences), sentences[:8], folder, epochs=99).resume()
 
 
-@pytest.mark.parametrize(("moment", "value"), [(6, np.inf), (7, -1e-9), (10, None)])
-def test_moments_that_adam_cannot_have_computed_are_refused(sentences, tmp_path, moment, value):
-    run = training(make_parser(sentences), sentences[:4], tmp_path / "m", optimizer="adam")
-    run.create_folder()
-    path = tmp_path / "m" / checkpoint.TRAINING
-    arrays = checkpoint.read_arrays(path)
-    name = f"optimizer/moment/{moment}"
-    if value is None:
-        arrays[name] = np.zeros(arrays[name].shape, [("a", "f4"), ("b", "i4")])
-    else:
-        arrays[name].flat[0] = value
-    np.savez(path, **arrays)
-    with pytest.raises(RnngError, match=f"moment {moment} has values"):
-        run.resume()
-
-
 def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
     run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
     run.create_folder()

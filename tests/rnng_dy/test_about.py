@@ -7,7 +7,7 @@ import re
 import pytest
 
 from oracle.errors import InputError
-from rnng_dy import load, model_card
+from rnng_dy import load, model_folder
 from rnng_dy.training.about import about_model
 
 from .conftest import make_generator, make_parser
@@ -29,7 +29,7 @@ def cells(line):
 
 
 def test_a_card_says_what_the_model_is(parser):
-    text = model_card.card(parser.about)
+    text = model_folder.card(parser.about)
     rows = dict(map(cells, re.findall(r"^\|.*\|$", text, re.M)))
     assert rows["sentences"] == "120"
     assert rows["parameters"] == f"{parser.store.count():,}"
@@ -46,9 +46,9 @@ def test_what_a_folder_says_of_its_model_goes_with_the_model(parser, tmp_path):
 
 def test_a_row_of_the_table_is_one_line_that_controls_no_terminal(tmp_path):
     about = {"model": {"kind": NASTY, NASTY: NASTY}, NASTY: {"command": NASTY, "x": None}}
-    model_card.write(tmp_path, about)
-    assert model_card.read(tmp_path) == about
-    for line in model_card.card(about).split("\n"):
+    model_folder.write_about(tmp_path, about)
+    assert model_folder.read_about(tmp_path) == about
+    for line in model_folder.card(about).split("\n"):
         assert line.isprintable()
         if line.startswith("|"):
             assert len(cells(line)) == 2, line

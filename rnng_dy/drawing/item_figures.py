@@ -1,0 +1,73 @@
+"""Figures of stimuli: a panel for each item, with a curve of surprisals for each condition (matplotlib)."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import math
+from collections.abc import Mapping, Sequence
+
+from oracle.errors import RnngError
+from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.word_tables import RegionRows, WordRows
+
+Curve = tuple[Sequence[str], Sequence[float]]
+"""The regions or words of a text, and their surprisals in bits."""
+
+
+def is_there() -> bool:
+    """Return whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def require() -> None:
+    """Raise RnngError if matplotlib is not installed."""
+    if not is_there():
+        raise RnngError("a figure needs matplotlib: pip install 'rnng_dy[plots]'")
+
+
+def curves(
+    rows: WordRows, sentences: Sequence[Sequence[WordRecord]]
+) -> dict[str, dict[str, Curve]]:
+    """Return the curve of each item and condition: by region if a text has several, else by word.
+
+    `sentences` are the records of the sentences of all texts.
+    """
+    texts = rows.stimuli.texts
+    has_regions = any(len(text.regions) > 1 for text in texts)
+    of = RegionRows(rows.texts, rows.stimuli) if has_regions else rows
+    found: dict[str, dict[str, Curve]] = {}
+    for text, of_text in zip(texts, of.by_text(sentences), strict=True):
+        records = [record for _, record in of_text]
+        words = [record.token or "" for record in records]
+        names = [region.name for region in text.regions] if has_regions else words
+        labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]
+        # a curve has a gap where a word has no finite surprisal
+        bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
+        name = text.condition or f"line {text.line}"
+        found.setdefault(text.item or "", {})[name] = labels, bits
+    return found
+
+
+def figure(items: Mapping[str, Mapping[str, Curve]]) -> str:
+    """Return an SVG with a panel for each item; a label below a place is that of each condition that has another."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(8, 2.6 * len(items)), layout="constrained")
+    panels = drawn.subplots(len(items), squeeze=False)[:, 0]
+    for (item, of_item), panel in zip(items.items(), panels, strict=True):
+        for condition, (_, bits) in of_item.items():
+            panel.plot(bits, marker="o", label=condition)
+        longest = max(len(labels) for labels, _ in of_item.values())
+        at = [
+            [labels[i] for labels, _ in of_item.values() if i < len(labels)] for i in range(longest)
+        ]
+        panel.set_xticks(range(longest), ["\n".join(dict.fromkeys(of)) for of in at])
+        panel.set(title=f"item {item}" if item else None, ylabel="surprisal (bits)")
+        panel.legend()
+    stream = io.StringIO()
+    # text stays text, and equal figures have equal files
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "rnng_dy"}):
+        drawn.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()

@@ -1,0 +1,195 @@
+"""A model's folder, or a zip archive of it that is read in place: where it is, its files, and its description.
+
+The description is about.json, from which the model card is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from oracle.files import reading, replacing
+
+VARIABLE = "RNNG_DY_MODELS"
+"""The environment variable that names folders in which models are found, separated by `os.pathsep`."""
+ENDING = ".rnng.zip"
+"""The ending of archives that are found by name, which is their name without it."""
+CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
+"""The files that every model folder has."""
+VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
+SPELLING, TAGGER = "spelling.json", "tagger"
+_FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
+SHIPPED = Path(__file__).parent / "shipped"
+"""The folder of the models that the package brings."""
+
+Folder = Path | zipfile.Path
+"""A model folder, or an archive that is read as one."""
+Value = str | int | float | bool | None
+About = Mapping[str, Mapping[str, Value]]
+"""The content of about.json: sections of named values; `training.about` defines them."""
+
+
+def places() -> list[Path]:
+    """Return the folders in which models are looked up: the user's by RNNG_DY_MODELS, of the data folder, shipped."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(data):
+        data = os.path.expanduser("~/.local/share")
+    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    return [*map(Path, named), Path(data, "rnng_dy", "models"), SHIPPED]
+
+
+def known_models() -> dict[str, Path]:
+    """Return the paths of model folders and archives by name, sorted; the first place of a name counts."""
+    known: dict[str, Path] = {}
+    for place in places():
+        # a place need not exist
+        with suppress(OSError):
+            for path in sorted(place.iterdir()):
+                is_model = path.name.endswith(ENDING) or (path / CONFIG).is_file()
+                # a hidden folder is one that is being written
+                if is_model and not path.name.startswith("."):
+                    known.setdefault(path.name.removesuffix(ENDING), path)
+    return dict(sorted(known.items()))
+
+
+def is_name(model: str | os.PathLike) -> bool:
+    """Return whether a model may be given by name: no file or model in the working directory is called so."""
+    if os.path.basename(model) != os.fspath(model):
+        return False
+    return (os.path.isdir(model) and not Path(model, CONFIG).exists()) or not os.path.lexists(model)
+
+
+def generative(model: str) -> str:
+    """Return the generative model that a parser's name stands for, NAME-generative; any other model as it is."""
+    companion = f"{model}-generative"
+    return companion if is_name(model) and {model, companion} <= known_models().keys() else model
+
+
+def located(model: str | Folder) -> Folder:
+    """Return the folder or archive of a model, which is given by its path or name.
+
+    What is neither gives the path as it is.
+    """
+    if isinstance(model, zipfile.Path):
+        return model
+    path = Path(known_models().get(os.fspath(model), model) if is_name(model) else model)
+    return zipfile.Path(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else path
+
+
+def model_files(folder: str | Folder) -> dict[str, Folder]:
+    """Return the files that a model is read from, by their names in its folder: no training state, no log."""
+    place = located(folder)
+    files = {name: place / name for name in _FILES}
+    if (place / TAGGER).is_dir():
+        files |= {f"{TAGGER}/{path.name}": path for path in (place / TAGGER).iterdir()}
+    return {name: path for name, path in files.items() if path.is_file()}
+
+
+def paths_of(folder: str | Folder) -> list[str]:
+    """Return the paths of what a model is read from: its archive, or the files in its folder."""
+    place = located(folder)
+    if isinstance(place, zipfile.Path):
+        return [str(place.root.filename)]
+    return [*map(str, model_files(place).values())]
+
+
+def size_of(folder: str | Folder) -> str:
+    """Return the size of an archive, or of the files that a model is read from, as text: `8.12 MB`."""
+    return f"{sum(map(os.path.getsize, paths_of(folder))) / 1e6:,.2f} MB"
+
+
+def read_about(folder: str | Folder) -> About | None:
+    """Return the content of about.json; None for an older folder without one.
+
+    Raises InputError if it is damaged.
+    """
+    path = located(folder) / ABOUT
+    if not path.is_file():
+        return None
+    with reading(path, remedy="damaged: the model is the same without it, so remove it"):
+        about: About = json.loads(path.read_bytes())
+        if not all(isinstance(x, Value) for section in about.values() for x in section.values()):
+            raise ValueError("a value that is neither number nor text")
+    return about
+
+
+def write_about(folder: str | Path, about: About | None) -> None:
+    """Replace about.json in a model folder, or remove it."""
+    if about is None:
+        (Path(folder) / ABOUT).unlink(missing_ok=True)
+        return
+    with replacing(Path(folder) / ABOUT) as stream:
+        stream.write(json.dumps(about, indent=1) + "\n")
+
+
+def exported(
+    about: About | None, kind: str, half: bool, licence: str | None, data: str | None
+) -> About:
+    """Return the sections of an archive: how its arrays are rounded, and the terms of use of model and data."""
+    about = about or {}
+    model = {"kind": kind, **about.get("model", {})}
+    if half:
+        model["arrays"] = "float16; the scores are of float32"
+    given = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
+    terms = {**about.get("terms", {}), **given}
+    return {**about, "model": model, **({"terms": terms} if terms else {})}
+
+
+def card(about: About) -> str:
+    """Return the model card in Markdown: a table for each section."""
+    parts = ["# A model of rnng_dy"]
+    for name, section in about.items():
+        rows = [f"| {_text(key)} | {_text(value)} |" for key, value in section.items()]
+        parts += [f"## {_text(name.capitalize())}", "\n".join(["| | |", "|---|---|", *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def training_of(about: About) -> list[str]:
+    """Return the corpus that a model was trained on, and its best score, as far as they are recorded."""
+    corpus, score = trained_on(about), best_score(about)
+    return ([f"trained on {corpus}"] if corpus else []) + ([score] if score else [])
+
+
+def best_score(about: About) -> str | None:
+    """Return the best score on the development data as text; None if there is none yet.
+
+    >>> best_score({"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 5094}})
+    'dev F1 87.51 (scored with gold tags)'
+    """
+    scores = about.get("scores", {})
+    if isinstance(f1 := scores.get("f1"), float):
+        return f"dev F1 {f1:.2f} (scored with gold tags)"
+    # an infinite perplexity is recorded as None
+    if isinstance(perplexity := scores.get("perplexity"), float):
+        events = " of words and trees" if about.get("model", {}).get("kind") == "generative" else ""
+        return f"dev perplexity{events} {perplexity:.2f}"
+    return None
+
+
+def trained_on(about: About) -> str | None:
+    """Return the size of the training corpus as text; None if it is not recorded.
+
+    >>> trained_on({"corpus": {"sentences": 3396, "words": 81234}})
+    '3,396 sentences, 81,234 words'
+    """
+    corpus = about.get("corpus")
+    return corpus and "{sentences:,} sentences, {words:,} words".format(**corpus)
+
+
+def _text(value: Value) -> str:
+    r"""Return a value as it stands in a table: one line, without characters that control a terminal.
+
+    >>> _text("a|b") == r"a\|b", _text(1234), _text(True), _text(None)
+    (True, '1,234', 'yes', 'none')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, str):
+        printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
+        return re.sub(r"[\\|]", r"\\\g<0>", printable)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
