@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -85,6 +86,15 @@ def test_the_page_on_surprisal_runs_in_python(ran, monkeypatch):
         exec(block, names)
     assert [record.token for record in names["words"]] == ["the", "company", "grew", ".", None]
     assert len(names["likely"]) == 5
+
+
+def test_a_pool_of_processes_parses(tmp_path):
+    [program] = pages.blocks(pages.CHECKOUT / "docs" / "serve.md", "python")
+    (tmp_path / "service.py").write_text(program, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "service.py"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.count("(S") == 3
 
 
 def test_no_page_links_to_nowhere():
