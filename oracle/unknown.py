@@ -20,14 +20,14 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
-def known_words(sentences: Iterable[Sequence[str]]) -> set[str]:
-    """Return the words that occur at least twice (get_oracle.py of the original).
+def known_words(sentences: Iterable[Sequence[str]], least: int = 2) -> set[str]:
+    """Return the words that occur at least `least` times (twice in get_oracle.py of the original).
 
     >>> known_words([["the", "cat"], ["the", "dog"]])
     {'the'}
     """
     counts = Counter(word for sentence in sentences for word in sentence)
-    return {word for word, count in counts.items() if count >= 2}
+    return {word for word, count in counts.items() if count >= least}
 
 
 def lower(word: str, rules: str) -> str:

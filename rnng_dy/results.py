@@ -72,8 +72,13 @@ class Results:
         """Keep the lines of the next items."""
         # ASCII also holds the bytes of words that are not UTF-8
         content = "".join(f"{json.dumps(lines)}\n" for lines in of_items)
-        self._stream.write(content.encode("ascii"))
-        self._stream.flush()
+        try:
+            self._stream.write(content.encode("ascii"))
+            self._stream.flush()
+        except OSError as error:
+            # a full disk's error has no name
+            error.filename = str(self.part)
+            raise
 
     def __iter__(self) -> Iterator[Lines]:
         """Yield the lines of each item."""

@@ -56,12 +56,7 @@ def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(da
     "command",
     [
         "prepare --from trees some.trees -o some.trees",
-        "oracle --train some.trees some.trees -o some.trees",
-        "tag some.trees --jackknife 3 -o some.trees",
         "parse --model parser some.oracle -o ./some.oracle",
-        "sample --model parser some.oracle -o some.oracle",
-        "score --model generator some.props -o some.props",
-        "rerank some.props some.props -o some.props",
         "perplexity some.gen.oracle --scorer kneser-ney=some.gen.oracle -o some.gen.oracle",
         "clusters some.gen.oracle -o some.gen.oracle",
     ],
@@ -77,12 +72,8 @@ def test_an_output_that_is_the_input_is_refused(data, command):
     "command",
     [
         "parse --model parser some.oracle",
-        "sample --model parser --samples 2 some.oracle",
-        "score --model generator some.props",
         "evalb some.trees some.trees",
         "prepare --from trees some.trees",
-        "oracle --train some.trees some.trees",
-        "clusters some.gen.oracle",
         "perplexity some.gen.oracle --scorer kneser-ney=some.gen.oracle",
         "--help",
     ],
@@ -104,10 +95,7 @@ def small_disk():
     ("command", "output"),
     [
         ("parse --model parser some.oracle -o full.trees", "full.trees"),
-        ("sample --model parser --samples 5 some.oracle -o full.props", "full.props"),
-        ("score --model generator some.props -o full.lik", "full.lik"),
         ("oracle --train some.trees some.trees -o full.oracle", "full.oracle"),
-        ("clusters some.gen.oracle -o full.paths", "full.paths"),
         (
             "train generative --train some.gen.oracle --dev some.gen.oracle --hidden 8 --lstm-input 8 --model full.m",
             "full.m",
@@ -139,10 +127,7 @@ def test_an_alpha_that_is_none_is_refused(data, value):
 @pytest.mark.parametrize(
     "setting",
     [
-        "--set clip=nan",
         "--set unknown_probability=nan",
-        "--set l2=nan",
-        "--set decay=nan",
         "--learning-rate nan",
         "--dropout nan",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 import click
 
@@ -127,7 +128,10 @@ def _source_trees(
     type=FILE,
     required=True,
     metavar="TRAIN.trees",
-    help="The training trees; words that occur in them at least twice are known.",
+    help="The training trees; words that occur in them often are known.",
+)
+@click.option(
+    "--min-count", type=click.IntRange(1), default=2, help="How often a known word occurs at least."
 )
 @click.option(
     "-o", "--output", type=OUTPUT, default="-", metavar="OUT.oracle", help="Oracle to write."
@@ -151,7 +155,9 @@ def _source_trees(
     help="Transition system whose actions build the trees.",
 )
 @skip_preterminals_option
-def oracle(trees, train, output, generative, unk, transitions, skip_preterminals) -> None:
+def oracle(
+    trees, train, min_count, output, generative, unk, transitions, skip_preterminals
+) -> None:
     """Make an oracle from a file of trees.
 
     An oracle lists, for each tree, its words, their classes of unknown words, and the actions that build the tree.
@@ -160,9 +166,11 @@ def oracle(trees, train, output, generative, unk, transitions, skip_preterminals
     """
     check_files([output])
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
-    training = [words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree)]
-    _require_trees(len(training), (train,))
-    unknown_words = UnknownWords(unk, known_words(training))
+    training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
+    first = next(training, None)
+    if first is None:
+        raise InputError("no tree in this input", train)
+    unknown_words = UnknownWords(unk, known_words(chain([first], training), min_count))
     prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])

@@ -108,3 +108,9 @@ def test_every_letter_of_ascii_is_lower_cased_and_no_other_character_of_it(rules
 def test_other_rules_are_refused():
     with pytest.raises(RnngError, match="berkeley, berkeley-unicode, single"):
         UnknownWords("stanford", ())
+
+
+def test_a_word_is_known_from_the_occurrence_that_one_names():
+    sentences = [["the", "cat", "the"], ["the", "dog", "dog"]]
+    assert known_words(sentences, 3) == {"the"}
+    assert known_words(sentences, 1) == {"the", "cat", "dog"}

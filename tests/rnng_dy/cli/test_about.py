@@ -14,8 +14,6 @@ from oracle.files import replacing
 from rnng_dy import checkpoint, load, model_folder
 from tests.commands import invoke
 
-from ..conftest import make_parser
-
 SMALL = [
     "--lstm-input",
     "8",
@@ -96,13 +94,6 @@ def test_a_run_that_is_gone_on_with_has_the_card_of_one_that_was_not_stopped(dat
     assert resumed["made"]["command"] == about["made"]["command"]
 
 
-def test_an_older_folder_gets_a_card_when_it_is_gone_on_with(data):
-    invoke(*TRAIN, *SMALL, "--model", "m")
-    (data / "m" / "about.json").unlink()
-    invoke(*TRAIN, *SMALL, "--model", "m", "--epochs", "2", "--resume")
-    assert model_folder.read_about("m")["corpus"]["sentences"] == 40
-
-
 def test_a_model_that_begins_as_another_says_as_which(data):
     invoke(*TRAIN, *SMALL, "--model", "one")
     invoke(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
@@ -125,24 +116,6 @@ def test_about_prints_the_model_and_its_card(data):
     more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy models export --licence` states it"
     card = model_folder.card(model_folder.read_about("m"))
     assert printed.stdout == f"{load('m')!r}\n{more}\n\n{card}"
-
-
-def test_about_a_model_without_a_card_says_so(data, sentences):
-    make_parser(sentences).save("m")
-    assert "no about.json" in invoke("models", "show", "m").stdout
-
-
-def test_about_what_is_no_model_ends_with_2(data):
-    (data / "empty").mkdir()
-    assert "there is no folder none: name one" in invoke("models", "show", "none", code=2).stderr
-    assert (
-        "train.trees is a file, and a model is a folder"
-        in invoke("models", "show", "train.trees", code=2).stderr
-    )
-    assert (
-        "empty is no model folder, since it has no config.json"
-        in invoke("models", "show", "empty", code=2).stderr
-    )
 
 
 def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, monkeypatch):

@@ -70,12 +70,6 @@ def test_a_dynet_built_for_a_newer_processor_is_not_started(build, monkeypatch):
     assert "DyNet was built for x86-64-v3 and this process uses x86-64: install" in done.output
 
 
-@needs_dynet
-def test_an_unknown_device():
-    done = invoke("doctor", "--device", "tpu", code=2)
-    assert "tpu" in done.output
-
-
 class SwappedGates:
     """A cell that takes its input gate's parameters for those of the output gate."""
 

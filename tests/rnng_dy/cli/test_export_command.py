@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import zipfile
 from pathlib import Path
@@ -81,29 +80,6 @@ def test_a_command_prints_the_same_with_the_archive(command, sentences):
         assert packed_.replace(words[at], words[at].removesuffix(".rnng.zip")) == folder
 
 
-def test_a_part_made_with_the_folder_is_resumed_with_the_archive(monkeypatch):
-    whole = invoke("parse", "--model", "parser", "in.txt", "--tagged").stdout
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", interrupted)
-        invoke("parse", "--model", "parser", "in.txt", "--tagged", "-o", "out.trees", code=130)
-    command = [
-        "parse",
-        "--model",
-        "parser.rnng.zip",
-        "in.txt",
-        "--tagged",
-        "-o",
-        "out.trees",
-        "--resume",
-    ]
-    assert "begun anew" not in invoke(*command).stderr
-    assert Path("out.trees").read_text() == whole
-
-
-def interrupted(*_):
-    raise KeyboardInterrupt
-
-
 def test_export_says_size_and_what_it_leaves_out():
     invoke(*TRAIN.split(), "--model", "m")
     done = invoke("models", "export", "m", "-o", "m.rnng.zip")
@@ -164,18 +140,6 @@ def test_what_cannot_be_ends_with_2_and_says_what_to_do(command, says):
     assert says in invoke(*command.split(), code=2).stderr
     assert sorted(os.listdir()) == before
     assert Path("parser.rnng.zip").read_bytes() == whole
-
-
-def test_a_new_training_starts_from_an_archive():
-    invoke(*TRAIN.split(), "--model", "m")
-    invoke("models", "export", "m", "-o", "m.rnng.zip")
-    start = shlex.split("train discriminative --trees some.trees --hold-out 0.2 --pos --epochs 1")
-    for init, new in (("m", "a"), ("m.rnng.zip", "b")):
-        invoke(*start, "--init", init, "--model", new)
-    for name in ("config.json", "vocabulary.json", "parameters.npz"):
-        assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
-    # the same initial model, as the hashes of the data say
-    invoke(*start, "--init", "m", "--model", "b", "--epochs", "2", "--resume")
 
 
 def test_a_model_that_needs_a_plugin_names_it():

@@ -48,11 +48,6 @@ def test_empty_lines_stay_empty_among_the_trees(jobs):
     assert result.stderr == "in.txt: empty lines, whose places stay empty: 1, 3, 4 (3 in all)\n"
 
 
-def test_of_many_empty_lines_the_first_are_named():
-    result = infer("parse", f"{FIRST}\n" + 8 * "\n" + SECOND)
-    assert result.stderr.endswith("places stay empty: 2, 3, 4, 5, 6, ... (8 in all)\n")
-
-
 def test_nothing_is_sampled_for_an_empty_line_and_the_others_keep_their_numbers():
     result = infer("sample", f"{FIRST}\n\n{SECOND}\n", "--samples", 3)
     assert [line.split(" ", 1)[0] for line in result.stdout.splitlines()] == 3 * ["0"] + 3 * ["2"]
@@ -80,8 +75,3 @@ def test_underscores_that_may_belong_to_words_are_asked_about(command, text, tag
     assert refused.stdout == ""
     taken = infer(command, f"{text}\n")
     assert taken.stderr == f"POS tags unseen in training, taken for an average tag: {tag} (1)\n"
-
-
-def test_unseen_tags_here_and_there_are_not_asked_about():
-    result = infer("parse", "the_DT dog_ODD ran_VBD\n")
-    assert result.stderr == "POS tags unseen in training, taken for an average tag: ODD (1)\n"

@@ -13,7 +13,6 @@ import pytest
 
 import rnng_dy
 from oracle.blocks import write_oracle
-from oracle.errors import RnngError
 from oracle.files import replacing
 from oracle.unknown import CLASSES
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
@@ -111,24 +110,6 @@ def test_the_class_surprisal_is_the_closed_surprisal(folder, system):
     assert any(row["known"] == "0" for row in opened)
 
 
-def test_closed_figures_do_not_change(folder):
-    def outputs(model):
-        commands = [
-            ["surprisal", "--model", model, *SMALL, "text"],
-            ["score", "--model", model, "some.trees"],
-        ]
-        return [invoke(*command).stdout for command in commands]
-
-    assert outputs("plain") == outputs("generator")
-    assert "spelling_surprisal" not in outputs("generator")[0]
-
-
-def test_shares_still_add_up(folder):
-    for row in rows(surprisal("generator", "--open")):
-        total = float(row["syntactic"]) + float(row["lexical"])
-        assert total == pytest.approx(float(row["surprisal"]), abs=2e-6)
-
-
 def test_written_words_have_the_sums(folder):
     (folder / "words").write_text("the blorked.\n")
     of_tokens = rows(surprisal("lm", "--open", "--text", source="words"))
@@ -136,20 +117,6 @@ def test_written_words_have_the_sums(folder):
     for name in ("surprisal", "class_surprisal", "spelling_surprisal"):
         total = sum(float(row[name]) for row in of_tokens[1:])
         assert float(merged[1][name]) == pytest.approx(total, abs=3e-6)
-
-
-def test_json_and_page_have_the_open_figures(folder):
-    table = rows(surprisal("generator", "--open", "-o", "t", "-o", "j.jsonl", "-o", "h.html"))
-    table = rows((folder / "t").read_text())
-    words = [
-        w
-        for line in (folder / "j.jsonl").read_text().splitlines()
-        for w in json.loads(line)["words"]
-    ]
-    assert [w["spelling_surprisal"] for w in words] == pytest.approx(
-        [float(row["spelling_surprisal"]) for row in table], abs=1e-6
-    )
-    assert "blorked" in (folder / "h.html").read_text()
 
 
 @pytest.mark.parametrize("model", ["generator", "lm"])
@@ -191,11 +158,6 @@ def test_without_a_spelling_model_the_message_says_how_to_make_one(folder, comma
     said = invoke(*command, code=2)
     assert "`rnng-dy train --open` makes one" in said.stderr
     assert said.stdout == ""
-
-
-def test_python_says_so_too(folder):
-    with pytest.raises(rnng_dy.RnngError, match="this model has no spelling model"):
-        rnng_dy.load("plain").surprisals(["the"], open_vocabulary=True)
 
 
 def test_suites_compare_words_as_they_are(folder):
@@ -254,17 +216,6 @@ def test_perplexity_counts_strings(folder, system):
 
 
 # making spelling models
-
-
-def test_known_words_alone_teach_nothing(folder):
-    with pytest.raises(RnngError, match="the model knows every word"):
-        learnt_spelling(rnng_dy.load("plain"), {"the": 1, "cat": 2})
-
-
-def test_a_damaged_file_is_named(folder):
-    (folder / "lm/spelling.json").write_text("{}")
-    said = invoke("surprisal", "--model", "lm", "text", code=2)
-    assert "lm/spelling.json: " in said.stderr and "damaged" in said.stderr
 
 
 @pytest.mark.parametrize("kind", ["generative", "lstm-lm"])

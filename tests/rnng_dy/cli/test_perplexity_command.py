@@ -115,12 +115,6 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
     assert not (folder / "two.tsv.part").exists()
 
 
-def test_a_wider_word_beam_finds_more(folder):
-    found = [(), ("--word-beam", "30")]
-    kept, wide = (value("LLH", perplexity(*given).stdout) for given in found)
-    assert wide > kept + 0.01
-
-
 def test_two_models_are_compared_on_the_sentences_of_both(folder):
     perplexity("-o", "search.tsv")
     ngrams = ("perplexity", "test.gen.oracle", "--scorer", "kneser-ney=test.gen.oracle")
@@ -190,9 +184,3 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
 def test_what_does_not_fit_is_refused(folder, given, says):
     (folder / "odd").write_text("1\t2\n")
     assert says in perplexity(*given, code=2).output
-
-
-@pytest.mark.parametrize("option", ["-o some.trees", "--beam 9"])
-def test_other_models_have_neither_trees_nor_searches(folder, option):
-    given = ("--scorer", "kneser-ney=test.gen.oracle", *option.split())
-    assert "generative model" in invoke("perplexity", "test.gen.oracle", *given, code=2).output

@@ -55,10 +55,6 @@ def test_a_text_becomes_a_tree_for_each_sentence(folder):
     assert words_of(parse("notes.txt").stdout) == TOKENS
 
 
-def test_standard_input_is_a_text_too(folder):
-    assert words_of(parse("-", input=TEXT).stdout) == TOKENS
-
-
 def test_lines_are_sentences_and_keep_their_places(folder):
     result = parse("--one-per-line", "notes.txt")
     assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
@@ -69,11 +65,6 @@ def test_trees_of_a_text_are_those_of_its_tokens(folder):
     Path("tokens.txt").write_text("\n".join(TOKENS), encoding="utf-8")
     from_tokens = run("parse", "--model", "parser", "tokens.txt").stdout
     assert parse("notes.txt").stdout == from_tokens
-
-
-def test_samples_of_a_text(folder):
-    lines = run("sample", "--model", "parser", "--samples", "2", "--text", "notes.txt").stdout
-    assert [line.split(" ||| ")[0] for line in lines.splitlines()] == ["0", "0", "1", "1", "2", "2"]
 
 
 def rows(output):
@@ -104,13 +95,6 @@ def test_surprisals_of_a_text(scorers):
         table = rows(run("surprisal", *scorer, "--text", "notes.txt").stdout)
         assert [row["token"] for row in table] == " ".join(TOKENS).split()
         assert [row["sentence_id"] for row in table][-1] == "3"
-
-
-def test_a_generative_model_parses_a_text(scorers, generative_sentences):
-    # other words have p = 0 in so small a model
-    tokens = " ".join(generative_sentences[0].tokens)
-    options = ["--one-per-line", "--text", "-"]
-    assert words_of(run("parse", *scorers[0], *options, input=tokens).stdout) == [tokens]
 
 
 def test_surprisals_of_the_written_words_of_lines(scorers):
@@ -150,27 +134,11 @@ def test_an_empty_text_is_an_error(folder, text):
         assert result.stderr == "Error: empty.txt: no sentence in this text\n"
 
 
-def test_punctuation_alone_has_a_tree(folder):
-    assert words_of(parse("-", input="?! ...\n\n(\n").stdout) == ["? !", "...", "-LRB-"]
-
-
-def test_a_long_word_has_its_place(folder):
-    word = "a" * 10_000
-    assert words_of(parse("-", input=f"A {word} ran.").stdout) == [f"A {word} ran ."]
-
-
 def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
     text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
     result = parse("-", input=text)
     assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
     assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than 500\n"
-
-
-def test_a_long_sentence_has_no_surprisals(scorers):
-    text = f"He ran.\n\n{'a ' * 501}"
-    result = run("surprisal", *scorers[1], "--text", "-", input=text)
-    assert {row["sentence_id"] for row in rows(result.stdout)} == {"1"}
-    assert "-:3: left out: a sentence of 501 tokens" in result.stderr
 
 
 def test_bytes_that_are_not_utf_8_are_located(folder):
@@ -191,14 +159,6 @@ def test_bytes_that_are_not_utf_8_are_located(folder):
 )
 def test_odd_characters_stand_in_trees(folder, text, tokens):
     assert " ".join(words_of(parse("-", input=text).stdout)) == tokens
-
-
-def test_a_damaged_text_json_is_named(folder):
-    Path("parser/text.json").write_text("{}")
-    result = parse("notes.txt", code=2)
-    assert "text.json: KeyError: 'format'; the file is damaged" in result.stderr
-    Path("parser/text.json").unlink()
-    assert words_of(parse("notes.txt").stdout) == TOKENS
 
 
 def test_chinese_that_cannot_be_told_apart_is_located(folder, sentences):

@@ -137,18 +137,7 @@ def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
         assert [bool(line) for line in lines] == [True, False, True, False][:count]
     # EVALB skips the empty lines
     [scores] = score_systems(str(tmp_path / "gold"), [str(tmp_path / "map")])
-    assert (scores.sentences, scores.skipped, scores.valid, scores.f1) == (4, 2, 2, 100)
-
-
-def test_many_missing_sentences_are_counted_and_an_absurd_number_is_refused(tmp_path):
-    (tmp_path / "l").write_text("1\t1\n")
-    (tmp_path / "p").write_text("99 ||| -1 ||| (S a)\n")
-    result = run(tmp_path / "p", tmp_path / "l", code=1)
-    assert "no samples of 99 sentences: 1, 2, 3," in result.stderr
-    assert result.stderr.rstrip().endswith("30, ...")
-    (tmp_path / "p").write_text("9999999999999 ||| -1 ||| (S a)\n")
-    result = run(tmp_path / "p", tmp_path / "l", code=2)
-    assert "9999999999999 sentences have no samples" in result.output
+    assert (len(scores.per_sentence), scores.valid, scores.f1) == (4, 2, 100)
 
 
 @pytest.mark.parametrize(
@@ -161,14 +150,6 @@ def test_likelihoods_that_are_none_are_refused(tmp_path, likelihood, says):
     result = run(tmp_path / "p", tmp_path / "l", code=2)
     assert f"{tmp_path / 'l'}:1: the negative log joint is" in result.output
     assert says in result.output
-
-
-def test_a_perplexity_beyond_numbers_is_announced(tmp_path):
-    (tmp_path / "p").write_text("0 ||| -1 ||| (S a)\n")
-    (tmp_path / "l").write_text("1\t1e5\n")
-    result = run(tmp_path / "p", tmp_path / "l")
-    assert result.stdout.endswith("PPL=inf\n")
-    assert "too large for a number" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["evalb", "rerank", "show", "oracle"])

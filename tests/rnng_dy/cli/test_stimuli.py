@@ -132,19 +132,6 @@ def test_an_empty_region_has_no_words_and_the_sum_0():
     assert (rows[1]["words"], rows[1]["surprisal"], rows[1]["start"]) == ("0", "0.000000", "4")
 
 
-def test_csv_end_and_resume_as_for_other_inputs():
-    tabs = run(*KINDS["lm"], "--stimuli", "items.csv", "--end").stdout
-    run(*KINDS["lm"], "--stimuli", "items.csv", "--end", "-o", "o.csv", "--resume")
-    with Path("o.csv").open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream, strict=True))
-    assert rows == table(tabs)
-    ends = [row for row in rows if row["token"] == "</s>"]
-    assert [(r["item"], r["condition"], r["region"], r["start"]) for r in ends] == [
-        ("1", "short", "", ""),
-        ("1", "long", "", ""),
-    ]
-
-
 def test_running_text_is_merged_by_itself():
     text = "The train slept. She\n  didn't (not) read."
     Path("t.txt").write_text(text, encoding="utf-8")

@@ -53,15 +53,6 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
     assert f"{50 * right:.1f} %" in result.stdout
 
 
-def test_csv_has_the_values_of_the_table_with_tabs(folder):
-    quoted = PAIRS.replace("letter", '"')
-    (folder / "pairs.tsv").write_text(quoted, encoding="utf-8")
-    printed = run("pairs.tsv", "--model", "lm", "-o", "r.tsv", "-o", "-", "--format", "csv").stdout
-    with_tabs = [line.split("\t") for line in (folder / "r.tsv").read_text().splitlines()]
-    assert list(csv.reader(printed.splitlines(), strict=True)) == with_tabs
-    assert 'she read a " .' in [row[6] for row in with_tabs]
-
-
 def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
     both = run("agreement-pp", "./pairs.tsv", "--model", "lm", "-o", "page.html").stdout
     assert [line.split()[0] for line in both.splitlines()[1:]] == ["agreement-pp"] * 3 + ["pairs"]
@@ -234,16 +225,3 @@ def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
     assert found.stdout.splitlines()[1].split()[-2] == "1"
     bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]
     assert [value == "nan" for value in bits] == [False, False, True, False]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("-o", "pairs.tsv"), "pairs.tsv is the input as well"),
-        (("-o", "x.json", "--effects", "./x.json"), "two outputs"),
-    ],
-)
-def test_outputs_that_cannot_be_written_are_refused_before_the_work(folder, arguments, says):
-    result = run("pairs.tsv", "--model", "lm", *arguments, code=2)
-    assert says in result.stderr and not result.stdout
-    assert (folder / "pairs.tsv").read_text(encoding="utf-8") == PAIRS

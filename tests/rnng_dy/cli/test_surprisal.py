@@ -7,7 +7,6 @@ import io
 import json
 import math
 import signal
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -103,23 +102,6 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert all(float(r["surprisal"]) > 0 for r in rows)
     assert "empty lines, whose places stay empty: 2 (1 in all)" in result.stderr
     assert "surprisal: 3 sentences [" in result.stderr
-
-
-@pytest.mark.parametrize("kind", ["generator", "lm"])
-def test_the_entropy_of_the_next_word_is_two_more_columns(kind):
-    """Entropies less their changes are those of the word before; the end and a word that is skipped have none."""
-    Path("some.txt").write_text("the train , zebra slept\n", encoding="utf-8")
-    rows = table(run(*KINDS[kind], "some.txt", "--end", "--next-word").stdout)
-    plain = table(run(*KINDS[kind], "some.txt", "--end").stdout)
-    names = ["next_word_entropy", "next_word_entropy_delta"]
-    assert list(rows[0]) == [*plain[0], *names]
-    assert [{k: v for k, v in row.items() if k not in names} for row in rows] == plain
-    assert [row[names[0]] for row in rows if row["token"] == "</s>"] == [""]
-    found = [[float(row[name]) for name in names] for row in rows if row[names[0]]]
-    assert len(found) == sum(row["surprisal"] != "inf" for row in rows) - 1
-    for (before, _), (after, delta) in pairwise(found):
-        assert after - delta == pytest.approx(before, abs=2e-6)
-        assert after > 0
 
 
 @pytest.mark.parametrize("more", [[], ["--text", "--one-per-line", "--merge"]])
@@ -263,19 +245,6 @@ def test_unknown_words_are_counted(kind):
     assert "outside" not in run(*KINDS[kind], "-", stdin="she slept .\n").stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("She slept.\n", "-:1: running text? 'slept.' ends in a mark (1 of 1 sentences)"),
-        ("Mr. Smith slept at 3 p.m. .\n", None),
-    ],
-)
-def test_what_looks_like_running_text_is_told(text, shown):
-    told = run(*KINDS["lm"], "-", stdin=text).stderr
-    assert (shown or "running text?") in told if shown else "running text?" not in told
-    assert "running text?" not in run(*KINDS["lm"], "--text", "-", stdin=text).stderr
-
-
 # searches
 
 
@@ -301,13 +270,6 @@ def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
     assert all(float(r["standard_error"]) > 0 for r in rows)
     assert rows[0]["surprisal"] != rows[2]["surprisal"], "sentences draw apart"
     assert "standard_error" not in run(*arguments[:-2]).stdout
-
-
-def test_all_searches_have_the_columns_that_they_can_have():
-    rows = table(
-        run("--model", "generator", "s.txt", "--search", "variable", "--particles", "50").stdout
-    )
-    assert list(rows[0]) == COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -384,13 +346,6 @@ def test_outputs_that_cannot_be_written(folder, arguments, says):
     assert not [path for path in folder.glob("out*") if ".part" not in path.name]
 
 
-def test_standard_output_may_be_named():
-    arguments = [*KINDS["n-grams"], "s.txt"]
-    done = commands.run(None, "-q", "surprisal", *arguments, "-o", "/dev/stdout")
-    assert done.stdout == run(*arguments).stdout
-    assert done.stderr.splitlines() == ["s.txt: empty lines, whose places stay empty: 2 (1 in all)"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_number_of_jobs_changes_no_byte(kind):
     endings = ["tsv", "jsonl", "html", *(["trees"] if kind == "generator" else [])]
@@ -399,12 +354,6 @@ def test_the_number_of_jobs_changes_no_byte(kind):
         run(*KINDS[kind], "many.txt", *named, "--end", "--jobs", jobs)
     for name in endings:
         assert read(f"j1.{name}") == read(f"j2.{name}"), name
-
-
-def test_a_full_standard_output_is_named():
-    with open("/dev/full", "w") as full:
-        done = commands.run(None, "surprisal", *KINDS["lm"], "many.txt", code=2, stdout=full)
-    assert done.stderr.endswith("Error: standard output: No space left on device\n")
 
 
 KILLED = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 from pathlib import Path
 
@@ -97,12 +97,6 @@ def test_trees_without_tags_are_tagged_one_by_one():
     assert "XX" not in result.stdout
 
 
-def test_empty_lines_and_processes_change_nothing_about_tags():
-    alone = run("-q parse --model own -", f"{WORDS}\n").stdout
-    among = run("-q parse --model own --jobs 2 -", f"{WORDS}\n\n{WORDS}\n").stdout
-    assert among == f"{alone}\n{alone}"
-
-
 @pytest.mark.parametrize(
     ("command", "text", "says"),
     [
@@ -129,51 +123,18 @@ def test_tags_that_cannot_be_had(command, text, says):
 # taggers that are made
 
 
-def log():
-    return [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
-
-
-def test_training_with_tags_keeps_a_tagger_that_the_log_tells_of():
+def test_training_with_tags_keeps_a_tagger_and_tells_its_accuracy():
     result = run(f"{TRAIN} --pos --seed 5")
     assert "training a POS tagger\n" in result.stderr
-    first = log()[0]
-    assert (first["event"], first["sentences"], first["dev_words"]) == ("tagger", 0, 296)
-    assert 90 < first["accuracy"] <= 100
-    assert f"accuracy {first['accuracy']:.2f} % of 296 words" in result.stderr
+    [accuracy] = re.findall(r"POS tagger: dev accuracy (\S+) % of 296 words", result.stderr)
+    assert 90 < float(accuracy) <= 100
     assert run("-q parse --model m -", WORDS).stdout.startswith("(")
-
-
-def test_going_on_keeps_the_tagger_and_its_record():
-    run(f"{TRAIN} --pos")
-    records, files = log(), {p: p.read_bytes() for p in Path("m/tagger").iterdir()}
-    result = run(f"{TRAIN.replace('--epochs 1', '--epochs 2')} --pos --resume")
-    assert "tagger" not in result.stderr
-    assert log()[: len(records)] == records
-    assert [r["event"] for r in log()].count("tagger") == 1
-    assert {p: p.read_bytes() for p in Path("m/tagger").iterdir()} == files
 
 
 @pytest.mark.parametrize("options", ["", "--pos --no-tagger"])
 def test_training_may_do_without_a_tagger(options):
     run(f"{TRAIN} {options}")
     assert not Path("m/tagger").exists()
-    assert "tagger" not in [r["event"] for r in log()]
-
-
-def test_one_sentence_of_one_tag_is_enough():
-    Path("one.trees").write_text("(S (X it) (X rains))\n")
-    run("oracle --train one.trees one.trees -o one.oracle")
-    run(f"{TRAIN.replace('30.', 'one.')} --pos")
-    assert log()[0]["accuracy"] == 100
-    assert run("-q parse --model m -", "rains it often").stdout.count("(X ") == 3
-
-
-def test_nothing_is_trained_where_there_is_no_development_data():
-    Path("empty").write_text("")
-    refused = run(f"{TRAIN.replace('--dev 30.oracle', '--dev empty')} --pos", code=2)
-    assert "empty: " in refused.stderr
-    assert "tagger" not in refused.stderr
-    assert not Path("m").exists()
 
 
 def test_a_folder_is_given_the_tagger_that_training_would_have_made():

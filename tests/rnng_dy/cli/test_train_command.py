@@ -14,7 +14,6 @@ import oracle
 from oracle.blocks import read_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.files import replacing
-from oracle.transitions import SYSTEMS, TopDown
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.sizes import ParserSizes, Sizes, option_name
@@ -125,15 +124,6 @@ def test_patience_ends_training_and_says_so(data):
     assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
 
 
-@pytest.mark.parametrize("composition", ["corrected", "buggy"])
-def test_composition_and_records(data, composition):
-    invoke(*PARSER, *SMALL, "--composition", composition)
-    assert DiscriminativeParser.load("m").network.compose.name == composition
-    records = [json.loads(line) for line in Path("m/log.jsonl").read_text().splitlines()]
-    assert records[-1]["event"] == "evaluation"
-    assert {"f1", "epoch", "seconds", "is_best"} <= records[-1].keys()
-
-
 @pytest.mark.parametrize(("command", "state"), [(PARSER, "no-buffer"), (GENERATOR, "stack")])
 def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, command, state):
     few = [
@@ -150,13 +140,6 @@ def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, com
     config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
     assert (config["composition"], config["state"]) == ("gated-attention", state)
     assert registry.load("m").network.state.name == state
-
-
-def test_clusters_are_made_where_none_are_given(data):
-    result = invoke(*GENERATOR, *SMALL)
-    model = GenerativeModel.load("m")
-    count = len(model.vocabulary.words.symbols) - 1
-    assert f"{len(model.vocabulary.clusters)} Brown clusters of {count} words" in result.stderr
 
 
 @pytest.mark.parametrize("preset", ["fast", "quick"])
@@ -278,10 +261,8 @@ def swap_clusters(path):
 @pytest.mark.parametrize(
     ("part", "change"),
     [
-        ("settings", {"odd": 1}),
         ("progress", {"odd": 1}),
         ("settings", None),
-        ("progress", None),
     ],
 )
 def test_a_damaged_training_state_is_refused(data, part, change):
@@ -319,12 +300,6 @@ def test_a_resume_needs_the_best_model_so_far(data):
     invoke(*PARSER, *more)
 
 
-def test_another_optimizer_is_another_setting(data):
-    invoke(*PARSER, *SMALL)
-    result = invoke(*PARSER, "--model", "m", "--resume", "--set", "optimizer=adam", code=2)
-    assert "m was trained with other settings (optimizer)" in result.stderr
-
-
 def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     result = invoke(*PARSER[:3], "good.gen.oracle", *PARSER[4:], *SMALL, code=2)
     assert "good.gen.oracle:1: this is a generative oracle" in result.stderr
@@ -337,25 +312,6 @@ def test_what_cannot_be_trained_on_or_judged_by_is_named(data):
     result = invoke("train", "generative", *both, *SMALL, code=2)
     assert "deep.gen.oracle: left out, since action 102" in result.stderr
     assert "deep.gen.oracle: every sentence has p = 0" in result.stderr
-
-
-def test_a_system_that_writes_as_another_one_does_trains_and_names_what_it_bars(data, monkeypatch):
-    """Its oracles are read as the first such system's."""
-
-    class Shallow(TopDown):
-        name, limits = "shallow", ("max_open", "max_depth")
-
-        def __init__(self, nonterminals=(), max_open=100, max_depth=2):
-            super().__init__(nonterminals, min(max_open, max_depth))
-
-    monkeypatch.setitem(SYSTEMS, "shallow", Shallow)
-    common = ["--train", "good.trees", "good.trees", "--transitions", "shallow"]
-    invoke("oracle", *common, "--generative", "-o", "s.oracle")
-    given = ["--train", "s.oracle", "--dev", "s.oracle", "--transitions", "shallow"]
-    result = invoke("train", "generative", *given, *SMALL)
-    assert json.loads(Path("m", "config.json").read_text())["transitions"] == "shallow"
-    assert "opens one constituent more than the 3 that can be open" in result.stderr
-    assert "of 30 sentences left out" in result.stderr
 
 
 def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
@@ -372,22 +328,6 @@ def test_an_oracle_of_other_transitions_than_the_models_is_named(data):
         other = "top-down" if transitions == "in-order" else "in-order"
         assert wrong + message.format(transitions, other, transitions) in result.stderr
         assert not Path("m").exists()
-
-
-def test_an_unknown_system_or_composition_is_refused_with_those_that_there_are(data):
-    for option, known in (
-        ("--transitions", "'top-down', 'in-order'"),
-        ("--composition", "'corrected', 'buggy'"),
-        ("--state", "'full', 'stack', 'no-stack', 'no-history', 'no-buffer'"),
-    ):
-        result = invoke(*PARSER, *SMALL, option, "sideways", code=2)
-        assert f"'sideways' is not one of {known}" in result.stderr
-
-
-def test_training_says_that_its_f1_is_with_gold_tags(data):
-    result = invoke(*PARSER, *SMALL)
-    assert re.search(r" dev F1 \d+\.\d\d \(scored with gold tags\)", result.output)
-    assert "(scored with gold tags)" in repr(DiscriminativeParser.load("m"))
 
 
 @pytest.fixture
@@ -421,13 +361,6 @@ def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gp
         # no oracles, no clusters
         assert result.stderr.count("\n") == 1
     assert sorted(data.rglob("*")) == before
-
-
-def test_a_device_that_is_not_there_is_refused_before_oracles_are_made(data):
-    trees = ["--trees", "good.trees", "--hold-out", "0.2"]
-    for kind in ("discriminative", "generative", "lstm-lm"):
-        result = invoke("train", kind, *trees, *SMALL, "--device", "cuda:77", code=2)
-        assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
 
 
 def test_a_training_of_two_processes_is_resumed_on_a_gpu_by_one(data, monkeypatch):

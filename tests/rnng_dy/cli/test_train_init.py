@@ -134,8 +134,6 @@ def damaged(name):
             "a generative model; a discriminative",
         ),
         ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
-        ("discriminative", lambda: damaged("config.json"), "damaged/config.json: "),
-        ("discriminative", lambda: damaged("vocabulary.json"), "damaged/vocabulary.json: "),
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: "),
         ("discriminative", lambda: ["--model", "./discriminative/"], "name another --model"),
         (
@@ -164,9 +162,3 @@ def test_tags_cannot_be_added_to_a_parser_of_words_alone():
     assert "words was trained without --pos" in result.stderr
     go_on("discriminative", "--init", "words")
     assert registry.load("m").vocabulary.tags is None
-
-
-def test_extend_alone_is_refused():
-    trees = ["--trees", "more.trees", "--hold-out", "0.2", "--model", "m"]
-    result = invoke("train", "generative", *trees, "--extend", code=2)
-    assert "--extend goes with --init" in result.stderr

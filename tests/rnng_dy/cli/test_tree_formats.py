@@ -12,7 +12,6 @@ import pytest
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
 from rnng_dy import registry
-from rnng_dy.cli.job import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
@@ -124,15 +123,6 @@ def test_both_models_decide_with_a_generator():
     assert row["trees"][0]["tree"] == trees[0] and row["trees"][0]["posteriors"]
 
 
-def test_each_of_two_models_is_loaded_once(monkeypatch):
-    loaded, load = [], ModelFolder.open
-    monkeypatch.setattr(
-        ModelFolder, "open", lambda place: loaded.append(place.folder) or load(place)
-    )
-    parse("--samples", 2, "--generator", GENERATOR)
-    assert sorted(map(str, loaded)) == sorted(map(str, (PARSER, GENERATOR)))
-
-
 def test_a_generator_decides_beside_a_parser_only():
     assert "--nbest" in parse("--generator", GENERATOR, "--nbest", 2, code=2).stderr
     assert "--generator" in parse("--weight", 0.5, code=2).stderr
@@ -202,22 +192,6 @@ def test_a_page_has_all_trees():
     page = parse("--format", "html").stdout
     assert page.startswith("<!DOCTYPE html>") and "<title>Trees of in.txt</title>" in page
     assert page.count("<section") == 3
-
-
-def test_the_generative_model_has_all_formats_too():
-    small = ("--beam", 10, "--fast-track", 1, "--word-beam", 4)
-    text = "the dog ran .\n\n"
-    [row] = [
-        json.loads(line)
-        for line in parse(
-            "--format", "jsonl", *small, text=text, model=GENERATOR
-        ).stdout.splitlines()
-    ]
-    assert [token["tag"] for token in row["tokens"]] == [None] * 4
-    [tree] = row["trees"]
-    log_p = registry.load(GENERATOR).log_prob(nltk.Tree.fromstring(tree["tree"]))
-    assert tree["log_prob"] == pytest.approx(log_p, rel=1e-4)
-    assert "dog" in parse("--format", "txt", *small, text=text, model=GENERATOR).stdout
 
 
 @pytest.mark.parametrize("style", ["jsonl", "html"])
