@@ -58,14 +58,6 @@ def test_examples_are_those_of_the_sentences_and_those_without_are_named(made, c
     assert (len(expected) < len(sentences)) == (model.kind != "discriminative")
 
 
-def test_numbers_are_python_s_own(made):
-    """The random draws and the graphs of a training are made of them."""
-    model, sentences = made
-    example = examples_of(model, sentences, "some.oracle")[0]
-    flat = [example.tokens.words, *example[1:]] if model.kind == "discriminative" else example
-    assert {type(number) for numbers in flat for number in numbers} == {int}
-
-
 def test_too_many_constituents_open_are_left_out(trees):
     deep = "(S " + "(X " * 101 + "(NN a)" + ")" * 102
     wide = "(S " + "(X (NN a)) " * 101 + ")"

@@ -141,23 +141,6 @@ def test_a_tagger_stays_unless_there_are_new_tags(old):
     assert extended(model, new_sentences(False), 1).tagger is None
 
 
-def test_extension_by_nothing_new_changes_nothing(made, old):
-    model, _ = made
-    known = sentences_of(old[:3], model.kind == "generative")
-    model.updates = 7
-    same = extended(model, known, seed=3)
-    assert same.updates == 7
-    tree = old[0].tree
-    assert same.log_prob(tree) == model.log_prob(tree)
-
-
-def test_a_generator_keeps_its_words(old):
-    model = make_generator(sentences_of(old, True))
-    larger = extended(model, new_sentences(True), seed=3)
-    assert larger.vocabulary.words.symbols == model.vocabulary.words.symbols
-    assert larger.vocabulary.clusters == model.vocabulary.clusters
-
-
 def test_words_are_seen_as_the_model_knows_them(made, old):
     """Whatever the new oracle takes for known: xyzzy comes twice there, and every old word may come once."""
     model, [sentence] = made

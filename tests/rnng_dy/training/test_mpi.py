@@ -22,15 +22,6 @@ from .trainings import OPEN_MPI
 pytestmark = pytest.mark.slow
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
-# MPICH's and Open MPI's, that nothing goes through shared memory
-TCP = {
-    "MPIR_CVAR_NOLOCAL": "1",
-    "MPIR_CVAR_CH4_NETMOD": "ofi",
-    "FI_PROVIDER": "tcp",
-    "FI_TCP_IFACE": "lo",
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_btl": "tcp,self",
-}
 SMALL = shlex.split(
     "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --set checkpoint_every=7"
 )
@@ -53,11 +44,11 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
-def start(mpirun, ranks, *arguments, program=("-m", "rnng_dy"), **environment):
+def start(mpirun, ranks, *arguments, program=("-m", "rnng_dy")):
     """Start the command in so many ranks; with mpirun's end they end."""
     return started(
         *[mpirun, "-n", str(ranks), sys.executable, *program, *arguments],
-        env={**os.environ, **OPEN_MPI, **environment},
+        env={**os.environ, **OPEN_MPI},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -91,12 +82,12 @@ def assert_alike(folder, expected):
 
 
 @pytest.mark.parametrize(
-    ("command", "ranks", "environment"),
-    [(PARSER, 3, {}), (GENERATOR, 2, TCP), (LM, 2, {})],
-    ids=["parser, three ranks", "generator, TCP only", "LSTM, batches of two"],
+    ("command", "ranks"),
+    [(PARSER, 3), (GENERATOR, 2), (LM, 2)],
+    ids=["parser, three ranks", "generator", "LSTM, batches of two"],
 )
-def test_ranks_make_the_updates_of_as_many_processes(mpirun, data, command, ranks, environment):
-    out, err = run(mpirun, ranks, *command, "--model", "ranks", "--mpi", **environment)
+def test_ranks_make_the_updates_of_as_many_processes(mpirun, data, command, ranks):
+    out, err = run(mpirun, ranks, *command, "--model", "ranks", "--mpi")
     assert out.count("\n") == err.count("epoch 2.00, 48 sentences: dev") == 1
     assert json.loads(out.removeprefix("ranks: "))
     invoke(*command, "--model", "processes", "--jobs", str(ranks))
@@ -135,12 +126,6 @@ def test_what_goes_wrong_in_a_rank_is_said_and_ends_all(mpirun, data, fault, ran
     assert re.search(says, err)
     assert ("Traceback" in err) == (fault == "raises")
     assert updates("m") < 6
-
-
-def test_a_sentence_that_does_not_fit_in_a_rank_is_left_out_and_told(mpirun, data):
-    program = faulty("out_of_memory", 1, 10)
-    _, err = run(mpirun, 2, *PARSER, "--model", "m", "--mpi", program=program)
-    assert "does not fit into memory and is left out" in err
 
 
 def test_ctrl_c_keeps_what_is_done(mpirun, data):

@@ -119,18 +119,6 @@ def test_a_call_changes_nothing_of_the_process():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_an_exception_of_the_callback_leaves_a_training_that_can_be_resumed():
-    def interrupt(record):
-        raise KeyboardInterrupt
-
-    left = {"hold_out": 0.2, "folder": "left", "report_every": 5, **SMALL}
-    with pytest.raises(KeyboardInterrupt):
-        rnng_dy.train("lstm-lm", "t.trees", on_record=interrupt, **left)
-    rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
-    rnng_dy.train("lstm-lm", "t.trees", **{**left, "folder": "straight"})
-    assert_same_bits("left", "straight")
-
-
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
@@ -173,8 +161,6 @@ def test_gold_sentences_are_among_those_that_are_read():
     ("given", "says"),
     [
         ({"composition": "buggy"}, "--composition is not for lstm-lm models"),
-        ({"transitions": "top-down"}, "--transitions is not for"),
-        ({"state": "full"}, "--state is not for"),
         ({"pos": True}, "--pos is not for"),
         ({"extend": True, "init": "x"}, "--extend is not for"),
         ({"word_size": 3}, "'word_size'"),
