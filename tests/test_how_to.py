@@ -79,13 +79,13 @@ def test_the_script_for_slurm_trains(ran, monkeypatch):
     assert (ran[0] / "slurm" / "parameters.npz").exists()
 
 
-def test_the_reader_reads_word_by_word(ran, monkeypatch):
+def test_the_page_on_surprisal_runs_in_python(ran, monkeypatch):
     monkeypatch.chdir(ran[0])
     names = {}
     for block in pages.blocks(pages.CHECKOUT / "docs" / "surprisal.md", "python"):
         exec(block, names)
-    assert names["first"] == pytest.approx(names["words"][0].surprisal, rel=1e-4)
-    assert len(names["likely"]) == 5 and names["grew"].surprisal != names["fell"].surprisal
+    assert [record.token for record in names["words"]] == ["the", "company", "grew", ".", None]
+    assert len(names["likely"]) == 5
 
 
 def test_a_pool_of_processes_parses(tmp_path):
