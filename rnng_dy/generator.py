@@ -19,9 +19,14 @@ from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
-from rnng_dy.search.reader import Reader
 from rnng_dy.search.scoring import joint_log_probs
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, search_batches
+from rnng_dy.search.surprisal import (
+    DEFAULT_OPTIONS,
+    SearchOptions,
+    measure,
+    next_words,
+    search_batches,
+)
 from rnng_dy.sizes import Sizes
 from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
@@ -141,16 +146,24 @@ class GenerativeModel(Model, Scorer, ParserI):
         """See `Scorer`."""
         return measure(self, sentences, options, end, unkified, numbers)
 
-    def reader(self, options: SearchOptions = DEFAULT_OPTIONS) -> Reader:
-        """Return a reader that takes one sentence word by word.
+    def next_words(
+        self, tokens: Sequence[str], k: int = 10, options: SearchOptions = DEFAULT_OPTIONS
+    ) -> list[tuple[str, float]]:
+        """Return the most probable next words after the first words of a sentence, with their probabilities.
+
+        The probabilities are estimates: means over the partial trees of the word beam, weighted by their probabilities.
+        Classes of unknown words count as words, and the end of the sentence does not. All of them add up to 1.
 
         Args:
-            options: The search.
+            tokens: The words so far.
+            k: Number of next words.
+            options: The search that reads the words so far.
 
         Raises:
-            RnngError: The options are impossible.
+            UnseenSymbolError: The model knows neither a word nor its class of unknown words.
+            RnngError: A token is invalid, the options are impossible, or no partial tree reaches a next word.
         """
-        return Reader(self, options)
+        return next_words(self, tokens, k, options)
 
 
 LanguageModel = GenerativeModel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -78,13 +79,22 @@ def test_the_script_for_slurm_trains(ran, monkeypatch):
     assert (ran[0] / "slurm" / "parameters.npz").exists()
 
 
-def test_the_reader_reads_word_by_word(ran, monkeypatch):
+def test_the_page_on_surprisal_runs_in_python(ran, monkeypatch):
     monkeypatch.chdir(ran[0])
     names = {}
     for block in pages.blocks(pages.CHECKOUT / "docs" / "surprisal.md", "python"):
         exec(block, names)
-    assert names["first"] == pytest.approx(names["words"][0].surprisal, rel=1e-4)
-    assert len(names["likely"]) == 5 and names["grew"].surprisal != names["fell"].surprisal
+    assert [record.token for record in names["words"]] == ["the", "company", "grew", ".", None]
+    assert len(names["likely"]) == 5
+
+
+def test_a_pool_of_processes_parses(tmp_path):
+    [program] = pages.blocks(pages.CHECKOUT / "docs" / "serve.md", "python")
+    (tmp_path / "service.py").write_text(program, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "service.py"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.count("(S") == 3
 
 
 def test_no_page_links_to_nowhere():

@@ -42,7 +42,8 @@ def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -
     metavar="NAME=COLUMN",
     multiple=True,
     callback=_columns,
-    help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count).",
+    help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count); "
+    "condition (a variant of the item).",
 )
 @click.option("--by-letters", is_flag=True, help="Compare words without case and punctuation.")
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")

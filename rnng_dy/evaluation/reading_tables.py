@@ -16,8 +16,10 @@ from oracle.numerals import is_whole_number
 from oracle.tables import number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word
 
-NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency")
+NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency", "condition")
 """The columns of a table of reading times."""
+_SURPRISALS = ("known", "sentence_id", "item", "condition")
+"""The columns that a table of surprisals may have."""
 ROUNDING = 1e-3
 """The most by which rounding may bring a surprisal below 0, in bits."""
 NEGATIVE = "log probabilities need the other sign"
@@ -36,6 +38,8 @@ class Word(NamedTuple):
     """1-based line of the table."""
     count: float
     """Its frequency as a count; NaN if it has none."""
+    condition: str = ""
+    """The variant of the item that was read; empty if the table has none."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class SurprisalRow(NamedTuple):
     """Whether it begins a sentence."""
     is_last: bool
     line: int
+    variant: tuple[str, str] | None = None
+    """Its item and condition; None if the table has no such columns."""
 
 
 def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
@@ -77,20 +83,22 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}
-    words: dict[tuple[str, float], Word] = {}
-    times: dict[tuple[str, float, str], float] = {}
+    words: dict[tuple[str, str, float], Word] = {}
+    times: dict[tuple[tuple[str, str, float], str], float] = {}
     for line, cells in read_columns(path, [*named.values()]):
         row = dict(zip(named, cells, strict=True))
         with placed(path, line):
-            place = row["item"], _number(row["position"], named["position"])
+            condition = row.get("condition", "")
+            place = row["item"], condition, _number(row["position"], named["position"])
             count = _number(row.get("frequency", ""), named.get("frequency", ""), 0, "count", True)
-            word = Word(*place, one_word(row["word"]), line, count)
+            text = one_word(row["word"])
+            word = Word(place[0], place[2], text, line, count, condition)
             known = words.setdefault(place, word)
             if known.text != word.text:
                 raise RnngError(
                     f"{word.text!r}, but line {known.line} has {known.text!r} at the same item and position"
                 )
-            of_subject = (*place, row.get("subject", ""))
+            of_subject = (place, row.get("subject", ""))
             if of_subject in times:
                 raise RnngError(
                     f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
@@ -102,15 +110,18 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
         del times[place]
     if not times:
         raise InputError("no reading times in this table", path)
-    rank = {item: i for i, item in enumerate(in_order([item for item, _ in words]))}
-    places = sorted(words, key=lambda place: (rank[place[0]], place[1]))
+    rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
+    first: dict[tuple[str, str], int] = {}
+    for item, condition, _ in words:
+        first.setdefault((item, condition), len(first))
+    places = sorted(words, key=lambda place: (rank[place[0]], first[place[:2]], place[2]))
     index = {place: i for i, place in enumerate(places)}
     return Times(
         path,
         [words[place] for place in places],
         np.array([*times.values()]),
-        np.array([index[item, position] for item, position, _ in times]),
-        [subject for *_, subject in times],
+        np.array([index[place] for place, _ in times]),
+        [subject for _, subject in times],
         len(missing),
     )
 
@@ -130,21 +141,22 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
     """
     rows = [
         (line, *cells)
-        for line, cells in read_columns(path, ["token", "surprisal"], ["known", "sentence_id"])
+        for line, cells in read_columns(path, ["token", "surprisal"], _SURPRISALS)
         if cells[0] != END
     ]
     if not rows:
         raise InputError("no surprisals in this table", path)
     # no sentence is before the first, or after the last
-    sentences = [(), *(row[-1] for row in rows), ()]
+    sentences = [(), *(row[4] for row in rows), ()]
     found = []
-    for i, (line, token, bits, known, sentence) in enumerate(rows):
+    for i, (line, token, bits, known, sentence, *variant) in enumerate(rows):
         with placed(path, line):
             value = math.nan if bits == "inf" else _number(bits, "surprisal", missing=True)
             if value < -ROUNDING:
                 raise RnngError(f"the surprisal {bits} is negative: {NEGATIVE}")
         ends = sentences[i] != sentence, sentences[i + 2] != sentence
-        found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line))
+        of = None if None in variant else tuple(variant)
+        found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line, of))
     return found
 
 
@@ -168,8 +180,15 @@ def align(
     """Return each word's row in the table of surprisals `path`, None for none, and reports of the differences.
 
     Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib). With
-    `by_letters`, only letters and digits count, in either case.
+    `by_letters`, only letters and digits count, in either case. If both tables have conditions, rows come in the order
+    in which the times have the variants of items.
     """
+    if any(word.condition for word in times.words):
+        order = {
+            variant: i
+            for i, variant in enumerate(dict.fromkeys((w.item, w.condition) for w in times.words))
+        }
+        rows = sorted(rows, key=lambda row: order.get(row.variant, len(order)))
     key = _letters if by_letters else str
     words, tokens = ([key(word.text) for word in of] for of in (times.words, rows))
     found: list[SurprisalRow | None] = [None] * len(words)

@@ -93,8 +93,9 @@ def predictors(
 
 def _words_before(times: Times, distance: int) -> np.ndarray:
     """Return per word the index of the word this many positions before it in its item; -1 for none."""
-    index = {(word.item, word.position): i for i, word in enumerate(times.words)}
-    return np.array([index.get((w.item, w.position - distance), -1) for w in times.words])
+    index = {(w.item, w.condition, w.position): i for i, w in enumerate(times.words)}
+    before = ((w.item, w.condition, w.position - distance) for w in times.words)
+    return np.array([index.get(place, -1) for place in before])
 
 
 def rows_used(

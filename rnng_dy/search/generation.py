@@ -61,15 +61,14 @@ def until_drawn(
         numbers = range(start, min(start + together, n))
         randoms = {i: np.random.default_rng([seed, i]) for i in numbers}
         found: dict[int, T] = {}
-        missing, thrown_away = list(numbers), 0
-        while missing:
-            drawn = draw_batch([randoms[i] for i in missing])
-            found.update((i, x) for i, x in zip(missing, drawn, strict=True) if x is not None)
-            left = [i for i in missing if i not in found]
-            thrown_away = thrown_away + len(left) if len(left) == len(missing) else 0
+        thrown_away = 0
+        while missing := [i for i in numbers if i not in found]:
+            drawn = zip(missing, draw_batch([randoms[i] for i in missing]), strict=True)
+            new = {i: x for i, x in drawn if x is not None}
+            found |= new
+            thrown_away = 0 if new else thrown_away + len(missing)
             if thrown_away >= MAX_THROWN_AWAY:
                 raise RnngError(f"no sentence of at most {max_length} words comes of this model")
-            missing = left
         yield from (found[i] for i in numbers)
 
 

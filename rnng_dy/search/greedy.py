@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.parallel import split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.model import Model
 
 BATCH_SIZE = 32
@@ -43,9 +43,7 @@ def parse_all(
     """Return `parse_batch` of any number of sentences, batched by length; None for a sentence too large for memory."""
     order = sorted(range(len(sentences)), key=lengths.__getitem__)
     results = {}
-    for start in range(0, len(order), batch_size):
-        part = order[start : start + batch_size]
-        parse = partial(parse_batch, parser)
-        parsed = split_on_memory_error(parse, [sentences[i] for i in part])
+    for part in batches(order, lambda _: 1, batch_size):
+        parsed = split_on_memory_error(partial(parse_batch, parser), [sentences[i] for i in part])
         results.update(zip(part, parsed, strict=True))
     return [results[i] for i in range(len(sentences))]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.word_search import Search, SearchOptions, SearchState, WordSearch, log_sum
+from rnng_dy.search.word_search import Search, SearchOptions, SearchState, log_sum
 
 
 def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
@@ -16,13 +17,20 @@ def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
     return BeamSearch(model.transitions, replace(options, like_reference=False))
 
 
-def word_probabilities(model: Model, ready: SearchState) -> np.ndarray:
-    """Return the probabilities of all word ids, shape (words,), if a partial tree of a state generates a word next.
+def word_probabilities(
+    model: Model, options: SearchOptions, state: SearchState
+) -> Search[tuple[float, np.ndarray]]:
+    """Return the log probability that a word comes next, with the words so far, and those of all word ids if so.
 
-    They are means over the partial trees, weighted by their probabilities, and add up to 1.
+    The probabilities are means over the partial trees that are about to generate a word, weighted by theirs. They have
+    shape (words,) and add up to 1; there are none if no partial tree leads to a word.
     """
+    ready = yield from beam_of(model, options).ready(state)
+    if not ready.hypotheses:
+        return -math.inf, np.zeros(0)
     step = model.network.step([h.configuration for h in ready.hypotheses])
-    return ready.shares @ np.exp(step.every_word_log_prob(range(len(ready.hypotheses))))
+    every = step.every_word_log_prob(range(len(ready.hypotheses)))
+    return ready.mean_log_mass, ready.shares @ np.exp(every)
 
 
 def with_next_word_entropy(
@@ -32,31 +40,15 @@ def with_next_word_entropy(
 
     The end of the sentence counts as a word. The entropy is None if no partial tree reaches a word or the end.
     """
-    if not options.next_word or not state.hypotheses or state.next_word_entropy is not None:
+    if not options.next_word or not state.hypotheses:
         return state
-    search = beam_of(model, options)
-    ready = yield from search.ready(state)
-    words = word_probabilities(model, ready) if ready.hypotheses else np.zeros(0)
-    ended = yield from search.read(state, None)
-    log_masses = np.array([ready.mean_log_mass, ended.mean_log_mass])
+    log_mass, words = yield from word_probabilities(model, options, state)
+    ended = yield from beam_of(model, options).read(state, None)
+    log_masses = np.array([log_mass, ended.mean_log_mass])
     if not np.isfinite(log_masses).any():
         return state
     of_word, of_end = np.exp(log_masses - log_sum(log_masses))
     return replace(state, next_word_entropy=entropy(np.append(of_word * words, of_end)))
-
-
-def read_word(
-    model: Model, search: WordSearch, state: SearchState, word: int | None
-) -> Search[tuple[SearchState, SearchState]]:
-    """Return the states before and after a word, with the entropies of the next words if the options ask for them.
-
-    The word None is the end of the sentence, which no word follows.
-    """
-    before = yield from with_next_word_entropy(model, search.options, state)
-    after = yield from search.read(before, word)
-    if word is not None:
-        after = yield from with_next_word_entropy(model, search.options, after)
-    return before, after
 
 
 def entropy(probabilities: np.ndarray) -> float:

@@ -6,7 +6,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -63,24 +62,17 @@ class Posterior:
             reached = 2 * matching / (len(chosen) + expected)
         return _tree(chosen, self.words, self.tags)
 
-    @cached_property
-    def _by_span(self) -> dict[tuple[int, int], list[Bracket]]:
-        """The brackets of each span, outer ones first."""
-        by_span = defaultdict(list)
-        for bracket in sorted(self.probabilities, key=lambda b: (self.depths[b], b)):
-            by_span[bracket.start, bracket.end].append(bracket)
-        return dict(by_span)
-
     def _best_brackets(self, f1: float) -> list[Bracket]:
         """Return the brackets of a tree with the highest sum of gains, in preorder."""
         n = len(self.words)
         gains = {bracket: 2 * p - f1 for bracket, p in self.probabilities.items()}
-        worth = {
-            span: [bracket for bracket in of_span if gains[bracket] > 0]
-            for span, of_span in self._by_span.items()
-        }
+        outer_first = sorted(gains, key=lambda b: (self.depths[b], b))
+        roots = [bracket for bracket in outer_first if (bracket.start, bracket.end) == (0, n)]
         # a tree has a root, even if no label of it is likely
-        worth[0, n] = worth[0, n] or [max(self._by_span[0, n], key=gains.__getitem__)]
+        root, worth = max(roots, key=gains.__getitem__), defaultdict(list)
+        for bracket in outer_first:
+            if gains[bracket] > 0 or bracket == root:
+                worth[bracket.start, bracket.end].append(bracket)
         best, split = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), int)
         for end in range(1, n + 1):
             for start in reversed(range(end)):
@@ -88,11 +80,11 @@ class Posterior:
                     sums = best[start, start + 1 : end] + best[start + 1 : end, end]
                     split[start, end] = start + 1 + sums.argmax()
                     best[start, end] = sums.max()
-                best[start, end] += sum(gains[b] for b in worth.get((start, end), ()))
+                best[start, end] += sum(gains[b] for b in worth[start, end])
         chosen, agenda = [], [(0, n)]
         while agenda:
             start, end = agenda.pop()
-            chosen += worth.get((start, end), ())
+            chosen += worth[start, end]
             if end - start > 1:
                 middle = int(split[start, end])
                 agenda += [(middle, end), (start, middle)]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.registries import Registry
 from oracle.tokens import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
@@ -23,7 +24,7 @@ from rnng_dy.parallel import batches
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import entropy, read_word
+from rnng_dy.search.next_words import entropy, with_next_word_entropy, word_probabilities
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
@@ -74,47 +75,44 @@ def measure(
     the model should see them, None to derive them. `numbers` number the sentences, which decides the draws of a
     particle filter. Raises RnngError for invalid tokens (see `split_tokens`) and impossible options.
     """
-    unkified = unkified or [None] * len(sentences)
-    numbers = numbers or range(len(sentences))
-    words = [split_tokens(tokens)[0] for tokens in sentences]
-    columns = list(zip(words, unkified, numbers, strict=True))
-    at_once = sentences_at_once(options)
-    for begin in range(0, len(columns), at_once):
-        searches = [
-            _sentence(
-                model,
-                SEARCHES[options.search](model.transitions, options, number),
-                tokens,
-                seen or model.vocabulary.unkify(tokens),
-                end,
-            )
-            for tokens, seen, number in columns[begin:][:at_once]
-        ]
-        yield from run(model, searches)
+    tokens = [split_tokens(sentence)[0] for sentence in sentences]
+    given = unkified or [None] * len(tokens), numbers or range(len(tokens))
+    columns = zip(tokens, *given, strict=True)
+    for part in batches(columns, lambda _: 1, sentences_at_once(options)):
+        yield from run(model, [_sentence(model, options, end, *column) for column in part])
 
 
 def _sentence(
-    model: Model, search: WordSearch, tokens: Sequence[str], unkified: Sequence[str], end: bool
+    model: Model,
+    options: SearchOptions,
+    end: bool,
+    tokens: Sequence[str],
+    unkified: Sequence[str] | None,
+    number: int,
 ) -> Search[MeasuredSentence]:
     """Return the measures of a sentence; the search stops after a word that no partial tree reaches.
 
     Only the states before and after a word are stored.
     """
-    names = [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]
+    search = SEARCHES[options.search](model.transitions, options, number)
+    names = list(zip(tokens, unkified or model.vocabulary.unkify(tokens), strict=True))
     records, skipped = [], []
     state = search.start(model.network.start())
-    for token, unk in names:
-        if not state.hypotheses:
-            records.append(WordRecord(token, unk, math.inf))
-            continue
+    state = yield from with_next_word_entropy(model, options, state)
+    for token, unk in [*names, *([(None, None)] if end else [])]:
         word = None if unk is None else model.vocabulary.ids.get(unk)
-        if word is None and token is not None:
-            records.append(WordRecord(token, unk, math.inf))
+        is_unseen = word is None and token is not None
+        if is_unseen and state.hypotheses:
             skipped.append(token if token == unk else f"{token} ({unk})")
+        if is_unseen or not state.hypotheses:
+            records.append(WordRecord(token, unk, math.inf))
             continue
-        before, after = yield from read_word(model, search, state, word)
-        records.append(record(model, token, unk, before, after))
-        state, place = after, "the end" if token is None else f"word {len(records)}, {token!r}"
+        before = state
+        state = yield from search.read(before, word)
+        if word is not None:
+            state = yield from with_next_word_entropy(model, options, state)
+        records.append(_record(model, token, unk, before, state))
+        place = "the end" if token is None else f"word {len(records)}, {token!r}"
     problem = None
     if skipped:
         problem = f"not in the model's vocabulary, so skipped: {', '.join(skipped)}"
@@ -122,8 +120,29 @@ def _sentence(
         problem = f"no partial tree that the search kept leads to {place}: it needs to look further"
     if problem:
         return MeasuredSentence(records, [], -math.inf, problem)
-    trees = [analysis(model, h) for h in state.hypotheses] if end else []
+    trees = [_analysis(model, h) for h in state.hypotheses] if end else []
     return MeasuredSentence(records, trees, state.mean_log_mass, None)
+
+
+def next_words(
+    model: Model, tokens: Sequence[str], k: int, options: SearchOptions = DEFAULT_OPTIONS
+) -> list[tuple[str, float]]:
+    """Return the k most probable words after some words, with their probabilities; see `GenerativeModel`."""
+    words = model.vocabulary.word_ids(model.vocabulary.unkify(split_tokens(tokens)[0]))
+
+    def read() -> Search[np.ndarray]:
+        search = SEARCHES[options.search](model.transitions, options)
+        state = search.start(model.network.start())
+        for word in words:
+            state = yield from search.read(state, word)
+        _, found = yield from word_probabilities(model, options, state)
+        return found
+
+    [probs] = run(model, [read()])
+    if not len(probs):
+        raise RnngError("no partial tree that the search kept leads to a next word")
+    symbols, best = model.vocabulary.words.symbols, np.argsort(-probs, kind="stable")[:k]
+    return [(symbols[i], float(probs[i])) for i in best if probs[i] > 0]
 
 
 def measure_batch(
@@ -136,7 +155,7 @@ def measure_batch(
     return found
 
 
-def record(
+def _record(
     model: Model, token: str | None, unk: str | None, before: SearchState, after: SearchState
 ) -> WordRecord:
     """Return the measures of a word, or of the end, from the states before and after it."""
@@ -168,7 +187,7 @@ def record(
         best_closed=best_closed,
         next_word_entropy=next_word,
         next_word_entropy_delta=_change(before.next_word_entropy, next_word),
-        beam=[analysis(model, h) for h in after.hypotheses],
+        beam=[_analysis(model, h) for h in after.hypotheses],
     )
 
 
@@ -182,7 +201,7 @@ def _opened_and_closed(system: TransitionSystem, hypothesis: Hypothesis) -> tupl
     return sum(action >= system.first_open for action in since), since.count(REDUCE)
 
 
-def analysis(model: Model, hypothesis: Hypothesis) -> Analysis:
+def _analysis(model: Model, hypothesis: Hypothesis) -> Analysis:
     """Return a hypothesis with its actions as names in an oracle."""
     return Analysis(hypothesis.score, model.transitions.decode(hypothesis.action_ids()))
 

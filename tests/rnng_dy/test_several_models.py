@@ -50,12 +50,6 @@ def work_of(models, tagged, generative_sentences):
     first, second, generator = models
     words = [s.unkified for s in generative_sentences[:3]]
 
-    def read():
-        reader = generator.reader(OPTIONS)
-        found = [reader.push(word).surprisal for word in words[0][:4]]
-        other = reader.copy()
-        return [*found, other.push(words[1][0]).surprisal, reader.next_words(3)]
-
     return {
         "parse": lambda: [first.parse_one(tokens) for tokens in tagged[:3]],
         "parse_sents": lambda: [next(trees) for trees in second.parse_sents(tagged)],
@@ -64,7 +58,7 @@ def work_of(models, tagged, generative_sentences):
         "log_p": lambda: generator.log_prob(second.parse_one(tagged[2])),
         "surprisals": lambda: [bits(generator.surprisals(w[:4], OPTIONS, end=True)) for w in words],
         "generate": lambda: generator.generate(2, seed=3),
-        "read": read,
+        "next_words": lambda: generator.next_words(words[0][:4], 3, OPTIONS),
     }
 
 

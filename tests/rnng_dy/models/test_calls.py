@@ -159,7 +159,7 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         with pytest.raises(RnngError):
             model.surprisals_of([["a"], tokens])
     with pytest.raises(RnngError):
-        generator.reader().push("" if tokens is None else tokens)
+        generator.next_words(tokens)
 
 
 def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):

@@ -10,11 +10,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from oracle.errors import RnngError, UnseenSymbolError
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.records import ALL_MEASURES
 from rnng_dy.generator import GenerativeModel
-from rnng_dy.search.surprisal import SearchOptions, measure
+from rnng_dy.search.surprisal import SearchOptions, measure, next_words
 
 from ...pages import CHECKOUT
 from ..conftest import simple_clusters
@@ -157,6 +158,26 @@ def test_entropy_of_the_next_word_and_its_change(model, ids, prefixes):
     assert [record.next_word_entropy for record in words] == near(expected[1:])
     assert [record.next_word_entropy_delta for record in words] == near(np.diff(expected))
     assert end.next_word_entropy is end.next_word_entropy_delta is None
+
+
+def test_the_probabilities_of_next_words_are_those_of_all_derivations(model, ids, prefixes):
+    symbols = model.vocabulary.words.symbols
+    expected = {}
+    for word in range(1, len(symbols)):
+        *_, longer = every_derivation(model, [*ids[:2], word])
+        expected[symbols[word]] = np.exp(np.logaddexp.reduce(log_probs(longer)))
+    found = next_words(model, SENTENCE[:2], len(symbols), EVERYTHING)
+    assert dict(found) == near({w: p / sum(expected.values()) for w, p in expected.items()})
+    assert found == sorted(found, key=lambda of: -of[1])
+    assert next_words(model, SENTENCE[:2], 1, EVERYTHING) == found[:1]
+
+
+def test_words_and_searches_that_lead_nowhere_have_no_next_words():
+    model = make_tiny_generator("gated-attention", max_open=1)
+    with pytest.raises(UnseenSymbolError):
+        next_words(model, ["zebra"], 3)
+    with pytest.raises(RnngError, match="leads to a next word"):
+        next_words(model, SENTENCE, 3, SearchOptions("variable", particles=1))
 
 
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
