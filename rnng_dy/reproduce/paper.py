@@ -8,17 +8,14 @@ from __future__ import annotations
 
 ORDER = 5
 """The n of the Kneser-Ney n-grams."""
-STATISTICS = ("sequences", "tokens", "types", "unk_types")
+STATISTICS = ("sequences", "tokens", "types", "unk types")
 TABLE_1 = {
-    "ptb": {
-        "train": dict(zip(STATISTICS, (39831, 950012, 23815, 49), strict=True)),
-        "test": dict(zip(STATISTICS, (2416, 56684, 6823, 42), strict=True)),
-    },
-    "ctb": {
-        "train": dict(zip(STATISTICS, (50734, 1184532, 31358, 1), strict=True)),
-        "test": dict(zip(STATISTICS, (348, 8008, 1637, 1), strict=True)),
-    },
+    ("ptb", "train"): (39831, 950012, 23815, 49),
+    ("ptb", "test"): (2416, 56684, 6823, 42),
+    ("ctb", "train"): (50734, 1184532, 31358, 1),
+    ("ctb", "test"): (348, 8008, 1637, 1),
 }
+"""The `STATISTICS` of a corpus and part."""
 F1 = {
     "ptb": {
         ("discriminative", "buggy"): 89.8,

@@ -199,7 +199,6 @@ def _compare(one: System, two: System, seeds: Sequence[int], trials: Trials) -> 
 
 def _statistics(folder: Path, e: Experiment) -> Table:
     """Return table 1 of the paper: sentences, tokens, types and classes of unknown words."""
-    known = paper.TABLE_1.get(e.corpus)
     rows = []
     for part in PARTS:
         sentences = read_oracle(folder / f"{part}.gen.oracle")
@@ -207,11 +206,10 @@ def _statistics(folder: Path, e: Experiment) -> Table:
         types = {known_word for _, known_word in pairs}
         classes = {known_word for word, known_word in pairs if known_word != word}
         counts = (len(sentences), len(pairs), len(types), len(classes))
-        for name, value in zip(paper.STATISTICS, counts, strict=True):
-            row: Row = {"part": part, "count": name.replace("_", " "), "here": value}
-            if known is not None:
-                row["paper"] = known.get(part, {}).get(name)
-            rows.append(row)
+        known = paper.TABLE_1.get((e.corpus, part), [None] * len(counts))
+        for name, value, number in zip(paper.STATISTICS, counts, known, strict=True):
+            row: Row = {"part": part, "count": name, "here": value}
+            rows.append(row | ({"paper": number} if e.corpus in paper.F1 else {}))
     return Table("Corpus statistics (table 1)", rows, "")
 
 

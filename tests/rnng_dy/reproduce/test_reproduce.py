@@ -116,6 +116,9 @@ def test_the_papers_numbers_stand_beside_ours(done):
         made["Labelled F1 on the test part"], trees=KINDS["generative"], system="corrected"
     )
     assert row["paper"] == 93.3 and 0 < row["here"] <= 100
+    statistics = made["Corpus statistics (table 1)"]
+    for part, number in (("train", 49), ("dev", None), ("test", 42)):
+        assert row_of(statistics, part=part, count="unk types")["paper"] == number
     perplexities = made["Perplexity on the test part"]
     for model, number in (("LSTM", 113.4), ("RNNG, buggy", 102.4), ("RNNG, corrected/stack", None)):
         assert row_of(perplexities, model=model)["paper"] == number
