@@ -28,12 +28,16 @@ from rnng_dy.evaluation.evalb_sentence import Status
 )
 @outputs_option({".txt": "a table", ".evalb": "the listing of EVALB", ".json": "all figures"})
 @gold_tags_option
-def evalb(gold, systems, params, outputs, gold_tags) -> None:
+@click.option(
+    "--oracle", type=FILE, help="Give the systems' trees the words and POS tags of this oracle."
+)
+def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
     Each file has one tree per line; - is standard input. Sentences that cannot be scored are reported and counted.
     --format evalb prints the same lines as EVALB. If the parser read other POS tags than gold, give --gold-tags; the
-    tagging accuracy is then meaningless.
+    tagging accuracy is then meaningless. --oracle scores trees of the original program, whose words may be classes
+    of unknown words.
 
     Several systems are compared on the sentences that can be scored for all of them: figures, and differences in F1
     of all pairs with a paired bootstrap. p is also corrected for the number of pairs by Holm's method.
@@ -45,7 +49,7 @@ def evalb(gold, systems, params, outputs, gold_tags) -> None:
     names = _names(systems)
     check_files(outputs.values())
     rules = BUILT_IN.get(params) or Params.read(params)
-    scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags), strict=True))
+    scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags, oracle), strict=True))
     for form, path in outputs.items():
         write_output(path, [report.format_scores(scores, form)])
     problems = [pair for of in scores.values() for pair in of.unscorable]

@@ -107,7 +107,7 @@ unknown_option = click.option(
     "--unknown",
     type=click.Choice(["class", "error"]),
     default="class",
-    help="Read a word that the model does not know as its class, or stop before the work.",
+    help="Read unknown words as their classes, or stop.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
@@ -117,7 +117,7 @@ open_option = click.option(
     "--open",
     "is_open",
     is_flag=True,
-    help="Give each unknown word the probability of its spelling, too; see `train --open`.",
+    help="Add the spelling of unknown words; see `train --open`.",
 )
 gold_tags_option = click.option(
     "--gold-tags",

@@ -111,13 +111,12 @@ def _source_trees(
     source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
 ) -> Iterator[LocatedTree]:
     reader = READERS[kind]()
-    if not reader.needs_source and (source or encoding):
-        raise click.UsageError(f"--from {kind} takes no SOURCE and no --encoding")
-    if reader.needs_source and not source:
-        raise click.UsageError(f"--from {kind} needs a SOURCE")
+    if bool(source) != reader.needs_source:
+        how = "needs a" if reader.needs_source else "takes no"
+        raise click.UsageError(f"--from {kind} {how} SOURCE")
     if sections and not reader.has_sections:
-        *others, last = (name for name, other in READERS.items() if other.has_sections)
-        raise click.UsageError(f"--sections needs --from {', '.join(others)} or {last}")
+        others = (name for name, other in READERS.items() if other.has_sections)
+        raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
     return reader.read(source, sections, encoding)
 
 

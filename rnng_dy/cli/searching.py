@@ -8,7 +8,6 @@ from functools import wraps
 
 import click
 
-from rnng_dy.cli.messages import warn
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
@@ -55,10 +54,6 @@ def search_options(command: Callable, without: Collection[str] = ()) -> Callable
                 raise click.UsageError(
                     f"{flag_given(name)} is for --search {' or '.join(searches)}"
                 )
-        if "fast_track" in read and not found["fast_track"]:
-            warn(
-                "--fast-track 0: words lose against ever deeper trees, which takes long and finds little"
-            )
         return command(*args, options=found, **kwargs)
 
     return all_of(*_options(without))(with_options)

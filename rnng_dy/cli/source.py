@@ -52,7 +52,7 @@ stimuli_option = click.option(
     "--stimuli",
     "is_stimuli",
     is_flag=True,
-    help="INPUT is a table (.csv, .tsv, .xlsx) with a column text or sentence.",
+    help="INPUT is a table (.csv, .tsv, .xlsx).",
 )
 
 
@@ -70,7 +70,7 @@ columns_options = together(
         "texts",
         metavar="NAME",
         multiple=True,
-        help="Column of the texts; several hold a condition each.",
+        help="Column of texts, one or one per condition.",
     ),
     click.option("--item", metavar="NAME", help="Column of the items."),
     click.option(
@@ -78,11 +78,9 @@ columns_options = together(
         "conditions",
         metavar="NAME",
         multiple=True,
-        help="Column of the conditions; several are joined.",
+        help="Column of conditions, one or more.",
     ),
-    click.option(
-        "--region", metavar="NAME", help="Column of the regions, which are then a row each."
-    ),
+    click.option("--region", metavar="NAME", help="Column of regions, a row each."),
 )
 
 

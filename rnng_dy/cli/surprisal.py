@@ -68,11 +68,10 @@ def surprisal(
     by_region,
     job,
 ) -> None:
-    """Measure the surprisal of each word in bits, with further measures of the search, as a table.
+    """Measure the surprisal of each word in bits, with other measures, as a table.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text it is running
-    text, and with --stimuli a table of stimuli, whose columns the output has. Words that the model does not know are
-    read as their classes of unknown words.
+    text, and with --stimuli a table of stimuli, whose columns the output has.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip

@@ -67,7 +67,7 @@ def require_trees(outputs: Collection[str], *systems: ModelFolder | OpenableScor
 
 
 MODEL_HELP = f"Generative or LSTM model.  [default: {DEFAULT}]"
-SCORER_HELP = "Instead: N-grams of an oracle, or a table with sentence_id, token and surprisal."
+SCORER_HELP = "Instead: n-grams of an oracle, or surprisals of a table."
 
 system_option = together(
     "system",

@@ -13,11 +13,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress, zip_longest
 
+from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import parse_line, read_tree_lines
 from oracle.errors import InputError, placed
-from oracle.files import WHITE_SPACE, read_lines
+from oracle.files import WHITE_SPACE, read_lines, reading
 from oracle.lazy import nltk
-from oracle.treebank import is_preterminal, is_trace, subtrees, with_tags
+from oracle.treebank import (
+    NO_TAG,
+    copied,
+    has_preterminals,
+    is_preterminal,
+    is_trace,
+    subtrees,
+    with_tags,
+    with_words,
+)
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import (
     SentenceScore,
@@ -139,13 +149,40 @@ def score(
 
 
 def score_systems(
-    gold: str, systems: Iterable[str], params: Params = COLLINS, gold_tags: bool = False
+    gold: str,
+    systems: Iterable[str],
+    params: Params = COLLINS,
+    gold_tags: bool = False,
+    oracle: str | None = None,
 ) -> list[Scores]:
-    """Return `score` of the files of several systems; see `read_one_per_line`. Raises InputError with file and line."""
+    """Return `score` of the files of several systems; see `read_one_per_line`. Raises InputError with file and line.
+
+    The systems' trees get the words and tags of an oracle, if there is one.
+    """
     golds = list(read_one_per_line(gold))
-    return [
-        score(golds, read_one_per_line(path), params, gold_tags, (gold, path)) for path in systems
-    ]
+    sentences = None if oracle is None else read_oracle(oracle)
+    found = []
+    for path in systems:
+        trees = read_one_per_line(path)
+        if sentences is not None:
+            trees = _with_words_of(sentences, trees, path)
+        found.append(score(golds, trees, params, gold_tags, (gold, path)))
+    return found
+
+
+def _with_words_of(
+    sentences: Sequence[OracleSentence], trees: Iterable[nltk.Tree], path: str
+) -> Iterator[nltk.Tree]:
+    """Yield the trees, with the words and tags of sentences. Raises InputError if they do not fit."""
+    for line, (sentence, tree) in enumerate(zip_longest(sentences, trees), 1):
+        with reading(path, line, "the oracle has other sentences"):
+            tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+            if len(tree) and has_preterminals(tree):
+                words = iter(sentence.tokens)
+                tree = with_tags(copied(tree, word_of=lambda _, words=words: next(words)), tags)
+            elif len(tree):
+                tree = with_words(tree, sentence.tokens, tags)
+        yield tree
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:

@@ -116,7 +116,7 @@ class SearchOptions:
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10)
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
-    runs: int = setting("Particles: independent runs; from 2 on with standard errors.", 1, COUNT)
+    runs: int = setting("Particles: runs; two give standard errors.", 1, COUNT)
     threshold: float = 0.5
     """Particles: resample when the effective sample size is below this share of the particles."""
     seed: int = 1

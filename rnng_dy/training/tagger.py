@@ -6,17 +6,11 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from oracle import tagging
 from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
 from oracle.files import locked
 from oracle.tagger import Tagger, save_tagger
-from oracle.tagging import (
-    MOST_SENTENCES,
-    TaggedSentence,
-    same_tags,
-    tagger_of_training,
-    training_pairs,
-)
 from oracle.training_data import evenly_spaced
 from rnng_dy.checkpoint import new_folder
 from rnng_dy.model_folder import TAGGER, located
@@ -33,13 +27,13 @@ def train_own_tagger(
 ) -> None:
     """Train a parser's tagger on its training tags, and report its accuracy on the sentences `dev`."""
     _log.info("training a POS tagger")
-    chosen = evenly_spaced(sentences, MOST_SENTENCES)
-    parser.tagger = tagger_of_training([_pairs(sentence) for sentence in chosen], seed)
-    agreement = same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
+    chosen = evenly_spaced(sentences, tagging.MOST_SENTENCES)
+    parser.tagger = tagging.tagger_of_training([_pairs(sentence) for sentence in chosen], seed)
+    agreement = tagging.same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
     _log.info(f"POS tagger: dev accuracy {agreement.percent:.2f} % of {agreement.words} words")
 
 
-def _pairs(sentence: OracleSentence) -> TaggedSentence:
+def _pairs(sentence: OracleSentence) -> tagging.TaggedSentence:
     return list(zip(sentence.tokens, sentence.tags, strict=True))
 
 
@@ -58,7 +52,7 @@ def train_into(folder: str, trees: str, seed: int) -> Tagger:
         )
     if parser.tagger is not None:
         raise RnngError(f"{folder} has a tagger: remove {place / TAGGER} first")
-    tagger = tagger_of_training(training_pairs(trees), seed)
+    tagger = tagging.tagger_of_training(tagging.training_pairs(trees), seed)
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
         shown = ", ".join(unknown[:5])

@@ -27,7 +27,7 @@ from rnng_dy.parallel import check_jobs
 from rnng_dy.results import content_hash
 from rnng_dy.spelling import learnt_spelling
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.training import about
+from rnng_dy.training import about, loop
 from rnng_dy.training.data import (
     Trees,
     data_of_oracles,
@@ -37,17 +37,6 @@ from rnng_dy.training.data import (
 )
 from rnng_dy.training.evaluation import parser_scores, word_scores
 from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
-from rnng_dy.training.loop import (
-    EVALUATION,
-    Progress,
-    Record,
-    described,
-    require_same,
-    restored,
-    run,
-    saved_state,
-    state_of,
-)
 from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
 from rnng_dy.training.tagger import train_own_tagger
@@ -84,7 +73,7 @@ def train(
     device: str | None = None,
     ranks: Ranks | None = None,
     command: str | None = None,
-    on_record: Callable[[Record], None] = lambda record: None,
+    on_record: Callable[[loop.Record], None] = lambda record: None,
     stop: Callable[[], bool] = lambda: False,
     **settings: Any,
 ) -> Any:
@@ -182,7 +171,7 @@ def train(
 
         # settings
         preset_of = preset, kind, len(data.train)
-        saved = saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
+        saved = loop.saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
         base = saved["settings"]
         if engine.device() != engine.CPU:
             # a preset, or a training started on the CPU, may have more
@@ -202,7 +191,7 @@ def train(
             clustered = read_clusters(clusters)
             inputs["--clusters"] = content_hash(clustered)
         if resumes:
-            require_same(saved, settings, inputs, folder)
+            loop.require_same(saved, settings, inputs, folder)
         if model is None:
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             parts = pos, vectors, clustered
@@ -246,21 +235,21 @@ def train(
 
         # the folder
         model.about = about.begun(model, data.train, settings, preset, inputs, command)
-        progress = Progress()
+        progress = loop.Progress()
         if resumes:
-            progress = restored(updater, place, saved)
+            progress = loop.restored(updater, place, saved)
             _log.info(f"resuming after {progress.sentences} sentences")
         else:
-            state_of_training = state_of(updater, progress, inputs)
+            state_of_training = loop.state_of(updater, progress, inputs)
             checkpoint.save(model, folder, state_of_training, updater.optimizer)
         if hold_out is not None:
             with replacing(place / "dev.trees") as stream:
                 stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
 
         # updates
-        def report(record: Record) -> None:
-            _log.info(f"{place.name}: {described(record)}")
-            if record["event"] == EVALUATION:
+        def report(record: loop.Record) -> None:
+            _log.info(f"{place.name}: {loop.described(record)}")
+            if record["event"] == loop.EVALUATION:
                 model.about = about.evaluated(model.about, record)
                 model_folder.write_about(folder, model.about)
             on_record(record)
@@ -269,5 +258,5 @@ def train(
             ranks.join(updater)
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
-        run(updater, progress, evaluate, place, inputs, report, stop)
+        loop.run(updater, progress, evaluate, place, inputs, report, stop)
     return registry.kind(kind).load(folder)

@@ -194,3 +194,21 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
     assert "sentence 3: skipped" in found
     # without its full stop, which EVALB deletes in any case
     assert figures(gold, system, "--gold-tags")["valid"] == 1
+
+
+@pytest.mark.parametrize(
+    "tree", ["(S (NP UNK-LC UNK-LC-s) sleeps UNK)", "(S (NP (XX a) (XX b)) (XX c) (XX d))"]
+)
+def test_an_oracle_gives_back_the_words(tmp_path, tree):
+    gold = write(tmp_path / "gold", GOLD, GOLD)
+    system = write(tmp_path / "system", tree, "")
+    oracle = tmp_path / "oracle"
+    result = CliRunner().invoke(
+        main, ["oracle", "--train", str(gold), str(gold), "-o", str(oracle)]
+    )
+    assert result.exit_code == 0
+    found = figures(gold, system, "--oracle", oracle)
+    assert (found["matched_brackets"], found["skipped"], found["valid"]) == (2, 1, 1)
+    write(system, "(S (NP UNK-LC) sleeps)", "")
+    refused = run(gold, system, "--oracle", oracle)
+    assert refused.exit_code == 2 and "system:1: " in refused.stderr

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from rnng_dy.search.importance import estimate
@@ -42,12 +41,6 @@ def test_trees_without_probability():
     mixed = estimate([-1.0, -1.0], [-math.inf, -2.0])
     assert mixed.log_marginal == pytest.approx(-1 + math.log(0.5))
     assert mixed.best == 1
-
-
-def test_log_probabilities_may_come_from_arrays_and_iterators():
-    expected = estimate([-1.0, -2.0], [-3.0, -4.0])
-    assert estimate(np.array([-1.0, -2.0]), np.array([-3.0, -4.0])) == expected
-    assert estimate(iter([-1.0, -2.0]), iter([-3.0, -4.0])) == expected
 
 
 def test_a_sample_has_a_probability_by_its_proposal():

@@ -160,11 +160,6 @@ def test_what_is_no_log_probability_is_refused(number):
             estimate(log_q, log_p)
 
 
-def test_samples_may_come_from_an_iterator():
-    found = samples("(S (NP a b) c)", "(S a b c)")
-    assert posterior(iter(found), iter([-1.0, -2.0])) == posterior(found, [-1.0, -2.0])
-
-
 def test_both_models_decide_by_their_weights():
     two = [(tree("(S (NP a b) c)"), math.log(0.8)), (tree("(S a (NP b c))"), math.log(0.2))]
     found = posterior(two, [math.log(0.1), math.log(0.3)], weight=0.25)
