@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
+import warnings
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.word_tables import RegionRows, WordRows
 
+ON_A_PAGE = 50
+"""The most items whose figure is part of a page."""
 Curve = tuple[Sequence[str], Sequence[float]]
 """The regions or words of a text, and their surprisals in bits."""
 
@@ -54,20 +58,20 @@ def figure(items: Mapping[str, Mapping[str, Curve]]) -> str:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    drawn = Figure(figsize=(8, 2.6 * len(items)), layout="constrained")
-    panels = drawn.subplots(len(items), squeeze=False)[:, 0]
-    for (item, of_item), panel in zip(items.items(), panels, strict=True):
-        for condition, (_, bits) in of_item.items():
-            panel.plot(bits, marker="o", label=condition)
-        longest = max(len(labels) for labels, _ in of_item.values())
-        at = [
-            [labels[i] for labels, _ in of_item.values() if i < len(labels)] for i in range(longest)
-        ]
-        panel.set_xticks(range(longest), ["\n".join(dict.fromkeys(of)) for of in at])
-        panel.set(title=f"item {item}" if item else None, ylabel="surprisal (bits)")
-        panel.legend()
     stream = io.StringIO()
-    # text stays text, and equal figures have equal files
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "rnng_dy"}):
+    # text stays text, whatever fonts are there, and equal figures have equal files
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "rnng_dy", "text.parse_math": False}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")
+        drawn = Figure(figsize=(8, 2.6 * len(items)), layout="constrained")
+        panels = drawn.subplots(len(items), squeeze=False)[:, 0]
+        for (item, of_item), panel in zip(items.items(), panels, strict=True):
+            for condition, (_, bits) in of_item.items():
+                panel.plot(bits, marker="o", label=condition)
+            places = zip_longest(*(labels for labels, _ in of_item.values()))
+            labels = ["\n".join(dict.fromkeys(filter(None, of))) for of in places]
+            panel.set_xticks(range(len(labels)), labels)
+            panel.set(title=f"item {item}" if item else None, ylabel="surprisal (bits)")
+            panel.legend()
         drawn.savefig(stream, format="svg", metadata={"Date": None})
     return stream.getvalue()

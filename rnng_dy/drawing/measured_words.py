@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ class WordWriter(NamedTuple):
         words = (self._words(*item) for item in enumerate(sentences, 1))
         if self.form == ".html":
             found, names, system = list(words), self.rows.names, self.transitions
-            drawn = self._figure(found) if item_figures.is_there() else ""
+            drawn = self._figure(found, item_figures.ON_A_PAGE) if item_figures.is_there() else ""
             return surprisal_page(found, "Surprisal", self.description, system, names, drawn)
         if self.form == ".svg":
             return iter([self._figure(list(words))])
@@ -63,12 +64,13 @@ class WordWriter(NamedTuple):
         for row in self.rows.of(sentences):
             yield line(row, self.columns, self.form[1:])
 
-    def _figure(self, words: Sequence[Sequence[WordRecord]]) -> str:
-        """Return the figure of stimuli, which is empty for other input."""
+    def _figure(self, words: Sequence[Sequence[WordRecord]], most: float = math.inf) -> str:
+        """Return the figure of stimuli, which is empty for other input and for more than `most` items."""
         if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
             return ""
         without_ends = [[record for record in of if record.token is not None] for of in words]
-        return item_figures.figure(item_figures.curves(self.rows, without_ends))
+        items = item_figures.curves(self.rows, without_ends)
+        return item_figures.figure(items) if len(items) <= most else ""
 
     def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
         records = measured.records
