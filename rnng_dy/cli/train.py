@@ -124,11 +124,9 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         training(
             "--preset",
             type=click.Choice(NAMES),
-            default="paper",
-            show_default=True,
             help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
             "fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: large "
-            "minibatches.",
+            "minibatches.  [default: paper, or the folder's]",
         ),
         options_of(Settings, training),
         set_option(sizes),

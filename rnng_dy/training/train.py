@@ -37,7 +37,7 @@ from rnng_dy.training.data import (
 )
 from rnng_dy.training.evaluation import parser_scores, word_scores
 from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
-from rnng_dy.training.presets import settings_and_sizes, settings_for, sizes_for
+from rnng_dy.training.presets import NAMES, settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
@@ -64,7 +64,7 @@ def train(
     composition: str | None = None,
     transitions: str | None = None,
     state: str | None = None,
-    preset: str = "paper",
+    preset: str | None = None,
     pos: bool = False,
     tagger: bool = True,
     pretrained: str | None = None,
@@ -96,7 +96,7 @@ def train(
         composition: Composition of constituents.
         transitions: Transition system.
         state: Parser state.
-        preset: Set of settings, which `settings` change.
+        preset: Set of settings, which `settings` change; `paper` for a new model.
         pos: Whether a parser reads POS tags.
         tagger: Whether a new parser that reads tags gets its own tagger.
         pretrained: Word vectors.
@@ -118,6 +118,9 @@ def train(
         of_kind, place = registry.kind(kind), Path(folder)
         parses = not of_kind.generates_words
         chosen, sizes = settings_and_sizes(of_kind, settings)
+        if resume and place.exists() and trees is train is None:
+            by = (model_folder.read_about(place) or {}).get("made", {}).get("command")
+            raise RnngError(f"--resume needs the same data again; {folder} was made by: {by}")
         require_sources(trees, dev_trees, train, dev, hold_out, unk, parses)
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
@@ -155,6 +158,12 @@ def train(
             require_like(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
                 raise RnngError(f"{origin} was trained without --pos")
+        if resumes:
+            # settings that are not given are the folder's
+            before = (model.about or {}).get("settings", {}).get("preset")
+            if preset not in (None, before):
+                raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
+        preset = preset or NAMES[0]
 
         # data
         made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))

@@ -363,6 +363,15 @@ def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gp
     assert sorted(data.rglob("*")) == before
 
 
+def test_a_resumed_training_says_what_differs(data):
+    invoke(*PARSER, *SMALL, "--preset", "fast")
+    said = invoke(*PARSER, *SMALL, "--preset", "paper", "--resume", code=2).stderr
+    assert "m was trained with --preset fast: leave --preset out" in said
+    said = invoke("train", "discriminative", "--model", "m", "--resume", code=2).stderr
+    assert "--resume needs the same data again; m was made by: rnng-dy train" in said
+    invoke(*PARSER, *SMALL, "--resume")
+
+
 def test_a_training_of_two_processes_is_resumed_on_a_gpu_by_one(data, monkeypatch):
     invoke(*PARSER, *SMALL, "--preset", "paper", "--jobs", "2")
     monkeypatch.setattr(engine, "device", lambda: "cuda:0")
