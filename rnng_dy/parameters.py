@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,21 @@ class ParameterStore:
         """Return the parameters that a graph with these rows does not use, according to `used_with`."""
         used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
         return [p for i, group in enumerate(self._groups) if i not in used for p in group]
+
+    @contextmanager
+    def only_used(self, rows: Mapping[str, Iterable[int]]) -> Iterator[None]:
+        """Let DyNet's trainers leave the parameters alone that graphs with these rows do not use, in a block.
+
+        A minibatch uses few clusters of a large vocabulary.
+        """
+        unused = self.unused(rows)
+        for parameter in unused:
+            parameter.set_updated(False)
+        try:
+            yield
+        finally:
+            for parameter in unused:
+                parameter.set_updated(True)
 
     def constant(
         self, values: np.ndarray, rows: int | None = None, blank: bool = False

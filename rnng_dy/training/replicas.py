@@ -35,7 +35,7 @@ from rnng_dy.training.updates import Diverged, Replicas, Updater
 class _Replica(Replicas):
     """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
 
-    All write the lookup rows that any of them has used, and read when all have written. A process writes its row again
+    All write the lookup rows that any of them has used, and read when all have added up. A process writes its row again
     only when all have reported on the next gradient, and so have read this one.
     """
 
@@ -43,7 +43,6 @@ class _Replica(Replicas):
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
         super().__init__(store, self._rows[rank])
         self.rank, self.count, self._main = rank, count, main
-        self._sum = np.empty_like(self._row)
 
     def _of_all(self, own: Any) -> list[Any]:
         self._main.send(own)
@@ -51,12 +50,13 @@ class _Replica(Replicas):
 
     def _total(self, size: int) -> np.ndarray:
         self._of_all("written")
-        total = self._sum[:size]
-        np.copyto(total, self._rows[0, :size])
-        # in the order of ranks, so that every replica gets the same bits
-        for row in self._rows[1:, :size]:
+        # each replica adds up its share, in the order of ranks, in the first row
+        share = slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
+        total = self._rows[0, share]
+        for row in self._rows[1:, share]:
             total += row
-        return total
+        self._of_all("added up")
+        return self._rows[0, :size]
 
 
 class Processes(_Replica):

@@ -57,25 +57,29 @@ def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
 
 
 class Gradients:
-    """The gradients in a model's store as one row of numbers: dense parameters first, then selected lookup rows."""
+    """The gradients in a model's store as one row of numbers: used dense parameters, then selected lookup rows."""
 
     def __init__(self, store: ParameterStore):
-        self._dense = [p.grad_view().ravel(order="K") for p in store.dense.values()]
+        self._store = store
+        self._dense = [(p, p.grad_view().ravel(order="K")) for p in store.dense.values()]
         self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
 
-    def write(self, row: np.ndarray, rows: Rows) -> int:
-        """Copy the gradients to the beginning of a float32 array; return their number."""
+    def write(self, row: np.ndarray, rows: Rows, used: Rows) -> int:
+        """Copy the gradients to the beginning of a float32 array; return their number.
+
+        `rows` have a gradient; `used` says which dense parameters have one (see `ParameterStore.unused`).
+        """
         start = 0
         lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
-        for values in (*self._dense, *lookups):
+        for values in (*self._used(used), *lookups):
             row[start : start + values.size] = values
             start += values.size
         return start
 
-    def read(self, row: np.ndarray, rows: Rows) -> None:
+    def read(self, row: np.ndarray, rows: Rows, used: Rows) -> None:
         """Replace the gradients by those of a row that `write` has filled."""
         start = 0
-        for gradient in self._dense:
+        for gradient in self._used(used):
             gradient[:] = row[start : start + gradient.size]
             start += gradient.size
         for table, gradients, ids in self._selected(rows):
@@ -83,6 +87,10 @@ class Gradients:
             gradients[ids] = row[start : start + size].reshape(len(ids), -1)
             table.touch(ids)
             start += size
+
+    def _used(self, used: Rows) -> list[np.ndarray]:
+        unused = set(map(id, self._store.unused(used)))
+        return [gradient for p, gradient in self._dense if id(p) not in unused]
 
     def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
         return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
@@ -104,8 +112,8 @@ class Replicas:
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
         whole = total_loss(self._of_all(part))
-        size = self._gradients.write(self._row, whole.rows)
-        self._gradients.read(self._total(size), whole.rows)
+        size = self._gradients.write(self._row, whole.rows, whole.used)
+        self._gradients.read(self._total(size), whole.rows, whole.used)
         return whole
 
     def _of_all(self, own: Any) -> list[Any]:
@@ -140,13 +148,9 @@ class Sgd:
         if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = size
-        # a minibatch uses few clusters of a large vocabulary; the others' gradients are 0 and need no update
-        unused = self._store.unused(rows)
-        for parameter in unused:
-            parameter.set_updated(False)
-        self._trainer.update()
-        for parameter in unused:
-            parameter.set_updated(True)
+        # the other gradients are 0 and need no update
+        with self._store.only_used(rows):
+            self._trainer.update()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the optimizer's state, which is empty."""
@@ -157,9 +161,11 @@ class Sgd:
 
 
 class Adam:
-    """Adam (Kingma and Ba 2015) with clipped gradients; moments of lookup rows change only when the rows are used.
+    """Adam (Kingma and Ba 2015) with clipped gradients.
 
-    `l2` shrinks dense parameters, as in AdamW but not scaled by the learning rate.
+    Lookup rows and the words of a cluster, with their moments, change only in an update that uses them. So the cost of
+    an update does not grow with the vocabulary. `l2` shrinks dense parameters, as in AdamW but not scaled by the
+    learning rate.
     """
 
     def __init__(self, store: ParameterStore, clip: float, l2: float):
@@ -172,7 +178,8 @@ class Adam:
         if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = rate
-        self._trainer.update(norm)
+        with self._store.only_used(rows):
+            self._trainer.update(norm)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the number of updates, and the moments as float32."""
