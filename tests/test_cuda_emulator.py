@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from scripts.gpu.emulator import build
+from .emulated import compile_program, run
 
 PROGRAMS = Path(__file__).with_name("cuda_emulator")
 ERROR_700, ERROR_719 = "error 700\n", "error 719\n"
@@ -39,19 +37,6 @@ FOUND = {
 """For each program the message and the output if it has its bug."""
 
 
-def compile_program(source: Path, folder: Path, *arguments: str) -> Path:
-    """Compile a program by the stand-in for nvcc, with the emulator's runtime in the folder, compiled if need be."""
-    compiler = shutil.which(os.environ.get("CXX") or "g++")
-    if not (folder / build.RUNTIME).exists():
-        build.compile_runtime(folder, compiler)
-    target = folder / f"{source.stem}.o"
-    command = [str(build.HERE / "nvcc"), "-x", "cu", "-std=c++17", *arguments, "-c", str(source)]
-    subprocess.run([*command, "-o", str(target)], check=True)
-    command = [compiler, target, str(folder / build.RUNTIME), f"-Wl,-rpath,{folder}"]
-    subprocess.run([*command, "-o", str(target.with_suffix(""))], check=True)
-    return target.with_suffix("")
-
-
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     """The folder of all programs."""
@@ -59,16 +44,6 @@ def compiled(tmp_path_factory):
     for name in FOUND:
         compile_program(PROGRAMS / f"{name}.cu", folder)
     return folder
-
-
-def run(program: Path, *arguments: str, seed: int = 1, trace: Path | None = None):
-    settings = {"PATH": os.environ["PATH"], "CUDA_EMULATOR_LEAKS": str(int(program.name == "leak"))}
-    settings["CUDA_EMULATOR_SEED"] = str(seed)
-    if trace:
-        settings["CUDA_EMULATOR_TRACE"] = str(trace)
-    # an earlier test of this process may have limited its memory, and the emulated GPU reserves address space
-    command = ["prlimit", "--data=unlimited", program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=settings)
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -8,7 +8,7 @@ import pytest
 
 from scripts.dynet.installer import build as cache
 
-from .test_cuda_emulator import compile_program, run
+from .emulated import compile_program, run
 
 PROGRAM = Path(__file__).with_name("gpu_kernels") / "lstm_levels.cu"
 

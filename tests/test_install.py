@@ -7,8 +7,6 @@ import os
 import runpy
 import shutil
 import sys
-import types
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,8 @@ from scripts.dynet.installer import build, command, target
 from scripts.dynet.installer.target import BuildError
 
 from .commands import run
+from .installing import CHECKOUT, run_setup, write_wheel
 
-CHECKOUT = Path(__file__).resolve().parent.parent
 COMPILER = target.Compiler("/usr/bin/g++", "g++ 12.2.0", "x86-64-v3")
 CUDA = target.Cuda("/usr/bin/nvcc", "/usr/local/cuda", "V13.0.88", "90")
 CHAIN = target.Toolchain(COMPILER)
@@ -78,14 +76,6 @@ def test_another_recipe_has_another_version():
     line = f"2.1.2+rnng.{len(lines) + 1} {build.key(files)}"
     assert checksums[-1] == build.key(files), f"add this line to versions.txt: {line}"
     assert versions[-1] == engine.NEEDED
-
-
-def write_wheel(work: Path, out: Path) -> None:
-    """A stand-in for a build."""
-    with zipfile.ZipFile(out / "dynet-2.1.2-cp310-abi3-linux_x86_64.whl", "w") as archive:
-        archive.writestr("_dynet.abi3.so", b"code" * 1000)
-        archive.writestr("dynet_build.py", f"VERSION = {engine.NEEDED!r}\n")
-        archive.writestr("dynet-2.1.2.dist-info/METADATA", "Name: dyNET\n")
 
 
 def must_not_build(work: Path, out: Path) -> None:
@@ -247,15 +237,6 @@ def test_a_folder_of_the_users_is_not_taken_for_a_virtual_environment(tmp_path):
     with pytest.raises(BuildError, match="no virtual environment and not empty"):
         command.ensure_environment(tmp_path)
     assert (tmp_path / "thesis.tex").exists()
-
-
-def run_setup(monkeypatch) -> dict[str, object]:
-    """What setup.py hands to setuptools."""
-    given: dict[str, object] = {}
-    stub = types.SimpleNamespace(setup=given.update, find_packages=lambda include: include)
-    monkeypatch.setitem(sys.modules, "setuptools", stub)
-    runpy.run_path(str(CHECKOUT / "setup.py"))
-    return given
 
 
 def test_what_setup_py_declares(monkeypatch):

@@ -12,7 +12,7 @@ from rnng_dy import __version__
 
 from . import pages
 from .commands import run
-from .test_install import run_setup
+from .installing import run_setup
 
 NAMES = ("rnng_dy/__init__.py", "CHANGELOG.md", "CITATION.cff", "scripts/release.py")
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org")

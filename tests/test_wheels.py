@@ -20,7 +20,7 @@ from scripts.dynet.installer.backend import repack
 from scripts.wheels import __main__ as trying
 
 from .commands import PYTHON, run
-from .test_install import write_wheel
+from .installing import write_wheel
 
 MANYLINUX = "rnng_dy-0.3.0-cp310-abi3-manylinux_2_17_x86_64.whl"
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")

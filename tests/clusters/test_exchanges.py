@@ -11,7 +11,7 @@ from clusters.bigrams import Bigrams, count_bigrams
 from clusters.brown import SWEEPS, BrownClustering
 from clusters.exchanges import Exchanges
 from clusters.information import average_mutual_information
-from tests.clusters.test_brown import BruteForce, clusters_of, inner_nodes, random_corpus
+from tests.clusters.brute_force import BruteForce, clusters_of, inner_nodes, random_corpus
 
 
 def small_bigrams(seed: int) -> Bigrams:

@@ -15,8 +15,7 @@ from oracle.blocks import write_oracle
 from oracle.errors import InputError
 from oracle.training_data import Recipe, TreesFile, held_out, make_training_data
 from oracle.unknown import RULES
-
-from .test_cli import run
+from tests.commands import invoke as run
 
 RECIPE = Recipe(RULES[0], "top-down", generative=False)
 RAW = "( (S (NP-SBJ-1 (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *-1))) (. .)) )"

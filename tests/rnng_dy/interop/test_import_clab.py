@@ -14,7 +14,7 @@ from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.cli import main
 from rnng_dy.interop import clab
 
-from ..models.test_ga_reference import unpacked
+from ..models.ga_reference import unpacked
 
 
 @pytest.fixture(scope="module")

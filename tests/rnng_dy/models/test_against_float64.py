@@ -19,8 +19,8 @@ from rnng_dy.training.updates import Updater
 
 from ..conftest import looked_up_rows, make_generator, make_parser, sentences_of
 from .float64_rnng import Float64Rnng
-from .test_ga_reference import SYSTEMS as SYSTEMS_OF_REFERENCE
-from .test_ga_reference import load as load_system
+from .ga_reference import SYSTEMS as SYSTEMS_OF_REFERENCE
+from .ga_reference import load as load_system
 
 
 def reference_loss(model, example, arrays=None):
