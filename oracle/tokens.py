@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 
 from oracle.brackets import escape_brackets
 from oracle.errors import RnngError
@@ -25,7 +25,7 @@ def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
-    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, (str, set, frozenset))
+    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str | Set | Mapping)
     given = list(tokens) if is_list else []
     if not given:
         raise RnngError(

@@ -84,10 +84,9 @@ class Scorer:
         Returns:
             A list of `WordRecord` per sentence.
         """
-        if not isinstance(sentences, str):
-            # a tuple is a sentence here, not a word with its tag
-            sentences = [list(s) if isinstance(s, tuple) else s for s in sentences]
-        sentences, _ = self.segmenter.sentences_in(sentences)
+        sentences, several = self.segmenter.sentences_in(sentences, has_tags=False)
+        if sentences == [[]] and not several:
+            return []
         if not open_vocabulary:
             measured = self.measure(sentences, options, end, numbers=numbers)
             return [found.records for found in measured]

@@ -103,7 +103,7 @@ class Segmenter:
             found.append(self._sentence(text, cleaned, begin, end, line))
         return found
 
-    def sentences_in(self, text: Any) -> tuple[list[Sequence[Any]], bool]:
+    def sentences_in(self, text: Any, has_tags: bool = True) -> tuple[list[Sequence[Any]], bool]:
         """Return the tokens of each sentence of a text, and whether there may be several sentences.
 
         Args:
@@ -111,13 +111,14 @@ class Segmenter:
                 other iterable, such as a list or a column of a table, is a list of sentences if an element is a list of
                 tokens, or a str (or has a `text`) with a blank; each element is then one sentence. Otherwise it is one
                 sentence of tokens, which are words, tuples of word and POS tag, or tokens of spaCy.
+            has_tags: Whether a tuple is a word with its tag; otherwise it is a list of tokens.
         """
         text = getattr(text, "text", text)
         if isinstance(text, str):
             return [sentence.tokens for sentence in self.sentences(text)], True
         if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
             return [text], False
-        items = _texts(text)
+        items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
         if not any(" " in item if isinstance(item, str) else _is_list(item) for item in items):
             return [items], False
         return [self._tokens(i) if isinstance(i, str) else _texts(i) for i in items], True

@@ -205,9 +205,11 @@ def _rows(
     """Return a table's name, the line of its header, names of columns, rows with their lines, and values by texts."""
     if isinstance(table, str) or hasattr(table, "__fspath__"):
         return str(table), *read_table(table, quoted_tsv=True), {}
-    rows: list[Mapping[Any, Any]] = (
-        table.to_dict("records") if hasattr(table, "to_dict") else list(table)
-    )
+    rows = table.to_dict("records") if hasattr(table, "to_dict") else table
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if not all(isinstance(row, Mapping) for row in rows):
+        message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
+        raise InputError(message, "stimuli")
     names = list(rows[0]) if rows else []
     texts = ([cell_text(row.get(name)) for name in names] for row in rows)
     values = {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rnng_dy
+from oracle.errors import RnngError
 from tests.commands import invoke
 
 TEXT = "The old man the boat."
@@ -76,3 +77,24 @@ def test_surprisals_of_the_packages_model():
     with pytest.raises(AttributeError, match="load a generative model, such as english-generative"):
         rnng_dy.load("english").surprisals("He slept.")
     assert {"parse", "surprisals", "load"} <= {*dir(rnng_dy)}
+
+
+@pytest.mark.parametrize("given", [None, 5, [], {"He": 1}, ["He", 3], ["He slept.", None]])
+def test_what_is_no_sentence_is_refused(given):
+    for use in (rnng_dy.parse, rnng_dy.surprisals):
+        if given == [] and use is rnng_dy.surprisals:
+            assert use(given) == []
+            continue
+        with pytest.raises(RnngError):
+            use(given)
+
+
+@pytest.mark.parametrize("given", [None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]])
+def test_what_is_no_table_is_refused(given):
+    with pytest.raises(RnngError, match=r"^stimuli"):
+        rnng_dy.load("english-generative").table(given)
+
+
+def test_a_document_is_its_text():
+    document = Spacy("He slept. She did not.", [Spacy("He")])
+    assert rnng_dy.surprisals(document) == rnng_dy.surprisals(document.text)
