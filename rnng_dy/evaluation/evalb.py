@@ -173,11 +173,16 @@ def score_systems(
 def _with_words_of(
     sentences: Sequence[OracleSentence], trees: Iterable[nltk.Tree], path: str
 ) -> Iterator[nltk.Tree]:
-    """Yield the trees, with the words and tags of sentences. Raises InputError if they do not fit."""
+    """Yield the trees, with the words and tags of sentences. Raises InputError if they do not fit.
+
+    All trees decide whether they have tags, since the words of a single one may be only children without tags.
+    """
+    trees = list(trees)
+    tagged = all(map(has_preterminals, trees))
     for line, (sentence, tree) in enumerate(zip_longest(sentences, trees), 1):
         with reading(path, line, "the oracle has other sentences"):
             tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
-            if len(tree) and has_preterminals(tree):
+            if len(tree) and tagged:
                 words = iter(sentence.tokens)
                 tree = with_tags(copied(tree, word_of=lambda _, words=words: next(words)), tags)
             elif len(tree):

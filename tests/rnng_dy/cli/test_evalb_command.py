@@ -196,6 +196,16 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
     assert figures(gold, system, "--gold-tags")["valid"] == 1
 
 
+def test_an_oracle_keeps_the_labels_of_trees_without_tags(tmp_path):
+    """The words of the second tree are only children, as if NP and VP were tags."""
+    gold = write(tmp_path / "gold", GOLD, "(S (NP (PRP He)) (VP (VBD ran)))")
+    system = write(tmp_path / "system", "(S (NP UNK UNK) (VP UNK) UNK)", "(S (NP UNK) (VP UNK))")
+    oracle = tmp_path / "oracle"
+    made = CliRunner().invoke(main, ["oracle", "--train", str(gold), str(gold), "-o", str(oracle)])
+    assert made.exit_code == 0
+    assert figures(gold, system, "--oracle", oracle)["f1"] == 100
+
+
 @pytest.mark.parametrize(
     "tree", ["(S (NP UNK-LC UNK-LC-s) sleeps UNK)", "(S (NP (XX a) (XX b)) (XX c) (XX d))"]
 )
