@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,24 @@ class InputError(RnngError):
         self.message, self.path, self.line = message, path, line
         place = "".join(f"{part}:" for part in (path, line) if part is not None)
         super().__init__(f"{place} {message}" if place else message)
+
+
+@contextmanager
+def extra(needed: str, name: str) -> Iterator[None]:
+    """Turn an ImportError into an RnngError that names the extra of this package which brings what is needed."""
+    try:
+        yield
+    except ImportError as error:
+        raise RnngError(f"{needed} ({error}): pip install 'rnng_dy[{name}]'") from None
+
+
+def listed(items: Sequence[object], most: int) -> str:
+    """Return the first items for a message.
+
+    >>> listed([1, 2, 3], 2), listed([1, 2], 2)
+    ('1, 2, ...', '1, 2')
+    """
+    return ", ".join(map(str, items[:most])) + ", ..." * (len(items) > most)
 
 
 @contextmanager

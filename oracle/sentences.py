@@ -82,7 +82,7 @@ def _from_tokens(
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
-    mark = _mark_of_tags(head)
+    mark = None if tagged is False else _mark_of_tags(head)
     if tagged is None and mark is not None:
         line, token = next((line, t) for line, tokens in head for t in tokens if _has_tag(t, mark))
         raise InputError(

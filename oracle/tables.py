@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from oracle.errors import InputError
+from oracle.errors import InputError, extra, placed
 from oracle.files import read_lines, reading
 
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
@@ -45,11 +45,8 @@ def number_of(text: str) -> float:
 
 def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each row that is not empty of a workbook's first sheet."""
-    try:
+    with placed(path), extra("a workbook needs openpyxl, or is to be saved as CSV", "tables"):
         import openpyxl
-    except ImportError:
-        message = 'a workbook needs openpyxl: pip install "rnng_dy[tables]", or save it as CSV'
-        raise InputError(message, path) from None
     with reading(path, remedy="no workbook, or a damaged one: save it as CSV"):
         sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
         for line, row in enumerate(sheet.iter_rows(values_only=True), 1):

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
-from oracle.errors import RnngError
+from oracle.errors import RnngError, extra
 from rnng_dy import plugins
 from rnng_dy.process import keep_from_collection, limit_memory
 
@@ -137,11 +137,9 @@ class Workers:
 
     def _connect(self, scheduler: str) -> None:
         """Connect to a Dask scheduler, and send models and plugins as one archive that its workers share."""
-        try:
+        with extra("--scheduler needs Dask", "cluster"):
             import dask
             import distributed
-        except ImportError:
-            raise RnngError("--scheduler needs Dask: pip install 'rnng_dy[cluster]'") from None
         # the archive is part of a task, so that it is sent again if a worker is lost
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
         for name in ("distributed", "distributed.client", "tornado", "asyncio"):

@@ -8,16 +8,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from difflib import get_close_matches
-from itertools import accumulate, groupby, zip_longest
+from itertools import accumulate, chain, groupby, zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
 from oracle.brackets import unspelled
-from oracle.errors import InputError, RnngError
-from oracle.tables import number_of, read_columns
+from oracle.errors import InputError, RnngError, placed
+from oracle.tables import read_columns
 from rnng_dy.baselines.word_scorer import WordScorer
-from rnng_dy.evaluation.records import END, WordRecord
+from rnng_dy.evaluation.records import END, ROUNDING, WordRecord, surprisal_of
 
 _NEEDED, _SENTENCE = ("token", "surprisal"), ("sentence_id", "item", "condition")
 _UNKNOWN = "<unk>"
@@ -30,8 +30,6 @@ _PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 _GAP, _BOUNDARY = "\0", "\1"
 """What stands for an unknown word, and where words begin and end, among the letters of a sentence."""
-_ROUNDING = 1e-3
-"""The largest difference in bits of numbers that count as equal."""
 _PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
 _PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
 
@@ -61,6 +59,8 @@ class SurprisalTable(WordScorer):
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
         self._sentences: dict[str, list[_Token]] = {}
+        self._with_gaps: dict[str, list[str]] = {}
+        """Sentences with unknown words, by their letters before the first one."""
         self._unclear: set[str] = set()
         rows = list(read_columns(path, _NEEDED, ("known", *_SENTENCE)))
         if rows and not any(rows[0][1][3:]):
@@ -70,23 +70,17 @@ class SurprisalTable(WordScorer):
             letters, tokens = "", []
             for line, (token, bits, known, *_) in of_sentence:
                 is_end, is_known = token in _ENDS, known != "0" and token not in _UNKNOWNS
-                tokens.append(_Token(len(letters), self._surprisal(bits, line), is_known, is_end))
+                with placed(path, line):
+                    tokens.append(_Token(len(letters), surprisal_of(bits), is_known, is_end))
                 if token in _UNKNOWNS:
                     letters += _GAP
                 elif not is_end:
                     letters += plain(token)
+            begin, gap, _ = letters.partition(_GAP)
+            if gap and letters not in self._sentences:
+                self._with_gaps.setdefault(begin, []).append(letters)
             if not _are_alike(tokens, self._sentences.setdefault(letters, tokens)):
                 self._unclear.add(letters)
-
-    def _surprisal(self, bits: str, line: int) -> float:
-        try:
-            surprisal = number_of(bits)
-        except ValueError:
-            raise InputError(f"the surprisal {bits!r} is no number", self._path, line) from None
-        if surprisal < -_ROUNDING:
-            message = f"the surprisal {bits} is negative: log probabilities need the other sign"
-            raise InputError(message, self._path, line)
-        return surprisal
 
     def records_of(
         self,
@@ -138,7 +132,11 @@ class SurprisalTable(WordScorer):
     def _with_unknowns(self, plain: Sequence[str]) -> tuple[str, list[_Token] | None]:
         """Return a sentence of the table in which words may be unknown, and its tokens; None if there is none."""
         text = _BOUNDARY + "".join(word + _BOUNDARY for word in plain)
-        for letters in filter(lambda letters: _GAP in letters, self._sentences):
+        whole = "".join(plain)
+        begins = (whole[:end] for end in range(len(whole)))
+        for letters in chain.from_iterable(self._with_gaps.get(begin, ()) for begin in begins):
+            if not whole.endswith(letters.rpartition(_GAP)[2]):
+                continue
             parts = [f"{_BOUNDARY}?".join(map(re.escape, part)) for part in letters.split(_GAP)]
             gap = f"{_BOUNDARY}?(?<={_BOUNDARY})([^{_BOUNDARY}]+){_BOUNDARY}"
             if match := re.fullmatch(f"{_BOUNDARY}?{gap.join(parts)}{_BOUNDARY}?", text):
@@ -160,7 +158,7 @@ def _are_alike(tokens: Sequence[_Token], others: Sequence[_Token]) -> bool:
     if [token.begin for token in tokens] != [token.begin for token in others]:
         return False
     bits, of_others = ([token.surprisal for token in of] for of in (tokens, others))
-    return np.allclose(bits, of_others, rtol=0, atol=_ROUNDING, equal_nan=True)
+    return np.allclose(bits, of_others, rtol=0, atol=ROUNDING, equal_nan=True)
 
 
 def _plain(token: str) -> str:

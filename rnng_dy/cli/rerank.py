@@ -7,7 +7,7 @@ import sys
 import click
 
 from oracle.blocks import read_oracle
-from oracle.errors import InputError
+from oracle.errors import InputError, listed
 from rnng_dy.cli.decoding import decode_option, weight_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
@@ -68,8 +68,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     for problem in whole.warnings(sentences, len(found) - whole.sentences):
         warn(problem)
     click.echo("\n".join(whole.lines(sentences)))
-    missing = [str(index + 1) for index in range(sentences) if index not in found]
+    missing = [index + 1 for index in range(sentences) if index not in found]
     if missing:
-        numbers = ", ".join(missing[:NAMED]) + ", ..." * (len(missing) > NAMED)
-        warn(f"{props}: no samples of {len(missing)} sentences: {numbers}")
+        warn(f"{props}: no samples of {len(missing)} sentences: {listed(missing, NAMED)}")
         sys.exit(1)

@@ -31,6 +31,10 @@ def _source(
     own_tags: bool = False,
     is_stimuli: bool = False,
 ) -> Source:
+    given = path if not is_stimuli and _is_text(path) else None
+    if given is not None:
+        say("INPUT is no file: it is read as running text")
+        path, is_text = "-", True
     if is_stimuli:
         if is_text or tagged is not None:
             raise click.UsageError("--stimuli is without --text and --tagged")
@@ -39,12 +43,9 @@ def _source(
         raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:
         raise click.UsageError("--text is without tags: leave out --tagged")
-    if _is_text(path):
-        say("INPUT is no file: it is read as running text")
-        return Source("-", RawText(given=path), own_tags=own_tags)
     if path.lower().endswith((".csv", ".tsv", ".xlsx")):
         warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
-    text = RawText(one_per_line) if is_text else None
+    text = RawText(one_per_line, given) if is_text else None
     return Source(path, text, tagged, own_tags)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import click
 
+from oracle.errors import listed
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.job import sentences_job
@@ -148,8 +149,8 @@ def _read(
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
         texts = stimuli.tokenised(model.segmenter, source.text)
-        if several := [str(of[0].line) for of in texts if len(of) > 1]:
-            shown = ", ".join(several[:SHOWN_LINES]) + ", ..." * (len(several) > SHOWN_LINES)
+        if several := [of[0].line for of in texts if len(of) > 1]:
+            shown = listed(several, SHOWN_LINES)
             say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         return list(chain.from_iterable(texts)), rows

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from oracle.errors import RnngError
+from oracle.errors import extra
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.word_tables import RegionRows, WordRows
 
@@ -26,8 +26,8 @@ def is_there() -> bool:
 
 def require() -> None:
     """Raise RnngError if matplotlib is not installed."""
-    if not is_there():
-        raise RnngError("a figure needs matplotlib: pip install 'rnng_dy[plots]'")
+    with extra("a figure needs matplotlib", "plots"):
+        import matplotlib  # noqa: F401
 
 
 def curves(

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from oracle.errors import RnngError
+from oracle.errors import extra
 from rnng_dy.drawing.trees import svg_of
 from rnng_dy.drawing.words import visible
 
@@ -27,10 +27,8 @@ def require() -> ModuleType:
 
     Raises RnngError if Jinja2 is not installed.
     """
-    try:
+    with extra("a page needs Jinja2", "pages"):
         import jinja2
-    except ImportError as error:
-        raise RnngError(f"a page needs Jinja2 ({error}): pip install 'rnng_dy[pages]'") from None
     return jinja2
 
 

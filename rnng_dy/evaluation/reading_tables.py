@@ -14,15 +14,12 @@ import numpy as np
 from oracle.errors import InputError, RnngError, placed
 from oracle.numerals import is_whole_number
 from oracle.tables import number_of, read_columns
-from rnng_dy.evaluation.records import END, one_word
+from rnng_dy.evaluation.records import END, one_word, surprisal_of
 
 NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency", "condition")
 """The columns of a table of reading times."""
 _SURPRISALS = ("known", "sentence_id", "item", "condition")
 """The columns that a table of surprisals may have."""
-ROUNDING = 1e-3
-"""The most by which rounding may bring a surprisal below 0, in bits."""
-NEGATIVE = "log probabilities need the other sign"
 SHOWN = 10
 """The most differences that an error lists."""
 
@@ -151,11 +148,10 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
     found = []
     for i, (line, token, bits, known, sentence, *variant) in enumerate(rows):
         with placed(path, line):
-            value = math.nan if bits == "inf" else _number(bits, "surprisal", missing=True)
-            if value < -ROUNDING:
-                raise RnngError(f"the surprisal {bits} is negative: {NEGATIVE}")
+            value = surprisal_of(bits)
         ends = sentences[i] != sentence, sentences[i + 2] != sentence
         of = None if None in variant else tuple(variant)
+        value = value if math.isfinite(value) else math.nan
         found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line, of))
     return found
 

@@ -11,13 +11,32 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import NamedTuple
 
+from oracle.errors import RnngError
+from oracle.tables import number_of
+
 END = "</s>"
 """The written form of a sentence's end, whose record has no token."""
 
+ROUNDING = 1e-3
+"""The largest difference in bits of numbers that count as equal."""
 SHOWN_WORDS = 10
 """The most words that a message lists."""
 
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
+
+
+def surprisal_of(text: str) -> float:
+    """Return the surprisal in a cell of a table; NaN if it is missing.
+
+    Raises RnngError for what is no number, and for a negative one, such as a log probability.
+    """
+    try:
+        bits = number_of(text)
+    except ValueError:
+        raise RnngError(f"the surprisal {text!r} is no number") from None
+    if bits < -ROUNDING:
+        raise RnngError(f"the surprisal {text} is negative: log probabilities need the other sign")
+    return bits
 
 
 class Analysis(NamedTuple):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
-from oracle.errors import InputError, RnngError, placed
+from oracle.errors import InputError, RnngError, listed, placed
 from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 from oracle.numerals import is_whole_number
 from oracle.tables import read_table
@@ -92,11 +92,10 @@ def _without_fillers(suite: Suite) -> Suite:
     for prediction, items in zip(suite.predictions, lacking, strict=True):
         if items:
             counts = f"{len(items)} of {len(suite.items)} items"
-            names = ", ".join(str(item.name) for item in items[:SHOWN_WORDS])
-            more = ", ..." * (len(items) > SHOWN_WORDS)
+            names = listed([item.name for item in items], SHOWN_WORDS)
             _log.warning(
                 f"{suite.name}: prediction {prediction.name}: left out: {counts}, which lack a condition or region "
-                f"of it: {names}{more}"
+                f"of it: {names}"
             )
     kept = [item for item in suite.items if not all(item in items for items in lacking)]
     return replace(suite, items=tuple(kept))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from oracle.errors import RnngError
+from oracle.errors import extra
 from rnng_dy.serve.limits import Limits as Limits
 
 if TYPE_CHECKING:
@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 def require() -> None:
     """Raise RnngError if a library that the server needs is not installed."""
-    try:
+    with extra("a server needs more", "serve"):
         import fastapi  # noqa: F401
         import jinja2  # noqa: F401
         import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise RnngError(f"a server needs more ({error}): pip install 'rnng_dy[serve]'") from None
 
 
 def app(

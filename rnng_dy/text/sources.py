@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
 
-from oracle.errors import InputError, RnngError, placed
+from oracle.errors import InputError, RnngError, listed, placed
 from oracle.files import read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter, TextSentence
@@ -114,10 +114,10 @@ class Source(NamedTuple):
         empty, count = [], 0
         for sentence in sentences:
             if not sentence.tokens and sentence.text is None:
-                empty, count = [*empty, str(sentence.line)][:SHOWN_LINES], count + 1
+                empty, count = [*empty, sentence.line][: SHOWN_LINES + 1], count + 1
             yield sentence
         if empty:
-            shown = ", ".join(empty) + ", ..." * (count > SHOWN_LINES)
+            shown = listed(empty, SHOWN_LINES)
             _log.warning(
                 f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)"
             )
