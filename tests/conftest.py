@@ -17,6 +17,7 @@ from rnng_dy import engine
 CHECKOUT = Path(__file__).resolve().parent.parent
 DATA = CHECKOUT / "tests" / "data"
 TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
+SHARED = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
 # tests/data/README.md: which lines of tiny.trees the original programs had as what
 TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550, 600)}
 
@@ -24,6 +25,9 @@ TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550,
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+
+# NLTK reads it when it is imported, which is once in a process
+os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # so has a shell its processes in the background, and the commands that tests start would have it, too
@@ -54,10 +58,9 @@ def absent(reason: str) -> NoReturn:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of reference data: $RNNG_DY_SHARED, or `shared` beside the checkout."""
-    folder = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
-    if not (folder / "clab_reference").is_dir():
-        absent(f"no reference data at {folder} (set RNNG_DY_SHARED)")
-    return folder
+    if not (SHARED / "clab_reference").is_dir():
+        absent(f"no reference data at {SHARED} (set RNNG_DY_SHARED)")
+    return SHARED
 
 
 @pytest.fixture(scope="session")

@@ -50,10 +50,9 @@ def run_commands(page: Path) -> list[tuple[str, str]]:
     return [(line, _run(line)) for line in "".join(blocks(page, "sh")).splitlines()]
 
 
-def run_pages(folder: Path, shared: Path, *found: Path) -> list[tuple[str, str]]:
+def run_pages(folder: Path, *found: Path) -> list[tuple[str, str]]:
     """Run all commands of pages in a folder, page after page; each with what it printed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NLTK_DATA", str(shared / "nltk_data"))
         patch.chdir(folder)
         return [command for page in found for command in run_commands(page)]
 

@@ -30,7 +30,7 @@ PAGES = [
 def ran(shared, tmp_path_factory):
     """The folder in which all commands of the pages have run, and what each printed."""
     folder = tmp_path_factory.mktemp("pages")
-    return folder, pages.run_pages(folder, shared, *PAGES)
+    return folder, pages.run_pages(folder, *PAGES)
 
 
 def test_every_command_runs(ran):

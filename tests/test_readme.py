@@ -13,7 +13,7 @@ README = pages.CHECKOUT / "README.md"
 def ran(shared, tmp_path_factory):
     """The folder in which all commands of the README have run, and what each printed."""
     folder = tmp_path_factory.mktemp("readme")
-    return folder, pages.run_pages(folder, shared, README)
+    return folder, pages.run_pages(folder, README)
 
 
 def test_the_quick_start_leaves_trees_and_surprisals(ran):

@@ -17,8 +17,7 @@ NEEDS_NLTK = "prepare --from nltk"
 @pytest.mark.parametrize("recipe", RECIPES, ids=[text.partition("\n")[0] for text in RECIPES])
 def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, request):
     if NEEDS_NLTK in recipe:
-        shared = request.getfixturevalue("shared")
-        monkeypatch.setenv("NLTK_DATA", str(shared / "nltk_data"))
+        request.getfixturevalue("shared")
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "recipe.md"
     page.write_text(recipe, encoding="utf-8")

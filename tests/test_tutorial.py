@@ -17,7 +17,7 @@ def ran(shared, tmp_path_factory):
     (folder / "treebank").mkdir()
     tree = "( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *T*-1))) (. .)) )\n"
     (folder / "treebank" / "one.mrg").write_text(tree, encoding="utf-8")
-    return folder, pages.run_pages(folder, shared, TUTORIAL)
+    return folder, pages.run_pages(folder, TUTORIAL)
 
 
 def test_every_command_leaves_what_the_page_says(ran):
@@ -46,7 +46,7 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
 def test_the_tutorial_of_surprisals_goes_from_a_table_to_an_effect(
     shared, tmp_path, monkeypatch, capsys
 ):
-    pages.run_pages(tmp_path, shared, SURPRISALS)
+    pages.run_pages(tmp_path, SURPRISALS)
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     [example] = pages.blocks(SURPRISALS, "python")
