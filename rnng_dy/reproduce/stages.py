@@ -100,7 +100,9 @@ def _data(e: Experiment) -> Iterator[Stage]:
     # always with the default system, which statistics, clusters and baselines use
     for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
         for part in PARTS:
-            for generative in (False, True):
+            # the test sentences of another system are those of its parser alone
+            kinds = (False, True) if part != "test" or transitions == TOP_DOWN else (False,)
+            for generative in kinds:
                 trees, train = (_trees(e, name, generative) for name in (part, "train"))
                 output = oracle_of(part, transitions, generative)
                 command = f"oracle --train {train} {trees} --unk {e.unk} -o {output}"
