@@ -24,6 +24,13 @@ def test_an_argument_with_a_blank_is_the_text_itself(command, tmp_path, monkeypa
     assert "INPUT is no file" not in invoke(command, "a b").stderr
 
 
+def test_a_text_obeys_the_options_of_texts():
+    assert "--text is without tags" in invoke("parse", TEXT, "--tagged", code=2).stderr
+    two = "He slept. She did not."
+    assert len(invoke("parse", two).stdout.splitlines()) == 2
+    assert len(invoke("parse", two, "--one-per-line").stdout.splitlines()) == 1
+
+
 @pytest.mark.parametrize("name", ["my stimuli.txt", "some folder/text"])
 def test_what_looks_like_a_files_name_is_one(name):
     assert f"{name}: No such file" in invoke("parse", name, code=2).stderr
