@@ -17,11 +17,11 @@ from oracle.sentences import SourceSentence
 from rnng_dy import model_folder
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status
 from scripts.english import figures, texts, treebanks, vectors
-from scripts.english.self_training import mix
+from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
-LARGEST = 20e6
+LARGEST = 45e6
 SENTENCE = "The board will meet on Friday."
 TREE = "(S (NP (DT The) (NN board)) (VP (MD will) (VP (VB meet) (PP (IN on) (NP (NNP Friday))))) (. .))"
 
@@ -174,3 +174,27 @@ def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
     parsed.write_text("".join(line + "\n" for line in lines))
     assert mix(gold, parsed, 0.7, train) == 1
     assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"
+
+
+def test_a_sentence_of_text_is_learned_once_and_is_not_one_to_judge_by(tmp_path):
+    gold, dev, one, two, train = (tmp_path / name for name in ("gold", "dev", "1", "2", "train"))
+    gold.write_text("(S (NN it) (VB is) (JJ gold))\n(X (UH No))\n")
+    dev.write_text("(S (NN it) (VB was) (JJ dev))\n")
+    one.write_text(
+        "(S (NN it) (VB is) (NN gold))\n\n(S (DT the) (NN cat) (VB slept))\n(X (UH Yes))\n"
+    )
+    two.write_text(
+        "(S (NN it) (NP (VB was) (JJ dev)))\n(X (DT the) (NN cat) (VB slept))\n(S (NN we) (VB saw) (NN it))\n"
+    )
+    assert add_different(gold, [one, two], [dev], train) == (2, 2)
+    assert train.read_text() == (
+        f"{gold.read_text()}(S (DT the) (NN cat) (VB slept))\n(S (NN we) (VB saw) (NN it))\n"
+    )
+
+
+def test_the_sources_of_all_texts_are_named(shared):
+    sources = (model_folder.SHIPPED / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    asked = re.findall(r'> "(.*?)"$', (shared / "open_text" / "README.md").read_text("utf-8"), re.M)
+    assert len(asked) == 15 and all(line in sources for line in asked)
+    files = {path.name.removesuffix(".txt.xz") for path in (shared / "open_text").glob("*.xz")}
+    assert set(texts.OPEN) == files - {"speeches_old"}

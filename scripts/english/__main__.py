@@ -12,21 +12,28 @@ from pathlib import Path
 import scripts.script_start  # noqa: F401
 from rnng_dy.model import TAGGER
 from scripts.english.commands import make, run
-from scripts.english.self_training import mix
-from scripts.english.texts import write_unlabelled
+from scripts.english.self_training import add_different, mix
+from scripts.english.texts import OPEN, write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
 LICENCE = "CC BY 4.0"
-DATA = "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0): see ATTRIBUTION.md"
+DATA = (
+    "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0), other text: see ATTRIBUTION.md"
+)
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
 TRAINING = "--preset fast --dropout 0.3 --evaluate-every 15000"
 PARSER = f"--pos --no-tagger --lstm-input 160 --hidden 160 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
 KEPT_ABOVE = 0.7
 """The least mean posterior of the constituents of a silver tree."""
-# half the paper's dimensions: the archive has a row for each word before and after the network
-GENERATOR = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every 15000"
+# half the paper's dimensions: this model only judges trees for the parser's self-training
+JUDGE = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every 15000"
+# no dropout, since no sentence but the gold ones is read twice
+GENERATOR = (
+    "--preset fast --epochs 1 --dropout 0 --batch-size 32 --learning-rate 0.003 "
+    "--evaluate-every 100000 --set evaluate_from_epoch=0 --set checkpoint_every=25000"
+)
 
 
 def main() -> None:
@@ -42,13 +49,19 @@ def main() -> None:
     parser.add_argument(
         "--output", type=Path, default=Path("english"), help="[default: %(default)s]"
     )
+    parser.add_argument(
+        "--texts", type=Path, default=Path(shared, "open_text"), help="[default: %(default)s]"
+    )
     parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
     options = parser.parse_args()
+    texts = [(options.texts / f"{name}.txt.xz").resolve(strict=True) for name in OPEN]
     options.output.mkdir(parents=True, exist_ok=True)
     trees(options.archives, options.output)
     os.chdir(options.output)
     oracles(options.transitions)
-    models(options.transitions)
+    general = general_trees()
+    make_parser(options.transitions, general)
+    make_generator(texts, general)
 
 
 def trees(archives: Path, folder: Path) -> None:
@@ -73,28 +86,51 @@ def oracles(transitions: str) -> None:
     make("clusters.paths", "clusters train.gen.oracle --refine")
 
 
-def models(transitions: str) -> None:
-    """Train and export both models; the parser also learns from trees that both make of text."""
+def make_parser(transitions: str, general: int) -> None:
+    """Train and export the parser; it also learns from trees that it and a generative model make of text."""
     parser = f"parser.{transitions}"
     train, dev = (f"{part}.{transitions}.oracle" for part in ("train", "dev"))
-    general = general_trees()
     train_parser(parser, train, dev, general)
     if not Path(parser, TAGGER).exists():
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
-    run(
-        f"train generative {data} --open --model generator --resume {GENERATOR} {weighted(general)}"
-    )
-    terms = ["--bits", "8", "--licence", LICENCE, "--data", DATA]
-    make("english-generative.rnng.zip", "export generator", *terms)
+    run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted(general)}")
+    export("judge", "judge", bits=16)
     self_train(parser, general)
-    make("english.rnng.zip", "export silver", *terms)
+    export("silver", "english", bits=16)
+
+
+def make_generator(texts: list[Path], general: int) -> None:
+    """Train and export the generative model, on the gold trees and the parser's trees of texts."""
+    folder = Path("texts")
+    folder.mkdir(exist_ok=True)
+    parsed = [folder / f"{text.name}.trees" for text in texts]
+    for text, file in zip(texts, parsed, strict=True):
+        make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2 --resume")
+    train = Path("all.trees")
+    if not train.exists():
+        held_out = [path for part in ("dev", "test") for path in Path().glob(f"*{part}.trees")]
+        print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
+    for part in ("all", "dev"):
+        oracle = f"oracle --train {train} {part}.trees --generative --min-count 5"
+        make(f"texts/{part}.gen.oracle", oracle)
+    make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
+    data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
+    into = f"--open --model generator --resume {GENERATOR} {weighted(general)}"
+    run(f"train generative {data} {into}")
+    export("generator", "english-generative", bits=8)
+
+
+def export(folder: str, name: str, bits: int) -> None:
+    """Write an archive of a model with its terms."""
+    terms = ["--licence", LICENCE, "--data", DATA]
+    make(f"{name}.rnng.zip", f"models export {folder} --bits {bits}", *terms)
 
 
 def self_train(parser: str, general: int) -> None:
     """Continue to train the parser on the gold trees and on those of text that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = f"--model {parser} --generator english-generative.rnng.zip"
+    both = f"--model {parser} --generator judge.rnng.zip"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2 --resume")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)

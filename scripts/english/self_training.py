@@ -1,11 +1,16 @@
-"""Self-training: the trees of unlabelled sentences that a parser is sure of, after the gold trees."""
+"""Gold trees and, after them, trees that a parser made of other sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from oracle.brackets import parse_line
 from oracle.files import replacing
 from oracle.parsed import ScoredTree, read_parsed
+
+LENGTHS = range(3, 81)
+"""The possible numbers of words of a sentence that the generative model learns from."""
 
 
 def confidence(tree: ScoredTree) -> float:
@@ -25,3 +30,34 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
         stream.write(gold.read_text(encoding="utf-8"))
         stream.writelines(silver)
     return len(silver)
+
+
+def add_different(
+    gold: Path, parsed: Iterable[Path], held_out: Iterable[Path], output: Path
+) -> tuple[int, int]:
+    """Write the gold trees, then the first tree of each sentence that has LENGTHS words and is in no other file.
+
+    Returns the numbers of gold trees and of the others.
+    """
+    trees = gold.read_text(encoding="utf-8").splitlines(keepends=True)
+    seen = {_sentence(tree) for path in (gold, *held_out) for tree in _lines(path)}
+    others = 0
+    with replacing(output) as stream:
+        stream.writelines(trees)
+        for tree in (tree for path in parsed for tree in _lines(path)):
+            sentence = _sentence(tree)
+            if len(sentence) in LENGTHS and sentence not in seen:
+                seen.add(sentence)
+                stream.write(tree)
+                others += 1
+    return len(trees), others
+
+
+def _lines(path: Path) -> Iterable[str]:
+    """Yield the trees of a file, one per line; an empty line is a sentence without a tree."""
+    with path.open(encoding="utf-8") as stream:
+        yield from (line for line in stream if line.strip())
+
+
+def _sentence(tree: str) -> tuple[str, ...]:
+    return tuple(parse_line(tree).leaves())

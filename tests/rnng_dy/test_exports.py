@@ -109,7 +109,8 @@ def test_8_bits_are_within_half_a_step_of_each_row(parser, archive, tmp_path):
     again = rnng_dy.load(tmp_path / "small.zip")
     for name, values in again.store.arrays().items():
         rows = np.abs(expected[name]).max(axis=-1, keepdims=True)
-        step = rows / 127 if values.ndim == 2 else rows * 2**-10
+        eight = values.ndim == 2 and name != "action_weights"
+        step = rows / 127 if eight else rows * 2**-10
         assert (np.abs(values - expected[name]) <= step / 2 + 1e-7).all()
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
     assert again.about["model"]["arrays"] == "8 bits"
