@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 
 from oracle.errors import RnngError
@@ -49,6 +49,7 @@ class OpenClasses:
         """`vocabulary` has the words and classes that the model generates. Raises RnngError if it has no class."""
         vocabulary = dict.fromkeys(vocabulary)
         self.rules = unknown.rules
+        self._unknown = unknown
         self.names = tuple(word for word in vocabulary if word in CLASSES)
         self.known = frozenset(vocabulary) - CLASSES
         if not self.names:
@@ -57,13 +58,16 @@ class OpenClasses:
             )
         self._most_general = min(self.names, key=lambda name: name.count("-"))
         self._by_spelling = UnknownWords(unknown.rules, ())
-        self.capitalised = {
+        self._reachable = cache(self._find_reachable)
+
+    @cached_property
+    def capitalised(self) -> dict[str, str]:
+        """The class of each unknown word that is known in lower case. No other string has a class of those words."""
+        return {
             word: self._nearest(name)
-            for word, name in _capitalised(unknown)
+            for word, name in _capitalised(self._unknown)
             if word not in self.known
         }
-        """The class of each unknown word that is known in lower case. No other string has a class of those words."""
-        self._reachable = cache(self._find_reachable)
 
     def class_of(self, word: str) -> str:
         """Return a known word unchanged, and the class of any other string that is not empty."""

@@ -230,7 +230,7 @@ class Model:
 
     @classmethod
     def build(cls: type[M], folder: str | Folder) -> M:
-        """Build the folder's model with its initial, untrained parameters.
+        """Build the folder's model, with parameters that are all 0.
 
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
@@ -257,7 +257,7 @@ class Model:
                 if not are_usable(given["vectors"]):
                     raise ValueError("no finite numbers")
         try:
-            model: M = cast(Any, cls)(vocabulary, sizes, **given)
+            model: M = cast(Any, cls)(vocabulary, sizes, seed=None, **given)
         except RnngError as error:
             raise InputError(f"no model can be made of it: {error}", path) from None
         model.read_companions(place)

@@ -33,10 +33,11 @@ class ParameterStore:
 
     Initial values are uniform in +-sqrt(6 / sum of dimensions), biases included, and in +-sqrt(6 / dimension) for
     lookup rows. This follows `cnn::Parameters` of the original; DyNet's own defaults differ. numpy draws the values, so
-    that a seed gives the same model with every build and on every device.
+    that a seed gives the same model with every build and on every device. Without a seed the values are 0, until `load`
+    sets them.
     """
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int | None):
         self.collection = dy.ParameterCollection()
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
@@ -46,7 +47,7 @@ class ParameterStore:
         self._group_of: dict[tuple[str, int], int] = {}
         # a table must not outlive its collection: DyNet would read freed memory
         self._constants = dy.ParameterCollection()
-        self._random = np.random.default_rng(seed)
+        self._random = None if seed is None else np.random.default_rng(seed)
 
     def matrix(self, name: str, rows: int, columns: int) -> dy.Parameters:
         """Add a trainable matrix."""
@@ -116,6 +117,8 @@ class ParameterStore:
         return self.dense[name]
 
     def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
+        if self._random is None:
+            return np.zeros(shape, np.float32)
         bound = np.sqrt(6.0 / fan)
         return self._random.uniform(-bound, bound, shape).astype(np.float32)
 

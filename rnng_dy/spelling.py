@@ -54,10 +54,6 @@ class SpellingModel:
         known = self.classes.known
         self.words = {word: count for word, count in sorted(words.items()) if word not in known}
         self._read: dict[str, SpelledWord] = {}
-        self._next_of_capitalised = defaultdict(list)
-        for word, name in self.classes.capitalised.items():
-            for i, character in enumerate(word):
-                self._next_of_capitalised[name, word[:i]].append(character)
 
     def read(self, tokens: Iterable[str]) -> list[SpelledWord]:
         """Return each token as the language model reads it, with the probability of its spelling."""
@@ -95,6 +91,15 @@ class SpellingModel:
         ends = bool(prefix) and prefix not in classes.known and classes.class_of(prefix) == name
         possible[symbols.numbers[_END]] = ends
         return possible
+
+    @cached_property
+    def _next_of_capitalised(self) -> Mapping[tuple[str, str], list[str]]:
+        """The next characters of `OpenClasses.capitalised` words, by class and prefix."""
+        found = defaultdict(list)
+        for word, name in self.classes.capitalised.items():
+            for i, character in enumerate(word):
+                found[name, word[:i]].append(character)
+        return found
 
     @cached_property
     def ngrams(self) -> ClassNgrams:

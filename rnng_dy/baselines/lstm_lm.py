@@ -44,7 +44,9 @@ class LstmNetwork:
 
     parts: ClassVar[dict[str, Any]] = {}
 
-    def __init__(self, vocabulary: GeneratorVocabulary, sizes: LanguageModelSizes, seed: int = 1):
+    def __init__(
+        self, vocabulary: GeneratorVocabulary, sizes: LanguageModelSizes, seed: int | None = 1
+    ):
         store = ParameterStore(seed)
         self.store = store
         self.end = len(vocabulary.words)

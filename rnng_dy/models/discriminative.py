@@ -103,7 +103,7 @@ class ParserNetwork(Rnng):
         sizes: ParserSizes = ParserSizes(),
         composition: str = "corrected",
         vectors: np.ndarray | None = None,
-        seed: int = 1,
+        seed: int | None = 1,
         transitions: str = DEFAULT,
         state: str = "full",
     ):

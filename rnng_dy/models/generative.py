@@ -55,7 +55,7 @@ class GeneratorNetwork(Rnng):
         vocabulary: GeneratorVocabulary,
         sizes: Sizes = Sizes(),
         composition: str = "corrected",
-        seed: int = 1,
+        seed: int | None = 1,
         transitions: str = DEFAULT,
         state: str = "full",
     ):

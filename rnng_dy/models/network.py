@@ -70,7 +70,7 @@ class Rnng:
         composition_layers: int,
         transitions: str,
         state: str,
-        seed: int,
+        seed: int | None,
     ):
         """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
