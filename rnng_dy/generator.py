@@ -116,12 +116,9 @@ class GenerativeModel(Model, Scorer, ParserI):
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `Model`; a tree has the tags of its tokens, or XX."""
-
-        def measured(part: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
-            return list(self.measure(part, end=True))
-
         for part in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
-            results = split_on_memory_error(measured, [words for words, _ in part])
+            sentences = [words for words, _ in part]
+            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], sentences)
             for (words, tags), found in zip(part, results, strict=True):
                 if found is None or not found.trees:
                     yield None, TOO_LONG if found is None else found.problem or ""

@@ -101,10 +101,7 @@ class Model:
         config = self.config()
         parts = {name: of for name, of in config.items() if name not in checkpoint.GENERAL}
         named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
-        described = [", ".join(named), f"{self.store.count():,} parameters"]
-        is_new = self.updates == 0
-        described += ["not trained"] if is_new else model_folder.training_of(self.about or {})
-        return f"<{type(self).__name__}: {'; '.join(described)}>"
+        return f"<{type(self).__name__}: {', '.join(named)}; {self.store.count():,} parameters>"
 
     # Any stands for None, so that callers whose sentences fit into memory need no check
     @overload
