@@ -63,14 +63,9 @@ def require_build() -> None:
 # cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver before it is set
 _COUNT = """
 import ctypes
-try:
-    driver = ctypes.CDLL("libcuda.so.1")
-except OSError:
-    print(0)
-else:
-    count = ctypes.c_int(0)
-    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    print(0 if failed else count.value)
+driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0)
+driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+print(count.value)
 """
 
 

@@ -117,8 +117,8 @@ class GenerativeModel(Model, Scorer, ParserI):
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `Model`; a tree has the tags of its tokens, or XX."""
         for part in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
-            sentences = [words for words, _ in part]
-            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], sentences)
+            batch = [words for words, _ in part]
+            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], batch)
             for (words, tags), found in zip(part, results, strict=True):
                 if found is None or not found.trees:
                     yield None, TOO_LONG if found is None else found.problem or ""
