@@ -58,7 +58,6 @@ def test_a_text_becomes_a_tree_for_each_sentence(folder):
 def test_lines_are_sentences_and_keep_their_places(folder):
     result = parse("--one-per-line", "notes.txt")
     assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
-    assert result.stderr == "notes.txt: empty lines, whose places stay empty: 2 (1 in all)\n"
 
 
 def test_trees_of_a_text_are_those_of_its_tokens(folder):
