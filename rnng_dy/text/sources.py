@@ -15,8 +15,6 @@ from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.tokens import running_text
 
-MAX_LENGTH = 500
-"""The most tokens of a sentence; the longest sentences of treebanks have some 150."""
 _log = logging.getLogger(__name__)
 
 
@@ -36,7 +34,7 @@ class RawText(NamedTuple):
     """The text itself, in place of a file's."""
 
     def read(self, path: str, segmenter: Segmenter) -> Iterator[SourceSentence]:
-        """Yield the sentences of a text. A sentence that is too long is reported and loses its tokens.
+        """Yield the sentences of a text.
 
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
@@ -46,9 +44,6 @@ class RawText(NamedTuple):
             text = "".join(line for _, line in read_lines(path))
         try:
             for sentence in segmenter.stream(text, self.one_per_line):
-                if problem := self._problem([sentence]):
-                    _log.warning(f"{path}:{sentence.line}: left out: {problem}")
-                    sentence = replace(sentence, tokens=(), spans=())
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):
                     yield SourceSentence((), None, None, line)
                 last = sentence.line
@@ -61,21 +56,14 @@ class RawText(NamedTuple):
     def read_cell(
         self, text: str, path: str, line: int, segmenter: Segmenter
     ) -> list[SourceSentence]:
-        """Return a cell's sentences. Raises InputError for a cell without words, or with a sentence too long."""
+        """Return a cell's sentences. Raises InputError for a cell without words."""
         try:
             found = segmenter.sentences(text, self.one_per_line)
         except RnngError as error:
             raise InputError(getattr(error, "message", str(error)), path, line) from None
-        if problem := self._problem(found):
-            raise InputError(problem, path, line)
-        return [replace(sentence, line=line) for sentence in found]
-
-    def _problem(self, found: Sequence[SourceSentence]) -> str:
-        """Return why sentences are left out; empty if they are kept."""
         if not found:
-            return "a line without words"
-        tokens = max(len(sentence.tokens) for sentence in found)
-        return f"a sentence of {tokens} tokens, more than {MAX_LENGTH}" * (tokens > MAX_LENGTH)
+            raise InputError("a line without words", path, line)
+        return [replace(sentence, line=line) for sentence in found]
 
 
 class Source(NamedTuple):

@@ -133,13 +133,6 @@ def test_an_empty_text_is_an_error(folder, text):
         assert result.stderr == "Error: empty.txt: no sentence in this text\n"
 
 
-def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
-    text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
-    result = parse("-", input=text)
-    assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
-    assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than 500\n"
-
-
 def test_bytes_that_are_not_utf_8_are_located(folder):
     Path("bad.txt").write_bytes(b"One.\n\nCaf\xe9.\n")
     result = parse("bad.txt", code=2)
