@@ -116,9 +116,9 @@ class Segmenter:
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
         if not any(" " in item if isinstance(item, str) else _is_list(item) for item in items):
             return [items], False
-        return [self._tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
+        return [self.tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
 
-    def _tokens(self, sentence: str) -> Sequence[str]:
+    def tokens(self, sentence: str) -> list[str]:
         """Return the tokens of one sentence of running text."""
         found = self.sentences(" ".join(sentence.split()), one_per_line=True)
         return [token for of in found for token in of.tokens]
