@@ -222,5 +222,5 @@ def test_about_shows_terms_and_size_of_an_archive():
     size = Path("m.zip").stat().st_size
     about = invoke("models", "show", "m.zip").stdout
     assert f"\nsize: {size / 1e6:.2f} MB\n" in about and "not stated" not in about
-    assert "| licence | CC BY 4.0 |\n| data | my\\|trees |" in about
+    assert "\nterms:\n  licence: CC BY 4.0\n  data: my|trees\n" in about
     assert "licence: not stated" in invoke("models", "show", "parser.rnng.zip").stdout
