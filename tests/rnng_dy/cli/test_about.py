@@ -109,8 +109,8 @@ def test_show_prints_the_model_and_its_description(data):
     for section in model_folder.read_about("m").values():
         for key, value in section.items():
             assert f"\n  {key}: {value}\n" in printed.stdout
-    model_folder.write_about("m", {"\x1b[1m": {"\r": "a\nb \x1b[31m"}})
-    assert "\n\\x1b[1m:\n  \\r: a\\nb \\x1b[31m\n" in invoke("models", "show", "m").stdout
+    model_folder.write_about("m", {"\x1b[1m": {"\r": "b \x1b[31m"}})
+    assert "\n\\x1b[1m:\n  \\r: b \\x1b[31m\n" in invoke("models", "show", "m").stdout
 
 
 def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, monkeypatch):
