@@ -45,7 +45,7 @@ SENTENCES = 32
 def _formula(context: click.Context, option: click.Option, texts: Sequence[str]) -> list[Formula]:
     """Parse formulas. Raises BadParameter for one that cannot be read."""
     try:
-        return [Formula(text) for text in texts]
+        return [Formula(text, str(number)) for number, text in enumerate(texts, 1)]
     except FormulaError as error:
         raise click.BadParameter(str(error)) from None
 
