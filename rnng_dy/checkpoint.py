@@ -137,8 +137,8 @@ def save_training(
     store: Any, folder: str | Path, state: Mapping[str, object], optimizer: Any
 ) -> None:
     """Replace the training state: the arrays of store and optimizer, and a JSON object."""
-    arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
-    arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
+    arrays = {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
+    arrays |= {f"parameter/{name}": values for name, values in store.arrays().items()}
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
@@ -201,8 +201,9 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
     """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
-        # read at once: a file that is replaced meanwhile stays whole
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        # an open file stays whole if it is replaced meanwhile; a member of an archive is read at once
+        file = path.open("rb") if isinstance(path, Path) else io.BytesIO(path.read_bytes())
+        with file, np.load(file, allow_pickle=False) as archive:
             arrays = {n: archive[n] for n in archive.files if names is None or n in names}
         if not all(isinstance(values, np.ndarray) for values in arrays.values()):
             raise ValueError("no arrays")
