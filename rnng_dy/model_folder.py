@@ -142,22 +142,6 @@ def exported(
     return {**about, "model": model, **({"terms": terms} if terms else {})}
 
 
-def best_score(about: About) -> str | None:
-    """Return the best score on the development data as text; None if there is none yet.
-
-    >>> best_score({"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 5094}})
-    'dev F1 87.51 (scored with gold tags)'
-    """
-    scores = about.get("scores", {})
-    if isinstance(f1 := scores.get("f1"), float):
-        return f"dev F1 {f1:.2f} (scored with gold tags)"
-    # an infinite perplexity is recorded as None
-    if isinstance(perplexity := scores.get("perplexity"), float):
-        events = " of words and trees" if about.get("model", {}).get("kind") == "generative" else ""
-        return f"dev perplexity{events} {perplexity:.2f}"
-    return None
-
-
 def trained_on(about: About) -> str | None:
     """Return the size of the training corpus as text; None if it is not recorded.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, load, model_folder, registry
+from rnng_dy import checkpoint, load, registry
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
@@ -19,7 +19,7 @@ from rnng_dy.rounding import BITS
 @click.group(invoke_without_command=True)
 @click.pass_context
 def models(context: click.Context) -> None:
-    """List the models that --model takes by name: name, kind, size, score and path.
+    """List the models that --model takes by name: name, kind, size and path.
 
     They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated by colons), in the
     user's data folder and in the package.
@@ -46,9 +46,7 @@ def models(context: click.Context) -> None:
 
 
 def _row(name: str, path: Path) -> Sequence[str]:
-    about = model_folder.read_about(path) or {}
-    score = model_folder.best_score(about) or "no score"
-    return name, registry.kind_of(path).kind, size_of(path), score, os.fspath(path)
+    return name, registry.kind_of(path).kind, size_of(path), os.fspath(path)
 
 
 @models.command()

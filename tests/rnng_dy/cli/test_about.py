@@ -50,7 +50,6 @@ def test_training_writes_a_description_with_its_best_score(data):
     assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
     assert about["made"]["command"].startswith("rnng-dy train discriminative --train train.oracle")
     assert str(data) not in str(about)
-    assert f"dev F1 {best['f1']:.2f}" in model_folder.best_score(about)
 
 
 def without_times(about):
@@ -62,7 +61,9 @@ def without_times(about):
     return kept
 
 
-def test_a_run_that_is_gone_on_with_has_the_description_of_one_that_was_not_stopped(data, monkeypatch):
+def test_a_run_that_is_gone_on_with_has_the_description_of_one_that_was_not_stopped(
+    data, monkeypatch
+):
     often = ["--set", "save_every=0"]
     invoke(*TRAIN, *SMALL, "--epochs", "2", *often, "--model", "straight")
     save = checkpoint.save_training
