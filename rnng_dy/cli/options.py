@@ -90,7 +90,6 @@ def device_options(option: Callable) -> Callable:
 
 
 device_option = device_options(click.option)
-resume_option = click.option("--resume", is_flag=True, help="Continue a stopped run.")
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )

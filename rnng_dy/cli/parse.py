@@ -12,7 +12,7 @@ from oracle.files import is_replaced
 from oracle.parsed import ParsedSentence
 from rnng_dy import registry
 from rnng_dy.cli.decoding import wanted_trees
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, search_options
@@ -33,7 +33,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @parser_source
 @wanted_trees
 @partial(search_options, without=("like_reference", "runs"))
-@sentences_job
+@job_options
 def parse(folder, source, outputs, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 

@@ -16,7 +16,7 @@ from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, seed_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
@@ -53,7 +53,7 @@ FORMS = {
 @search_options
 @seed_option
 @source_options()
-@sentences_job
+@job_options
 def perplexity(
     system, clusters_path, outputs, against, is_open, options, seed, source, job
 ) -> None:

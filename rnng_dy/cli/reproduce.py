@@ -13,7 +13,7 @@ from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import SAMPLES, ListOf, device_option
-from rnng_dy.engine import CPU
+from rnng_dy.parallel import check_jobs
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import parse
@@ -93,8 +93,7 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     if (folder / "config.json").exists():
         raise RnngError(f"{folder} is a model folder: name another --output")
     engine.gpu_number(device)
-    if device != CPU and jobs > 1:
-        raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
+    check_jobs(jobs, device)
     try:
         run(folder, stages(experiment), jobs, device, say, groups)
     except KeyboardInterrupt:

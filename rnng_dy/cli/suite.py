@@ -14,7 +14,7 @@ from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import device_option, open_option, unknown_option
+from rnng_dy.cli.options import open_option, unknown_option
 from rnng_dy.cli.paths import (
     OUTPUT,
     PathName,
@@ -87,7 +87,7 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     type=OUTPUT,
     help="Table of differences between conditions, with 95 % intervals.",
 )
-@job_options(device_option)
+@job_options
 def suite(
     sources,
     systems,

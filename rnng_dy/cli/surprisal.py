@@ -13,7 +13,7 @@ import click
 from oracle.errors import listed
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, seed_option, unknown_option
 from rnng_dy.cli.paths import check_files, outputs_option, write_output
@@ -53,7 +53,7 @@ from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
 @source_options(stimuli_option)
-@sentences_job
+@job_options
 def surprisal(
     system,
     source,

@@ -71,7 +71,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) ->
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, Job(jobs, None).map)
+        found = tagging.jackknife(gold, folds, seed, Job(jobs).map)
     pairs = zip(trees, found, strict=True)
     write_output(output, (f"{format_tree(with_tags(t.tree, tags))}\n" for t, tags in pairs))
     same = tagging.same_tags(gold, found)

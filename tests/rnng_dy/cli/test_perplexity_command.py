@@ -93,7 +93,7 @@ def test_jobs_change_nothing_for_any_search(folder, search):
     given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
     command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
     invoke(*command, "-o", "one.tsv")
-    invoke(*command, "-o", "two.tsv", "--jobs", "2", "--resume")
+    invoke(*command, "-o", "two.tsv", "--jobs", "2")
     assert (folder / "one.tsv").read_bytes() == (folder / "two.tsv").read_bytes()
 
 
@@ -110,7 +110,7 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
         assert (folder / "two.tsv.part").exists()
     with monkeypatch.context() as patch:
         patch.setattr(module, "_lines", lambda *given: pytest.fail())
-        perplexity("-o", "two.tsv", "-o", "two.trees", "--resume")
+        perplexity("-o", "two.tsv", "-o", "two.trees")
     assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
     assert not (folder / "two.tsv.part").exists()
 

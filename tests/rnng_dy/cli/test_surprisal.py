@@ -386,7 +386,7 @@ def test_a_kill_loses_nothing(folder, place):
     program = KILLED.format(signal="SIGKILL", **place)
     run_and_die(program, *arguments, *cut, code=-signal.SIGKILL)
     assert not (folder / "cut").exists()
-    run(*arguments, *cut, "--resume")
+    run(*arguments, *cut)
     assert read("cut") == read("whole")
     assert read("cut.trees") == read("whole.trees")
     assert not list(folder.glob("cut.part*"))
@@ -397,9 +397,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
     stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)
     part = folder.resolve() / "cut.part"
-    assert (
-        stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume continues"
-    )
+    assert stopped.stderr.splitlines()[-1] == f"stopped; the same command continues with {part}"
     assert part.exists()
 
 
@@ -409,7 +407,7 @@ def test_a_part_of_other_options_is_not_gone_on_with(folder):
     for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
-        result = run(*arguments, *SMALL, *changed, "--resume")
+        result = run(*arguments, *SMALL, *changed)
         assert "is not of this model, input and options: starting again" in result.stderr
         for path, content in part.items():
             path.write_bytes(content)

@@ -208,8 +208,8 @@ def test_a_stopped_run_goes_on(monkeypatch, style):
 
     monkeypatch.setattr(decoding, "parse_batch", stopping)
     stopped = parse("--format", style, "-o", "out", code=130)
-    assert "--resume continues" in stopped.stderr and not Path("out").exists()
-    parse("--format", style, "-o", "out", "--resume")
+    assert "the same command continues" in stopped.stderr and not Path("out").exists()
+    parse("--format", style, "-o", "out")
     assert len(batches) == 3
     assert Path("out").read_text(encoding="utf-8") == expected
 
