@@ -10,7 +10,7 @@ from rnng_dy.cli.option_groups import flag_given, together
 from rnng_dy.cli.options import SAMPLES, seed_option
 from rnng_dy.cli.paths import GENERATIVE
 from rnng_dy.search.decoding import BESIDE, BEST, MBR, Wanted
-from rnng_dy.settings import AT_LEAST_1, FiniteRange
+from rnng_dy.settings import AT_LEAST_1
 
 
 def _wanted(
@@ -19,22 +19,19 @@ def _wanted(
     decode: str,
     seed: int,
     generator: str | None,
-    weight: float,
 ) -> tuple[Wanted, str | None]:
     """Return the trees that a sentence gets, and the generative model that decides beside the parser."""
     if generator is not None:
         if decode == BEST and flag_given("decode"):
             raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
         decode = MBR
-    elif flag_given("weight"):
-        raise click.UsageError("--weight goes with --generator")
     if decode != MBR and flag_given("samples"):
         raise click.UsageError(
             "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
         )
     if nbest is not None and decode == MBR:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    return Wanted(nbest, samples, decode, seed, generator is not None, weight), generator
+    return Wanted(nbest, samples, decode, seed, generator is not None), generator
 
 
 def decode_option(best: str) -> Callable:
@@ -44,17 +41,6 @@ def decode_option(best: str) -> Callable:
         type=click.Choice([BEST, MBR]),
         default=BEST,
         help=f"{best}, or the tree with the highest expected F1.",
-    )
-
-
-def weight_option(default: float) -> Callable:
-    """Return the decorator for `--weight`, the weight of a generative model beside a parser."""
-    return click.option(
-        "--weight",
-        type=FiniteRange(0, 1, min_open=True),
-        default=default,
-        metavar="W",
-        help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
     )
 
 
@@ -75,7 +61,10 @@ wanted_trees = together(
         help="Trees drawn for MBR.",
     ),
     decode_option("The greedy or best trees"),
-    click.option("--generator", type=GENERATIVE, help="A generative model beside the parser."),
-    weight_option(BESIDE),
+    click.option(
+        "--generator",
+        type=GENERATIVE,
+        help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
+    ),
     seed_option,
 )

@@ -32,7 +32,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @outputs_option(FORMS)
 @parser_source
 @wanted_trees
-@partial(search_options, without=("like_reference", "runs"))
+@search_options("search", "particles", "like_reference", "runs")
 @job_options
 def parse(folder, source, outputs, wanted, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.

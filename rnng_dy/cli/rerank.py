@@ -8,12 +8,13 @@ import click
 
 from oracle.blocks import read_oracle
 from oracle.errors import InputError, listed
-from rnng_dy.cli.decoding import decode_option, weight_option
+from rnng_dy.cli.decoding import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
+from rnng_dy.settings import FiniteRange
 
 MOST_MISSING, NAMED = 1_000_000, 30
 """Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
@@ -30,7 +31,13 @@ MOST_MISSING, NAMED = 1_000_000, 30
     help="Oracle with the words and POS tags of the MAP trees.",
 )
 @decode_option("The MAP tree")
-@weight_option(1.0)
+@click.option(
+    "--weight",
+    type=FiniteRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="W",
+    help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
+)
 def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 

@@ -14,10 +14,10 @@ from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import open_option, unknown_option
+from rnng_dy.cli.options import open_option
 from rnng_dy.cli.paths import (
+    FILE,
     OUTPUT,
-    PathName,
     check_files,
     ending_of,
     outputs_option,
@@ -28,12 +28,11 @@ from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.formula import Formula, FormulaError
+from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
-from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import required_spelling
@@ -42,22 +41,11 @@ SENTENCES = 32
 """Sentences in one batch."""
 
 
-def _formula(context: click.Context, option: click.Option, texts: Sequence[str]) -> list[Formula]:
-    """Parse formulas. Raises BadParameter for one that cannot be read."""
-    try:
-        return [Formula(text) for text in texts]
-    except FormulaError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 @click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
-@click.argument(
-    "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
-)
+@click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@partial(search_options, without=("like_reference", "runs"))
+@search_options("like_reference", "runs")
 @open_option
-@unknown_option
 @click.option(
     "--text",
     "is_text",
@@ -68,9 +56,9 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
 @click.option(
     "--prediction",
     "predictions",
+    type=click.types.FuncParamType(Formula),
     metavar="FORMULA",
     multiple=True,
-    callback=_formula,
     help="SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%).",
 )
 @outputs_option(
@@ -93,7 +81,6 @@ def suite(
     systems,
     options,
     is_open,
-    unknown,
     is_text,
     columns,
     predictions,
@@ -123,9 +110,6 @@ def suite(
         suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
-        if unknown == "error":
-            for of in suites:
-                require_known(model, of.path, of.sentences())
     found = {}
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):

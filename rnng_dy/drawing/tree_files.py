@@ -71,13 +71,12 @@ def chosen_sections(
     gold: TreeFile | None,
     ranges: Sequence[range] = (),
     only_errors: bool = False,
-    gold_tags: bool = False,
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. With `gold_tags` the system's trees get the
-    gold tags. Raises RnngError for a number beyond the last. Raises InputError for trees without tags, for trees over
-    different words, naming both places, and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the gold tags. Raises
+    RnngError for a number beyond the last. Raises InputError for trees without tags, for trees over different words,
+    naming both places, and for files of different numbers of sentences.
     """
     counted = gold or system
     for end in (end for numbers in ranges for end in (numbers[0], numbers[-1])):
@@ -94,11 +93,11 @@ def chosen_sections(
         few, many = sorted((gold, system), key=lambda file: file.count)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
-    found = (each for n in numbers for each in _against(gold, system, n, gold_tags))
+    found = (each for n in numbers for each in _against(gold, system, n))
     return (s for s in found if not only_errors or s.score is None or not s.score.complete)
 
 
-def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> list[Section]:
+def _against(gold: TreeFile, system: TreeFile, number: int) -> list[Section]:
     found = system.trees.get(number, ())
     if number not in gold.trees:
         if found:
@@ -106,8 +105,7 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
             raise InputError(message, system.path, found[0].line)
         return [section(number, [])]
     tree = gold.trees[number][0].tree
-    if gold_tags:
-        found = [each._replace(tree=with_gold_tags(tree, each.tree)) for each in found]
+    found = [each._replace(tree=with_gold_tags(tree, each.tree)) for each in found]
     for each in found:
         # words that EVALB deletes may differ
         is_scored = score_sentence(tree, each.tree).status == Status.SCORED

@@ -108,7 +108,7 @@ def test_every_file_that_decides_results_makes_another_job(key_of, command):
     [
         ("sample", ["--samples 3", "--alpha 0.5", "--seed 2"]),
         ("parse", ["--nbest 2", "--decode mbr", "--format jsonl"]),
-        ("parse by search", ["--beam 7", "--search particles", "--nbest 2"]),
+        ("parse by search", ["--beam 7", "--word-beam 3", "--nbest 2"]),
         ("surprisal", ["--beam 7", "--search particles", "--end", "-o t.trees", "-o b.jsonl"]),
         ("perplexity", ["--beam 7", "--word-beam 3"]),
     ],
