@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
@@ -90,8 +89,6 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
         },
         **same,
     )
-    if (folder / "config.json").exists():
-        raise RnngError(f"{folder} is a model folder: name another --output")
     engine.gpu_number(device)
     check_jobs(jobs, device)
     try:

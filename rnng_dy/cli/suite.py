@@ -15,14 +15,7 @@ from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import open_option
-from rnng_dy.cli.paths import (
-    FILE,
-    OUTPUT,
-    check_files,
-    ending_of,
-    outputs_option,
-    write_output,
-)
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, outputs_option, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option
@@ -77,16 +70,7 @@ SENTENCES = 32
 )
 @job_options
 def suite(
-    sources,
-    systems,
-    options,
-    is_open,
-    is_text,
-    columns,
-    predictions,
-    outputs,
-    effects,
-    job,
+    sources, systems, options, is_open, is_text, columns, predictions, outputs, effects, job
 ) -> None:
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 

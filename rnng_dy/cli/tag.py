@@ -26,7 +26,6 @@ SEED = 1
     metavar="N",
     help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
-@click.option("--tags", "tags_path", type=FILE, help="Take the tags from word_TAG sentences.")
 @trees_output_option
 @click.option(
     "--into",
@@ -36,7 +35,7 @@ SEED = 1
     help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
 )
 @click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
-def tag(trees_path, train_path, folds, tags_path, folder, output, jobs) -> None:
+def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
 
     It also says how many tags did not change.
@@ -46,8 +45,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs) -> None:
     Example: rnng-dy tag --train train.trees --into parser
     """
     check_files([output])
-    if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
-        raise click.UsageError("give one of --train, --jackknife and --tags")
+    if (train_path is None) == (folds is None):
+        raise click.UsageError("give either --train or --jackknife")
     from oracle import tagging
 
     if folder is not None:
@@ -64,9 +63,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs) -> None:
     if not trees:
         raise InputError("no trees", trees_path)
     gold = tagging.tagged_trees(trees)
-    if tags_path:
-        found = list(tagging.tags_of_file(tags_path, trees))
-    elif train_path:
+    if train_path:
         tagger = tagging.train_tagger(tagging.training_pairs(train_path), SEED)
         found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
