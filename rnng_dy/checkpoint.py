@@ -36,6 +36,7 @@ from rnng_dy.model_folder import (
     model_files,
     write_about,
 )
+from rnng_dy.rounding import restored, rounded
 
 FORMAT, VERSION = "rnng_dy model", 1
 TRAINING = "training.npz"
@@ -103,16 +104,16 @@ def save(
                 save_training(model.store, new, state, optimizer)
 
 
-def _write(model, folder: Path, dtype: type | None = None) -> None:
-    """Write a model's files into a folder, those that are there already one by one; `dtype` rounds the arrays."""
+def _write(model, folder: Path, bits: int = 32) -> None:
+    """Write a model's files into a folder, those that are there already one by one, with arrays in `bits` bits."""
     if not (folder / CONFIG).exists():
         config = {"format": FORMAT, "version": VERSION, **model.config()}
         _write_json(folder / CONFIG, config)
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
     if model.vectors is not None:
-        _write_arrays(folder / VECTORS, {"vectors": model.vectors}, dtype)
+        _write_arrays(folder / VECTORS, {"vectors": model.vectors}, bits)
     model.write_companions(folder)
-    save_parameters(model, folder, dtype)
+    save_parameters(model, folder, bits)
 
 
 def _require_same(model, folder: Path) -> None:
@@ -126,10 +127,10 @@ def _require_same(model, folder: Path) -> None:
         raise RnngError(f"{folder} holds another model: choose another name")
 
 
-def save_parameters(model, folder: str | Path, dtype: type | None = None) -> None:
+def save_parameters(model, folder: str | Path, bits: int = 32) -> None:
     """Replace the parameters in an existing model folder; saves the number of updates, too."""
     updates = {} if model.updates is None else {UPDATES: np.array(model.updates)}
-    _write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **updates}, dtype)
+    _write_arrays(Path(folder) / PARAMETERS, {**model.store.arrays(), **updates}, bits)
 
 
 def save_training(
@@ -141,15 +142,15 @@ def save_training(
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
-def export(model, output: str | os.PathLike[str], half: bool, about: About) -> None:
-    """Write a zip archive of a model folder without training; `half` rounds the parameters to float16.
+def export(model, output: str | os.PathLike[str], bits: int, about: About) -> None:
+    """Write a zip archive of a model folder without training, with parameters in 32, 16 or 8 bits.
 
     `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
     float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
-        _write(model, folder, np.float16 if half else None)
+        _write(model, folder, bits)
         write_about(folder, about)
         with (
             locked(output),
@@ -166,18 +167,9 @@ def _write_json(path: Path, content: Mapping[str, object]) -> None:
         json.dump(content, stream, ensure_ascii=False, indent=1)
 
 
-def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray], dtype: type | None = None) -> None:
-    rounded = dict(arrays)
-    for name, values in arrays.items():
-        if dtype is not None and np.issubdtype(values.dtype, np.floating):
-            with np.errstate(over="ignore"):
-                rounded[name] = values.astype(dtype)
-            if not np.isfinite(rounded[name]).all():
-                raise RnngError(
-                    f"{name} holds numbers over {np.finfo(dtype).max}: export without half"
-                )
+def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray], bits: int = 32) -> None:
     with replacing(path, binary=True) as stream:
-        np.savez(stream, **rounded)
+        np.savez(stream, **rounded(arrays, bits))
 
 
 # reading
@@ -217,7 +209,7 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
             arrays = {n: archive[n] for n in archive.files if names is None or n in names}
         if not all(isinstance(values, np.ndarray) for values in arrays.values()):
             raise ValueError("no arrays")
-    return arrays
+        return restored(arrays)
 
 
 def load_parameters(model, folder: Folder) -> None:

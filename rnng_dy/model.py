@@ -194,7 +194,7 @@ class Model:
     def export(
         self,
         path: str | os.PathLike[str],
-        half: bool = False,
+        bits: int = 32,
         licence: str | None = None,
         data: str | None = None,
     ) -> None:
@@ -202,7 +202,7 @@ class Model:
 
         Args:
             path: The archive.
-            half: Whether parameters are rounded to float16.
+            bits: The bits of a parameter: 32, 16 (float16), or 8 in matrices and 16 in vectors.
             licence: The terms of use, for the model card.
             data: The origin of the training data and its terms, for the model card.
 
@@ -210,8 +210,8 @@ class Model:
             RnngError: Parameters are too large for float16.
             OSError: The file cannot be written.
         """
-        about = model_folder.exported(self.about, self.kind, half, licence, data)
-        checkpoint.export(self, path, half, about)
+        about = model_folder.exported(self.about, self.kind, bits, licence, data)
+        checkpoint.export(self, path, bits, about)
 
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:

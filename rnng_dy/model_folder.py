@@ -128,13 +128,16 @@ def write_about(folder: str | Path, about: About | None) -> None:
 
 
 def exported(
-    about: About | None, kind: str, half: bool, licence: str | None, data: str | None
+    about: About | None, kind: str, bits: int, licence: str | None, data: str | None
 ) -> About:
-    """Return the sections of an archive: how its arrays are rounded, and the terms of use of model and data."""
-    about = about or {}
+    """Return the sections of an archive: the bits of its arrays, and the terms of use of model and data.
+
+    Scores are left out if the archive has other bits than the model that they were measured with.
+    """
+    about = {name: x for name, x in (about or {}).items() if bits == 32 or name != "scores"}
     model = {"kind": kind, **about.get("model", {})}
-    if half:
-        model["arrays"] = "float16; the scores are of float32"
+    if bits < 32:
+        model["arrays"] = f"{bits} bits"
     given = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
     terms = {**about.get("terms", {}), **given}
     return {**about, "model": model, **({"terms": terms} if terms else {})}

@@ -13,6 +13,7 @@ from rnng_dy import checkpoint, load, model_folder, registry
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
+from rnng_dy.rounding import BITS
 
 
 @click.group(invoke_without_command=True)
@@ -76,13 +77,14 @@ def show(folder: str) -> None:
     "-o", "--output", type=OUTPUT, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
 )
 @click.option(
-    "--half",
-    is_flag=True,
-    help="Round the parameters to float16: half the size, and slightly other scores.",
+    "--bits",
+    type=click.Choice([str(bits) for bits in BITS]),
+    default="32",
+    help="Bits of a parameter; with fewer, scores are slightly other ones.",
 )
 @click.option("--licence", metavar="TEXT", help="Licence of the model, for the model card.")
 @click.option("--data", metavar="TEXT", help="Training data and their licence, for the model card.")
-def export(folder: str, output: str, half: bool, licence: str | None, data: str | None) -> None:
+def export(folder: str, output: str, bits: str, licence: str | None, data: str | None) -> None:
     """Write an archive of MODEL with all that is needed to use it.
 
     All commands read the archive as they read a model folder. It has no trees, no oracles and no training state.
@@ -91,9 +93,11 @@ def export(folder: str, output: str, half: bool, licence: str | None, data: str 
     """
     check_files([output])
     model = load(folder)
-    model.export(output, half, licence, data)
-    say(f"{output}: {size_of(output)}, {'float16' if half else 'float32'}")
+    model.export(output, int(bits), licence, data)
+    say(f"{output}: {size_of(output)}, {bits} bits")
     for name in model.config().get(checkpoint.PLUGINS, ()):
         say(f"left out: the plugin {name}, which users of the model need: send it along")
-    if half:
-        say("the scores on the model card are of float32: measure again, see docs/models.md")
+    if bits != "32":
+        say(
+            "left out: the scores of the training, which are of 32 bits: measure again, see docs/models.md"
+        )

@@ -32,9 +32,8 @@ from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
 def show(trees, gold, outputs, numbers, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
-    TREES is a file of trees, or the output of `parse`, `sample` or `rerank`. Posteriors in JSON of `parse` are
-    shades behind the labels of SVG and pages. A constituent that the other tree lacks, by EVALB's rules with the gold
-    tags, is red, and *NP* in characters. If all brackets of a sentence are right, its tree is drawn once. A drawing in
+    TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules with the gold tags,
+    is red, and *NP* in characters. If all brackets of a sentence are right, its tree is drawn once. A drawing in
     characters that is too wide for the terminal is replaced by brackets.
 
     Example: rnng-dy show greedy.trees --gold test.trees --only-errors

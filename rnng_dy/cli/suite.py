@@ -49,7 +49,6 @@ SENTENCES = 32
 @click.option(
     "--prediction",
     "predictions",
-    type=click.types.FuncParamType(Formula),
     metavar="FORMULA",
     multiple=True,
     help="SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%).",
@@ -86,6 +85,7 @@ def suite(
     check_files([*outputs.values(), effects])
     require_trees((), *systems)
     options = SearchOptions(**options)
+    predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)
     jobs = {system.title: replace(job) for system in systems}
     for system in systems:

@@ -35,8 +35,11 @@ from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
 from rnng_dy.spelling import required_spelling, with_open_classes
-from rnng_dy.text.sources import SHOWN_LINES, NumberedSentence, Source
+from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
+
+SHOWN_LINES = 5
+"""The most lines whose numbers a message shows."""
 
 
 @click.command()

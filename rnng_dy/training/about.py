@@ -55,7 +55,6 @@ def about_continued(base: Model, folder: str | Path) -> About:
             "model": str(folder),
             "sha256": hashlib.sha256(parameters).hexdigest(),
             "trained_on": model_folder.trained_on(about),
-            "score": model_folder.best_score(about),
         }
     }
 

@@ -85,7 +85,7 @@ def models(transitions: str) -> None:
     run(
         f"train generative {data} --open --model generator --resume {GENERATOR} {weighted(general)}"
     )
-    terms = ["--half", "--licence", LICENCE, "--data", DATA]
+    terms = ["--bits", "8", "--licence", LICENCE, "--data", DATA]
     make("english-generative.rnng.zip", "export generator", *terms)
     self_train(parser, general)
     make("english.rnng.zip", "export silver", *terms)

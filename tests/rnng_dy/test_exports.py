@@ -84,8 +84,8 @@ def test_the_same_model_gives_the_same_bytes(parser, archive, tmp_path):
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
 
 
-def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
-    parser.export(tmp_path / "half.zip", half=True)
+def test_16_bits_are_float16(parser, archive, tmp_path):
+    parser.export(tmp_path / "half.zip", bits=16)
     whole, half = (zipfile.Path(path) for path in (archive, tmp_path / "half.zip"))
     for name in ("parameters.npz", "vectors.npz"):
         expected, arrays = read_arrays(whole / name), read_arrays(half / name)
@@ -95,11 +95,41 @@ def test_half_rounds_all_arrays_to_float16(parser, archive, tmp_path):
         assert arrays.get("updates") == expected.get("updates")
     again = rnng_dy.load(tmp_path / "half.zip")
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
-    assert again.about["model"]["arrays"].startswith("float16")
+    assert again.about["model"]["arrays"] == "16 bits"
     assert again.updates == 7
     # the rounded numbers are exact in float32: a folder of them is the same model
     again.save(tmp_path / "saved")
     assert rnng_dy.load(tmp_path / "saved").log_prob(TREE) == again.log_prob(TREE)
+
+
+def test_8_bits_are_within_half_a_step_of_each_row(parser, archive, tmp_path):
+    parser.store.lookups[next(iter(parser.store.lookups))].init_row(0, [0.0] * 10)
+    expected = parser.store.arrays()
+    parser.export(tmp_path / "small.zip", bits=8)
+    again = rnng_dy.load(tmp_path / "small.zip")
+    for name, values in again.store.arrays().items():
+        rows = np.abs(expected[name]).max(axis=-1, keepdims=True)
+        step = rows / 127 if values.ndim == 2 else rows * 2**-10
+        assert (np.abs(values - expected[name]) <= step / 2 + 1e-7).all()
+    assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
+    assert again.about["model"]["arrays"] == "8 bits"
+    assert again.updates == 7
+    assert (tmp_path / "small.zip").stat().st_size < 0.75 * archive.stat().st_size
+
+
+@pytest.mark.parametrize("damage", [lambda scales: scales[:-1], lambda scales: None])
+def test_scales_that_do_not_fit_are_an_error(parser, tmp_path, damage):
+    parser.export(tmp_path / "m.zip", bits=8)
+    with zipfile.ZipFile(tmp_path / "m.zip") as archive:
+        archive.extractall(tmp_path / "m")
+    path = tmp_path / "m" / "parameters.npz"
+    with np.load(path) as file:
+        arrays = dict(file)
+    scales = next(name for name in arrays if name.startswith("scales/"))
+    left = damage(arrays.pop(scales))
+    np.savez(path, **arrays, **({} if left is None else {scales: left}))
+    with pytest.raises(RnngError, match=r"m/parameters\.npz"):
+        rnng_dy.load(tmp_path / "m")
 
 
 def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, tmp_path):
@@ -108,7 +138,7 @@ def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, 
     values.flat[0] = 70_000
     parser.store.dense[name].set_value(values)
     with pytest.raises(RnngError, match=rf"{name} holds numbers over 65504"):
-        parser.export(tmp_path / "half.zip", half=True)
+        parser.export(tmp_path / "half.zip", bits=16)
     assert list(tmp_path.iterdir()) == []
     parser.export(tmp_path / "whole.zip")
 

@@ -103,7 +103,6 @@ def test_a_model_that_begins_as_another_says_as_which(data):
         "model": "one",
         "sha256": digest,
         "trained_on": model_folder.trained_on(one),
-        "score": model_folder.best_score(one),
     }
     assert "--init one" in two["made"]["command"]
 

@@ -85,11 +85,12 @@ def test_export_says_size_and_what_it_leaves_out():
     done = invoke("models", "export", "m", "-o", "m.rnng.zip")
     size = Path("m.rnng.zip").stat().st_size
     assert done.stdout == ""
-    assert done.stderr == f"m.rnng.zip: {size / 1e6:.2f} MB, float32\n"
+    assert done.stderr == f"m.rnng.zip: {size / 1e6:.2f} MB, 32 bits\n"
     half = invoke(
-        "models", "export", "m.rnng.zip", "-o", "half.rnng.zip", "--half"
+        "models", "export", "m.rnng.zip", "-o", "half.rnng.zip", "--bits", "16"
     ).stderr.splitlines()
-    assert half[0].endswith(" MB, float16") and "measure again" in half[1] and len(half) == 2
+    assert half[0].endswith(" MB, 16 bits") and "measure again" in half[1] and len(half) == 2
+    assert "scores" not in model_folder.read_about("half.rnng.zip")
     assert Path("half.rnng.zip").stat().st_size < 0.7 * size
     assert (
         model_folder.read_about("half.rnng.zip")["corpus"] == model_folder.read_about("m")["corpus"]
@@ -176,7 +177,7 @@ def test_models_lists_what_has_a_name(monkeypatch, sentences):
     Path("one").mkdir()
     parser = make_parser(sentences)
     parser.about = {"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128}}
-    parser.export("one/english.rnng.zip", half=True)
+    parser.export("one/english.rnng.zip", bits=16)
     parser.save("one/folder")
     Path("one/broken.rnng.zip").write_bytes(b"PK")
     monkeypatch.setenv("RNNG_DY_MODELS", "one")

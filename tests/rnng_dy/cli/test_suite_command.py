@@ -156,7 +156,7 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
 @pytest.mark.parametrize(
     ("content", "formula", "says"),
     [
-        (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
+        (STIMULI, "(2;%long%) <", "Error: '(2;%long%) <'"),
         (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
         (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),

@@ -100,7 +100,6 @@ def test_rows_are_tokens_of_numbered_lines_and_columns_what_the_model_has(kind):
     assert [(r["sentence_id"], r["token_id"], r["token"]) for r in rows] == words
     assert all(len(r["surprisal"].partition(".")[2]) == 6 for r in rows)
     assert all(float(r["surprisal"]) > 0 for r in rows)
-    assert "empty lines, whose places stay empty: 2 (1 in all)" in result.stderr
     assert "surprisal: 3 sentences [" in result.stderr
 
 

@@ -129,14 +129,12 @@ def test_a_generator_decides_beside_a_parser_only():
     assert "generative" in parse("--generator", PARSER, code=2).stderr
 
 
-def test_posteriors_are_shades_in_drawings_of_parse_and_show():
+def test_posteriors_are_shades_in_drawings():
     options = ("--decode", "mbr", "--samples", 15)
     svg = parse(*options, "--format", "svg").stdout
     assert 'class="doubt"' in svg and ">probability 0." in svg
     page = parse(*options, "--format", "html").stdout
     assert '<rect class="doubt"' in page
-    parse(*options, "-o", "parsed.jsonl")
-    assert invoke("show", "parsed.jsonl", "--format", "svg").stdout == svg
     assert "doubt" not in parse("--format", "svg").stdout.partition("</style>")[2]
 
 
