@@ -7,7 +7,7 @@ import sys
 import click
 
 from oracle.blocks import read_oracle
-from oracle.errors import InputError, listed
+from oracle.errors import listed
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
@@ -15,8 +15,8 @@ from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
 
-MOST_MISSING, NAMED = 1_000_000, 30
-"""Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
+NAMED = 30
+"""The most sentences without samples that are listed."""
 
 
 @click.command()
@@ -61,10 +61,6 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     for of_sentence in found.values() if oracle else ():
         require_fit(of_sentence.best()[0], oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(found) + 1
-    if sentences > MOST_MISSING + len(found):
-        raise InputError(
-            f"{sentences - len(found)} sentences have no samples: give their --oracle", props
-        )
     lines = (
         best_line(found[i], oracle, weight, decode == MBR) if i in found else ""
         for i in range(sentences)

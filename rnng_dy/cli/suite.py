@@ -37,7 +37,7 @@ SENTENCES = 32
 @click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
 @click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@search_options("like_reference", "runs")
+@search_options("search", "particles", "like_reference", "runs")
 @open_option
 @click.option(
     "--text",

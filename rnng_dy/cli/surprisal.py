@@ -9,7 +9,6 @@ from itertools import chain
 
 import click
 
-from oracle.errors import listed
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.job import job_options
@@ -37,9 +36,6 @@ from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, 
 from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
-
-SHOWN_LINES = 5
-"""The most lines whose numbers a message shows."""
 
 
 @click.command()
@@ -156,9 +152,6 @@ def _read(
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
         texts = stimuli.tokenised(model.segmenter, source.text)
-        if several := [of[0].line for of in texts if len(of) > 1]:
-            shown = listed(several, SHOWN_LINES)
-            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         return list(chain.from_iterable(texts)), rows
     sentences = list(source.read(model))
