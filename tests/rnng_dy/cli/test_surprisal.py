@@ -160,21 +160,6 @@ def test_tags_are_left_out():
     assert "the_DT" in run(*KINDS["lm"], "-", "--untagged", stdin="the_DT train_NN\n").stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"caf\xe9 x\n", "bad.txt:1"),
-        (b"the_DT cat_NN slept\n", "bad.txt"),
-        (b"\n \n", "no sentence"),
-        (b"(S (NN x)\n", "bad.txt:1"),
-    ],
-)
-def test_bad_sentences_are_refused(folder, content, says):
-    (folder / "bad.txt").write_bytes(content)
-    assert says in run(*KINDS["generator"], "bad.txt", "-o", "out", code=2).stderr
-    assert not list(folder.glob("out*"))
-
-
 # words that a model cannot give, and searches that find no way
 
 
@@ -316,14 +301,6 @@ def test_json_has_the_table_and_the_beam(folder):
         assert float(row["surprisal"]) == pytest.approx(word["surprisal"], abs=1e-6)
         assert len(word["beam"]) <= 4
         assert word["beam"][0]["tree"].endswith(word["token"])
-
-
-def test_the_page_numbers_sentences_as_the_table_does(folder):
-    run(*KINDS["generator"], "s.txt", "-o", "page.html")
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert [f"<h2>{n}: " in page for n in (1, 2, 3, 4)] == [True, True, True, False]
-    assert "<h2>2: 0.00 bits</h2>" in page
 
 
 # where it goes

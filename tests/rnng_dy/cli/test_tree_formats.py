@@ -48,8 +48,10 @@ def test_brackets_are_the_default_and_an_empty_line_stays():
     assert first.startswith("(S (NP (DT the)") and empty == "" and "(NN cat)" in second
 
 
-@pytest.mark.parametrize("options", [(), ("--nbest", 4), ("--decode", "mbr", "--samples", 4)])
-@pytest.mark.parametrize("style", FORMS)
+@pytest.mark.parametrize(
+    ("style", "options"),
+    [*((style, ()) for style in FORMS), ("trees", ("--nbest", 4)), ("jsonl", ("--decode", "mbr"))],
+)
 def test_a_file_has_what_is_printed_with_any_number_of_jobs(style, options):
     shown = parse("--format", style, *options).stdout
     assert parse("--format", style, *options, "-o", "out", "--jobs", 2).stdout == ""
@@ -159,16 +161,6 @@ def test_json_has_tokens_tags_and_trees():
     assert [set(tree) for tree in trees] == [{"tree", "log_prob"}] * 2
     log_q = registry.load(PARSER).log_prob(nltk.Tree.fromstring(trees[0]["tree"]))
     assert trees[0]["log_prob"] == pytest.approx(log_q, abs=1e-4)
-
-
-def test_words_without_tags_and_of_any_bytes_are_json():
-    """An oracle keeps bytes that are not UTF-8."""
-    tree = "(S (NP caf\udce9\x85) (VP ran))"
-    oracle = f"# {tree}\nNN VB\ncaf\udce9\x85 ran\ncaf\udce9\x85 ran\nUNK ran\nNT(S)\nSHIFT\nSHIFT\nREDUCE\n\n"
-    Path("in.oracle").write_bytes(oracle.encode("utf-8", "surrogateescape"))
-    invoke("-q", "parse", "--model", PARSER, "in.oracle", "--format", "jsonl", "-o", "out")
-    [line] = Path("out").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["tokens"][0]["token"] == "caf\udce9\x85"
 
 
 def test_a_drawing_is_in_characters():
