@@ -152,12 +152,6 @@ def card(about: About) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def training_of(about: About) -> list[str]:
-    """Return the corpus that a model was trained on, and its best score, as far as they are recorded."""
-    corpus, score = trained_on(about), best_score(about)
-    return ([f"trained on {corpus}"] if corpus else []) + ([score] if score else [])
-
-
 def best_score(about: About) -> str | None:
     """Return the best score on the development data as text; None if there is none yet.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy import engine
 from rnng_dy.engine import dy
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
@@ -122,7 +124,9 @@ class ParameterStore:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return copies of all values, float32, by name."""
         parameters = {**self.dense, **self.lookups}
-        return {name: np.array(p.as_array(), np.float32) for name, p in parameters.items()}
+        # as_array makes several copies
+        of = "view" if engine.device() == engine.CPU else "as_array"
+        return {n: np.array(getattr(p, of)(), np.float32) for n, p in parameters.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Set all values. Raises RnngError for the first that is missing, unexpected, unusable or of another shape."""
@@ -145,7 +149,7 @@ class ParameterStore:
 
     def count(self) -> int:
         """Return the number of trainable values."""
-        return sum(values.size for values in self.arrays().values())
+        return sum(math.prod(p.shape()) for p in (*self.dense.values(), *self.lookups.values()))
 
     def rows_with_gradient(self) -> dict[str, set[int]]:
         """Return the rows by table that have received gradients since the last update, according to DyNet."""

@@ -70,7 +70,7 @@ def perplexity(
         if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
             raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
         words = [entry.word for entry in read_clusters(clusters_path)]
-        model = KneserNey.of_oracle(system.source, system.order, words)
+        model = KneserNey.open(system.source, system.order, words)
     else:
         model = job.open(system)
     sentences = with_words_as_read(model, list(source.read(model)))

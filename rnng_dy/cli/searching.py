@@ -11,7 +11,6 @@ import click
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
-from rnng_dy.settings import type_of
 
 _FIELDS = {of.name: of for of in fields(SearchOptions) if of.metadata}
 _NAMES = ["search", *_FIELDS]
@@ -24,7 +23,7 @@ def _option(name: str) -> Callable:
     of, flag = _FIELDS[name], "--" + name.replace("_", "-")
     how = {"is_flag": True}
     if of.type != "bool":
-        how = {"type": type_of(of), "default": of.default, "metavar": "N"}
+        how = {"type": of.metadata["type"], "default": of.default, "metavar": "N"}
     return click.option(flag, help=of.metadata["help"], **how)
 
 

@@ -117,7 +117,7 @@ def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
-    """Return a hash of each stage's settings: version, plugins, command, preset, and the same of all that it reads."""
+    """Return a hash of each stage's settings: version, plugins, command, and the same of all that it reads."""
     own = [Path(path).read_text(encoding="utf-8") for path in _plugins()[1::2]]
     found: dict[str, str] = {}
     makers = {path: stage.name for stage in planned for path in stage.outputs}
@@ -127,7 +127,7 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
             for word in stage.words
             if word not in stage.outputs
         ]
-        parts = [rnng_dy.__version__, own, stage.command, stage.preset, read]
+        parts = [rnng_dy.__version__, own, stage.command, read]
         found[stage.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return found
 

@@ -11,7 +11,6 @@ from oracle.transitions import DEFAULT as TOP_DOWN
 from rnng_dy.reproduce.paper import ORDER
 from rnng_dy.reproduce.systems import PAPER, System
 from rnng_dy.search.sampling import FLATTENED
-from rnng_dy.training.presets import identity
 
 PARTS = ("train", "dev", "test")
 # sections of the PTB, file numbers of the CTB and of NLTK's sample
@@ -57,8 +56,6 @@ class Stage:
     command: str
     free: tuple[str, ...] = ()
     """Flags on whose values the output does not depend: --jobs, --resume, --device."""
-    preset: str = ""
-    """The settings of a preset, on which the output depends, too."""
 
     @property
     def words(self) -> list[str]:
@@ -157,8 +154,7 @@ def _training(
 ) -> Stage:
     sizes = "".join(f" --{name.replace('_', '-')} {size}" for name, size in e.training.items())
     command = f"train {kind} {data} --preset {e.preset} --seed {seed}{sizes} --model {model}"
-    free, settings = ("--resume", "--device"), identity(e.preset, kind)
-    return Stage(f"train {model}", group, command, free, settings)
+    return Stage(f"train {model}", group, command, ("--resume", "--device"))
 
 
 def oracle_of(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:

@@ -10,7 +10,7 @@ from oracle.errors import InputError
 from rnng_dy import load, model_folder
 from rnng_dy.training.about import about_model
 
-from .conftest import make_generator, make_parser
+from .conftest import make_parser
 
 NASTY = "a|b `c` ```d``` *e* <b> [f](g) \\| # h\nsecond\r\x1b[31m \udcff\u202e &amp; ~~i~~"
 
@@ -73,20 +73,8 @@ def test_a_damaged_one_is_told(parser, tmp_path, content):
         load(tmp_path / "m")
 
 
-# repr
-
-
 def test_a_model_says_what_it_is(parser):
-    scores = {"f1": 87.5128, "updates": 7}
-    parser.about = {**parser.about, "scores": scores}
-    words = parser.about["corpus"]["words"]
     assert repr(parser) == (
         "<DiscriminativeParser: composition corrected, transitions top-down, state full, "
-        "layers 2, lstm_input 10, hidden 8, action 5, word 7, tag 4; "
-        f"{parser.store.count():,} parameters; trained on 120 sentences, {words:,} words; "
-        "dev F1 87.51 (scored with gold tags)>"
+        f"layers 2, lstm_input 10, hidden 8, action 5, word 7, tag 4; {parser.store.count():,} parameters>"
     )
-
-
-def test_a_model_that_is_not_trained_says_so(generative_sentences):
-    assert repr(make_generator(generative_sentences)).endswith(" parameters; not trained>")

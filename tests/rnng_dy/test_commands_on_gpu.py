@@ -99,7 +99,7 @@ def test_training_without_dropout_has_the_losses_of_the_cpu(folder, kind, optimi
 @pytest.mark.parametrize("devices", [("cpu", DEVICE), (DEVICE, "cpu")])
 def test_a_training_is_resumed_on_the_other_device(folder, devices):
     name = f"resumed-{devices.index(DEVICE)}"
-    train(folder, "discriminative", name, devices[0], "--set", "checkpoint_every=10")
+    train(folder, "discriminative", name, devices[0], "--set", "save_every=0")
     longer = ("--model", name, "--device", devices[1], "--resume", "--epochs", "2")
     done = run(folder, "train", "discriminative", *TRAIN["discriminative"], *longer)
     assert "nan" not in done.stdout
