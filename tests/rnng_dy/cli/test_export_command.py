@@ -49,16 +49,12 @@ def here(made, tmp_path, monkeypatch):
 COMMANDS = """
 parse --model parser in.txt --tagged
 parse --model parser in.txt --tagged --jobs 2
-parse --model generator words.txt --beam 5
 sample --model parser --samples 3 in.txt --tagged
 score --model generator some.trees
 surprisal --model generator words.txt --beam 5
 surprisal --model lm words.txt
 perplexity --model lm some.gen.oracle
-perplexity --model generator some.gen.oracle --beam 5 --fast-track 1
-suite --model lm garden-path-npz
 generate --model generator -n 2
-generate --model lm -n 2
 models show parser
 """.strip().splitlines()
 
