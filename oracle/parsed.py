@@ -8,11 +8,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from oracle.brackets import parse_line
 from oracle.files import one_line, open_text, reading
-from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
-from oracle.treebank import is_preterminal, subtrees
 
 
 class ScoredTree(NamedTuple):
@@ -24,18 +21,6 @@ class ScoredTree(NamedTuple):
     """In nats: log q(y | x) from a parser, log p(x, y) from a generative model."""
     posteriors: Sequence[float] | None = None
     """Probabilities of the constituents in the sentence's samples, from the top down and from left to right."""
-
-    def parsed(self, path: str, line: int) -> nltk.Tree:
-        """Return the tree, which a line of a file has. Raises InputError for no tree, or faulty `posteriors`."""
-        tree = parse_line(self.tree, path, line, any_bytes=True)
-        if self.posteriors is not None:
-            nodes = [node for node in subtrees(tree) if isinstance(node, nltk.Tree)]
-            constituents = sum(not is_preterminal(node) for node in nodes)
-            with reading(path, line):
-                are_probabilities = all(0 <= p <= 1 for p in self.posteriors)
-                if not are_probabilities or len(self.posteriors) != constituents:
-                    raise ValueError(f"not a posterior for each constituent of {self.tree!r:.60}")
-        return tree
 
     def to_json(self) -> dict[str, object]:
         """Return an object for JSON; without samples it has no `posteriors`."""

@@ -61,28 +61,18 @@ def section(number: int, trees: Sequence[DrawnTree]) -> Section:
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
-def compared(number: int, gold: nltk.Tree, trees: Sequence[DrawnTree]) -> list[Section]:
+def compared(number: int, gold: nltk.Tree, system: nltk.Tree | None) -> Section:
     """Return the gold and the system's tree, marked in both directions; only the system's if every bracket is right.
 
-    There is one section per distinct tree of the system. Raises InputError, without a line, for a word without a tag.
+    Raises InputError, without a line, for a word without a tag.
     """
-    captioned = _captioned(trees)
-    if not captioned:
-        return [Section(str(number), [Picture(gold, "gold")], "no tree")]
-    several = len(captioned) > 1
-    return [
-        _compared(f"{number}.{i}" if several else str(number), gold, *found)
-        for i, found in enumerate(captioned, 1)
-    ]
-
-
-def _compared(name: str, gold: nltk.Tree, found: DrawnTree, said: str) -> Section:
-    score = score_sentence(gold, found.tree)
-    system = Picture(found.tree, said, score.wrong, found.posteriors)
+    name = str(number)
+    if system is None:
+        return Section(name, [Picture(gold, "gold")], "no tree")
+    score = score_sentence(gold, system)
     if score.complete:
-        return Section(name, [system], "F1 100.00", score)
-    caption = f"system, {said}" if said else "system"
-    pictures = [Picture(gold, "gold", score.missed), system._replace(caption=caption)]
+        return Section(name, [Picture(system)], "F1 100.00", score)
+    pictures = [Picture(gold, "gold", score.missed), Picture(system, "system", score.wrong)]
     if score.status != Status.SCORED:
         return Section(name, pictures, f"not scored: {score.problem}")
     title = f"F1 {score.f1:.2f}, {len(score.wrong)} wrong, {len(score.missed)} missed"

@@ -9,12 +9,10 @@ from typing import NamedTuple
 from oracle.brackets import read_tree_lines
 from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
-from oracle.parsed import ParsedSentence
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, words
 from rnng_dy.drawing.sections import DrawnTree, Section, compared, section
 from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
-from rnng_dy.evaluation.evalb_sentence import Status, score_sentence
 
 
 class TreeFile(NamedTuple):
@@ -30,7 +28,7 @@ class TreeFile(NamedTuple):
 
 
 def read_tree_file(path: str) -> TreeFile:
-    """Read trees, one per line or as in a treebank, or samples or JSON as `rnng-dy sample` and `parse` write them.
+    """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` writes them.
 
     If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
@@ -43,12 +41,6 @@ def read_tree_file(path: str) -> TreeFile:
             for s in read_samples(path, lines):
                 trees[s.index + 1].append(DrawnTree(s.tree, s.log_q, line=s.line))
             count = max(trees, default=0)
-        elif first.startswith("{"):
-            count = 0
-            for count, text in numbered_lines(lines, path):
-                for each in ParsedSentence.read(text, path, count).trees:
-                    tree = each.parsed(path, count)
-                    trees[count].append(DrawnTree(tree, each.log_prob, each.posteriors, count))
         else:
             numbered = [
                 (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
@@ -71,13 +63,12 @@ def chosen_sections(
     gold: TreeFile | None,
     ranges: Sequence[range] = (),
     only_errors: bool = False,
-    gold_tags: bool = False,
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. With `gold_tags` the system's trees get the
-    gold tags. Raises RnngError for a number beyond the last. Raises InputError for trees without tags, for trees over
-    different words, naming both places, and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the gold tags. Raises
+    RnngError for a number beyond the last. Raises InputError for trees without tags or over different words, naming
+    both places, for several trees of a sentence, and for files of different numbers of sentences.
     """
     counted = gold or system
     for end in (end for numbers in ranges for end in (numbers[0], numbers[-1])):
@@ -90,28 +81,29 @@ def chosen_sections(
         if file.untagged is not None:
             message = "a tree that is compared needs a tag over each word: (TAG word)"
             raise InputError(message, file.path, file.untagged)
+        if any(len(trees) > 1 for trees in file.trees.values()):
+            raise InputError("several trees of a sentence: give one, with --gold", file.path)
     if system.count != gold.count:
         few, many = sorted((gold, system), key=lambda file: file.count)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
-    found = (each for n in numbers for each in _against(gold, system, n, gold_tags))
+    found = (_against(gold, system, n) for n in numbers)
     return (s for s in found if not only_errors or s.score is None or not s.score.complete)
 
 
-def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> list[Section]:
-    found = system.trees.get(number, ())
-    if number not in gold.trees:
-        if found:
+def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
+    [reference], [found] = (file.trees.get(number, [None]) for file in (gold, system))
+    if reference is None:
+        if found is not None:
             message = f"a tree of sentence {number}, but {gold.path} has none"
-            raise InputError(message, system.path, found[0].line)
-        return [section(number, [])]
-    tree = gold.trees[number][0].tree
-    if gold_tags:
-        found = [each._replace(tree=with_gold_tags(tree, each.tree)) for each in found]
-    for each in found:
-        # words that EVALB deletes may differ
-        is_scored = score_sentence(tree, each.tree).status == Status.SCORED
-        if words(each.tree) != words(tree) and not is_scored:
-            place = f"{gold.path}:{gold.trees[number][0].line}"
-            raise InputError(f"other words than the gold tree at {place}", system.path, each.line)
-    return compared(number, tree, found)
+            raise InputError(message, system.path, found.line)
+        return section(number, [])
+    if found is None:
+        return compared(number, reference.tree, None)
+    tree = with_gold_tags(reference.tree, found.tree)
+    result = compared(number, reference.tree, tree)
+    # words that EVALB deletes may differ
+    if result.score is None and words(tree) != words(reference.tree):
+        place = f"{gold.path}:{reference.line}"
+        raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
+    return result

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-from functools import lru_cache
+import re
 
-_HIDDEN = ("Cc", "Cs", "Cn", "Zl", "Zp")
-"""Categories of control characters, lone surrogates, unassigned codes, and ends of lines and paragraphs."""
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that change the direction of the text after them."""
+_HIDDEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Control characters, ends of lines, changes of direction, lone surrogates, and what is no character."""
 
 
 def visible(text: str) -> str:
@@ -17,16 +16,4 @@ def visible(text: str) -> str:
     >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
     a\x1b[31m caf\udce9 中文
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_shown, text))
-
-
-@lru_cache(maxsize=100_000)
-def _shown(character: str) -> str:
-    if unicodedata.category(character) not in _HIDDEN and character not in _TURNING:
-        return character
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

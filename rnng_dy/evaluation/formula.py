@@ -50,15 +50,15 @@ class Reference(NamedTuple):
 
 
 class Formula:
-    """A parsed prediction. Raises FormulaError for a text that is no comparison of regions and numbers.
+    """A parsed prediction, which may have a name. Raises FormulaError for a text that is no comparison.
 
     >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
     >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
     True
     """
 
-    def __init__(self, text: str):
-        self.text = text
+    def __init__(self, text: str, name: str = ""):
+        self.text, self.name = text, name
         self._operands: list[Reference | float] = []
         try:
             signs = " ".join(map(self._in_python, _TOKEN.finditer(text)))

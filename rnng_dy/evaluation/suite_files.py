@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,7 @@ from oracle.numerals import is_whole_number
 from oracle.tables import read_table
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS
-from rnng_dy.evaluation.suites import (
-    Condition,
-    Item,
-    Prediction,
-    Region,
-    Suite,
-    pair,
-    suite_of_pairs,
-)
+from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
@@ -43,6 +34,10 @@ PAIR_NAMES = (
     *(("grammatical", "ungrammatical"), ("acceptable", "unacceptable"), ("correct", "incorrect")),
 )
 """The usual names of the sentences of a minimal pair, in lower case."""
+GOOD, BAD = "good", "bad"
+"""The conditions of a minimal pair."""
+_PAIR = Formula(f"(*;%{GOOD}%) < (*;%{BAD}%)", "good is more probable")
+"""The prediction for minimal pairs; a tie is wrong."""
 _log = logging.getLogger(__name__)
 
 
@@ -74,7 +69,7 @@ def suites_of(
     if predictions:
         suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
     else:
-        tokenize = partial(_plain_tokens, segmenter) if segmenter else tokens_of
+        tokenize = segmenter.tokens if segmenter else tokens_of
         suites = [suite for source in sources for suite in read_suites(source, tokenize)]
     if not segmenter:
         for suite in suites:
@@ -86,8 +81,7 @@ def suites_of(
 def _without_fillers(suite: Suite) -> Suite:
     """Return the suite without items that lack a region of each prediction; warn of items that lack one."""
     lacking = [
-        [item for item in suite.items if item.lacks(prediction.formula)]
-        for prediction in suite.predictions
+        [item for item in suite.items if item.lacks(prediction)] for prediction in suite.predictions
     ]
     for prediction, items in zip(suite.predictions, lacking, strict=True):
         if items:
@@ -134,21 +128,7 @@ def _of_stimuli(
     own = all(map(is_whole_number, items))
     with placed(path):
         made = tuple(Item(int(name) if own else name, tuple(of)) for name, of in items.items())
-    numbered = enumerate(predictions, 1)
-    of_items = tuple(Prediction(str(number), formula) for number, formula in numbered)
-    return Suite(Path(path).stem, path, names, of_items, made)
-
-
-def _plain_tokens(segmenter: Segmenter, text: str) -> list[str]:
-    return [token for of in segmenter.sentences(text, one_per_line=True) for token in of.tokens]
-
-
-def read_suite(source: str, tokenize: Tokenize = tokens_of) -> Suite:
-    """Return the only suite of a file (see `read_suites`). Raises InputError if it has several."""
-    first, *others = read_suites(source, tokenize)
-    if others:
-        raise InputError(f"{1 + len(others)} phenomena in this file, not one suite", source)
-    return first
+    return Suite(Path(path).stem, path, names, tuple(predictions), made)
 
 
 def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
@@ -170,12 +150,16 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     pairs: dict[str, list[Item]] = {}
     for line, phenomenon, *sentences in _pairs(path, lines, first):
         with placed(path, line):
-            pairs.setdefault(phenomenon, []).append(pair(line, *map(tokenize, sentences)))
+            both = zip((GOOD, BAD), map(tokenize, sentences), strict=True)
+            conditions = [Condition(name, (Region(1, tuple(words)),)) for name, words in both]
+            pairs.setdefault(phenomenon, []).append(Item(line, tuple(conditions), line))
     if not pairs:
         raise InputError("no test suite in this file", path)
     name = "standard input" if path == "-" else Path(path).stem
-    names = pairs if len(pairs) > 1 else [name]
-    return [suite_of_pairs(*of, path) for of in zip(names, pairs.values(), strict=True)]
+    return [
+        Suite(phenomenon if len(pairs) > 1 else name, path, {1: "sentence"}, (_PAIR,), tuple(items))
+        for phenomenon, items in pairs.items()
+    ]
 
 
 def _pairs(path: str, lines: Mapping[int, str], first: str) -> Iterator[tuple[int, str, str, str]]:
@@ -269,10 +253,10 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     return Suite(name, path, names, tuple(formulas), tuple(items))
 
 
-def _prediction(ordinal: int, content: Any) -> Prediction:
+def _prediction(ordinal: int, content: Any) -> Formula:
     if content.get("type", "formula") != "formula":
         raise RnngError(f"its type is {content['type']!r}, and only 'formula' is known")
-    return Prediction(str(content.get("name", ordinal)), Formula(content["formula"]))
+    return Formula(content["formula"], str(content.get("name", ordinal)))
 
 
 def _item(content: Any, tokenize: Tokenize) -> Item:

@@ -74,7 +74,7 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
             "items": len(result.items),
             **_numbers(result.accuracy),
             "predictions": [
-                {"name": p.name, "formula": p.formula.text, **_numbers(result.accuracy_of(i))}
+                {"name": p.name, "formula": p.text, **_numbers(result.accuracy_of(i))}
                 for i, p in enumerate(result.suite.predictions)
             ],
             "region_names": result.suite.region_names,

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, islice
 from statistics import fmean
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.significance import mean_interval
-from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
-
-T = TypeVar("T")
+from rnng_dy.evaluation.suites import Item, Suite
 
 Sentence = tuple[str, ...]
 Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
@@ -105,7 +103,7 @@ class SuiteResult:
     def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
         """Yield each prediction's name, formula and accuracy; then, of several, the accuracy of all together."""
         for i, prediction in enumerate(self.suite.predictions):
-            yield prediction.name, prediction.formula.text, self.accuracy_of(i)
+            yield prediction.name, prediction.text, self.accuracy_of(i)
         if len(self.suite.predictions) > 1:
             yield "all predictions", "", self.accuracy
 
@@ -166,28 +164,19 @@ def _item_result(
 ) -> ItemResult:
     values, oov = {}, {}
     for condition in item.conditions:
-        measured = [record for tokens in condition.sentences for record in words[tokens]]
-        for region, records in parts(condition, measured):
+        measured = chain.from_iterable(words[tokens] for tokens in condition.sentences)
+        for region in condition.regions:
             place = condition.name, region.number
+            records = list(islice(measured, len(region.tokens)))
             values[place] = math.fsum(r.surprisal for r in records)
             oov[place] = tuple(r.token for r in records if r.known is False)
     with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
     with_oov |= {(name, None) for name, _ in with_oov}
-    formulas = [prediction.formula for prediction in suite.predictions]
     return ItemResult(
         item,
         values,
         oov,
-        tuple(None if item.lacks(of) else of.decide(values) for of in formulas),
-        tuple(not with_oov.isdisjoint(formula.references) for formula in formulas),
+        tuple(None if item.lacks(of) else of.decide(values) for of in suite.predictions),
+        tuple(not with_oov.isdisjoint(of.references) for of in suite.predictions),
     )
-
-
-def parts(condition: Condition, of_tokens: Sequence[T]) -> Iterator[tuple[Region, Sequence[T]]]:
-    """Yield each region of a sentence with its part of a sequence that has an element per token."""
-    begin = 0
-    for region in condition.regions:
-        end = begin + len(region.tokens)
-        yield region, of_tokens[begin:end]
-        begin = end

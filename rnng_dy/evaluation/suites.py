@@ -13,9 +13,6 @@ from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.formula import Formula
 
 T = TypeVar("T")
-GOOD, BAD = "good", "bad"
-"""The conditions of a minimal pair."""
-PAIR = f"(*;%{GOOD}%) < (*;%{BAD}%)"
 
 
 @dataclass(frozen=True)
@@ -80,14 +77,6 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """A formula that should hold for every item."""
-
-    name: str
-    formula: Formula
-
-
-@dataclass(frozen=True)
 class Suite:
     """Items of the same design, and predictions for them.
 
@@ -98,12 +87,13 @@ class Suite:
     name: str
     path: str
     region_names: Mapping[int, str]
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[Formula, ...]
+    """These should hold for every item."""
     items: tuple[Item, ...]
 
     def __post_init__(self) -> None:
         for prediction in self.predictions:
-            lacking = [item.lacks(prediction.formula) for item in self.items]
+            lacking = [item.lacks(prediction) for item in self.items]
             if all(lacking):
                 where = f"prediction {prediction.name}: item {self.items[0].name}"
                 raise InputError(f"{where} has {lacking[0]}", self.path)
@@ -118,21 +108,5 @@ class Suite:
         ]
 
 
-def pair(number: int, good: Sequence[str], bad: Sequence[str]) -> Item:
-    """Return a minimal pair as an item; each sentence is one region."""
-    sentences = ((GOOD, good), (BAD, bad))
-    return Item(
-        number,
-        tuple(Condition(name, (Region(1, tuple(words)),)) for name, words in sentences),
-        number,
-    )
-
-
 def _twice(names: Sequence[T]) -> T | None:
     return next((name for name, n in Counter(names).items() if n > 1), None)
-
-
-def suite_of_pairs(name: str, pairs: Sequence[Item], path: str) -> Suite:
-    """Return a suite of minimal pairs: the good sentence should be more probable, so a tie is wrong."""
-    predictions = (Prediction("good is more probable", Formula(PAIR)),)
-    return Suite(name, path, {1: "sentence"}, predictions, tuple(pairs))

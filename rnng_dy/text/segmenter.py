@@ -7,11 +7,12 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from oracle.errors import InputError
 from oracle.files import reading, replacing
-from rnng_dy.text.characters import HAN, CleanText, clean
+from oracle.sentences import SourceSentence
+from rnng_dy.text.characters import HAN, clean
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.learning import learn
 from rnng_dy.text.splitting import SentenceSplitter
@@ -21,21 +22,6 @@ TEXT = "text.json"
 """The file of a model folder with the settings that segment raw text."""
 FORMAT, VERSION = "rnng_dy text", 1
 _HAN_RUN = re.compile(f"[{HAN}]+")
-PART = 1 << 16
-"""Characters of a text that are segmented at a time."""
-
-
-class TextSentence(NamedTuple):
-    """A sentence of a text."""
-
-    tokens: tuple[str, ...]
-    """Tokens as the treebank writes them: -LRB-, ``, n't."""
-    spans: tuple[tuple[int, int], ...]
-    """The characters of each token in the whole text, from 0, the end exclusive."""
-    text: str
-    """The sentence as written in the text."""
-    line: int
-    """1-based line of the text where the sentence begins."""
 
 
 class Segmenter:
@@ -88,20 +74,29 @@ class Segmenter:
         with reading(path, remedy=f"the file is damaged: {remedy}"):
             return cls.from_json(json.loads(path.read_bytes().decode("utf-8", "surrogateescape")))
 
-    def sentences(self, text: str, one_per_line: bool = False) -> list[TextSentence]:
-        """Return the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
+    def sentences(self, text: str, one_per_line: bool = False) -> list[SourceSentence]:
+        """Return the sentences of a text (see `stream`)."""
+        return list(self.stream(text, one_per_line))
+
+    def stream(self, text: str, one_per_line: bool = False) -> Iterator[SourceSentence]:
+        """Yield the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
+
+        Tokens are as the treebank writes them: -LRB-, ``, n't. Spans count the characters of the text.
 
         Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line, for Chinese without
         blanks if the treebank's tokens are words.
         """
         cleaned = clean(text)
         _require_words(cleaned.text, self.conventions)
-        found, line, counted = [], 1, 0
+        line, counted = 1, 0
         for begin, end in self._splitter.spans(cleaned.text, one_per_line):
             line += cleaned.text.count("\n", counted, begin)
             counted = begin
-            found.append(self._sentence(text, cleaned, begin, end, line))
-        return found
+            pieces = self._tokenizer.pieces(cleaned.text, begin, end)
+            tokens = tuple(spelled(cleaned.text, begin, end, pieces, self.conventions))
+            spans = tuple(cleaned.span(piece.begin, piece.end) for piece in pieces)
+            written = text[spans[0][0] : spans[-1][1]]
+            yield SourceSentence(tokens, None, None, line, spans, written)
 
     def sentences_in(self, text: Any, has_tags: bool = True) -> tuple[list[Sequence[Any]], bool]:
         """Return the tokens of each sentence of a text, and whether there may be several sentences.
@@ -121,45 +116,12 @@ class Segmenter:
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
         if not any(" " in item if isinstance(item, str) else _is_list(item) for item in items):
             return [items], False
-        return [self._tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
+        return [self.tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
 
-    def _tokens(self, sentence: str) -> Sequence[str]:
+    def tokens(self, sentence: str) -> list[str]:
         """Return the tokens of one sentence of running text."""
         found = self.sentences(" ".join(sentence.split()), one_per_line=True)
         return [token for of in found for token in of.tokens]
-
-    def stream(self, lines: Iterable[str], one_per_line: bool = False) -> Iterator[TextSentence]:
-        """Yield what `sentences` returns for the text of all lines, while they are read.
-
-        Raises as `sentences` does. Whether Chinese has blanks is decided for each part of the text.
-        """
-        # the text that is read and not yet segmented, with its place and line in the whole text
-        rest, begin, line = "", 0, 1
-        lines = iter(lines)
-        while text := rest + "".join(_taken(lines, max(PART, 2 * len(rest)))):
-            is_end = text == rest
-            try:
-                found = self.sentences(text, one_per_line)
-            except InputError as error:
-                raise InputError(error.message, line=(error.line or 1) + line - 1) from None
-            # the last sentence may continue
-            last = None if is_end or not found else found.pop()
-            for sentence in found:
-                spans = tuple((left + begin, right + begin) for left, right in sentence.spans)
-                yield sentence._replace(spans=spans, line=sentence.line + line - 1)
-            if is_end:
-                return
-            rest = "" if last is None else text[last.spans[0][0] :]
-            line += text.count("\n", 0, len(text) - len(rest))
-            begin += len(text) - len(rest)
-
-    def _sentence(
-        self, text: str, cleaned: CleanText, begin: int, end: int, line: int
-    ) -> TextSentence:
-        pieces = self._tokenizer.pieces(cleaned.text, begin, end)
-        tokens = tuple(spelled(cleaned.text, begin, end, pieces, self.conventions))
-        spans = tuple(cleaned.span(piece.begin, piece.end) for piece in pieces)
-        return TextSentence(tokens, spans, text[spans[0][0] : spans[-1][1]], line)
 
 
 def _texts(items: Any) -> Any:
@@ -171,16 +133,6 @@ def _texts(items: Any) -> Any:
 
 def _is_list(item: object) -> bool:
     return isinstance(item, Iterable) and not isinstance(item, str | tuple)
-
-
-def _taken(lines: Iterator[str], size: int) -> Iterator[str]:
-    """Yield lines of at least `size` characters together, if there are as many."""
-    taken = 0
-    for line in lines:
-        yield line
-        taken += len(line)
-        if taken >= size:
-            return
 
 
 def _require_words(text: str, conventions: Conventions) -> None:

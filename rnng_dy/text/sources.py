@@ -9,17 +9,13 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
 
-from oracle.errors import InputError, RnngError, listed, placed
+from oracle.errors import InputError, RnngError, placed
 from oracle.files import read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
-from rnng_dy.text.segmenter import Segmenter, TextSentence
+from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.tokens import running_text
 
-MAX_LENGTH = 500
-"""The most tokens of a sentence; the longest sentences of treebanks have some 150."""
 _log = logging.getLogger(__name__)
-SHOWN_LINES = 5
-"""The most empty lines whose numbers a warning shows."""
 
 
 class NumberedSentence(NamedTuple):
@@ -38,19 +34,16 @@ class RawText(NamedTuple):
     """The text itself, in place of a file's."""
 
     def read(self, path: str, segmenter: Segmenter) -> Iterator[SourceSentence]:
-        """Yield the sentences of a text. A sentence that is too long is reported and loses its tokens.
+        """Yield the sentences of a text.
 
         If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
         without words and for one that cannot be read.
         """
-        lines = (line for _, line in read_lines(path)) if self.given is None else [self.given]
-        last = 0
+        text, last = self.given, 0
+        if text is None:
+            text = "".join(line for _, line in read_lines(path))
         try:
-            for found in segmenter.stream(lines, self.one_per_line):
-                sentence = _untagged(found)
-                if problem := self._problem([sentence]):
-                    _log.warning(f"{path}:{sentence.line}: left out: {problem}")
-                    sentence = replace(sentence, tokens=(), spans=())
+            for sentence in segmenter.stream(text, self.one_per_line):
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):
                     yield SourceSentence((), None, None, line)
                 last = sentence.line
@@ -63,25 +56,14 @@ class RawText(NamedTuple):
     def read_cell(
         self, text: str, path: str, line: int, segmenter: Segmenter
     ) -> list[SourceSentence]:
-        """Return a cell's sentences. Raises InputError for a cell without words, or with a sentence too long."""
+        """Return a cell's sentences. Raises InputError for a cell without words."""
         try:
-            found = [_untagged(s) for s in segmenter.sentences(text, self.one_per_line)]
+            found = segmenter.sentences(text, self.one_per_line)
         except RnngError as error:
             raise InputError(getattr(error, "message", str(error)), path, line) from None
-        if problem := self._problem(found):
-            raise InputError(problem, path, line)
-        return [replace(sentence, line=line) for sentence in found]
-
-    def _problem(self, found: Sequence[SourceSentence]) -> str:
-        """Return why sentences are left out; empty if they are kept."""
         if not found:
-            return "a line without words"
-        tokens = max(len(sentence.tokens) for sentence in found)
-        return f"a sentence of {tokens} tokens, more than {MAX_LENGTH}" * (tokens > MAX_LENGTH)
-
-
-def _untagged(sentence: TextSentence) -> SourceSentence:
-    return SourceSentence(sentence.tokens, None, None, sentence.line, sentence.spans, sentence.text)
+            raise InputError("a line without words", path, line)
+        return [replace(sentence, line=line) for sentence in found]
 
 
 class Source(NamedTuple):
@@ -98,29 +80,18 @@ class Source(NamedTuple):
     """Whether the input is a table of stimuli."""
 
     def read(self, model) -> Iterator[SourceSentence]:
-        """Yield the sentences, and warn at the end of empty lines. Raises InputError that names the line.
+        """Return the sentences. Raises InputError, also while they are read, that names the line.
 
         The model's segmenter reads running text.
         """
         if self.text is not None:
-            sentences = self.text.read(self.path, model.segmenter)
-        else:
-            sentences = read_sentences(self.path, self.tagged)
-            head = list(islice(sentences, DECIDING))
-            lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
-            if found := running_text([s.tokens for s in lines]):
-                _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
-            sentences = chain(head, sentences)
-        empty, count = [], 0
-        for sentence in sentences:
-            if not sentence.tokens and sentence.text is None:
-                empty, count = [*empty, sentence.line][: SHOWN_LINES + 1], count + 1
-            yield sentence
-        if empty:
-            shown = listed(empty, SHOWN_LINES)
-            _log.warning(
-                f"{self.path}: empty lines, whose places stay empty: {shown} ({count} in all)"
-            )
+            return self.text.read(self.path, model.segmenter)
+        sentences = read_sentences(self.path, self.tagged)
+        head = list(islice(sentences, DECIDING))
+        lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
+        if found := running_text([s.tokens for s in lines]):
+            _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
+        return chain(head, sentences)
 
 
 class SentenceReader:

@@ -50,7 +50,7 @@ class Stimuli(NamedTuple):
     """The values of columns by their texts, if the table is rows in Python."""
 
     def tokenised(self, segmenter: Segmenter, text: RawText) -> list[list[SourceSentence]]:
-        """Return each text's sentences. Raises InputError for a text without words, and for a sentence too long."""
+        """Return each text's sentences. Raises InputError for a text without words."""
         return [text.read_cell(s.text, self.path, s.line, segmenter) for s in self.texts]
 
     def conditions(self) -> Iterator[tuple[str, str, Stimulus]]:

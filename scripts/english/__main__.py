@@ -32,7 +32,7 @@ JUDGE = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every
 # no dropout, since no sentence but the gold ones is read twice
 GENERATOR = (
     "--preset fast --epochs 1 --dropout 0 --batch-size 32 --learning-rate 0.003 "
-    "--evaluate-every 100000 --set evaluate_from_epoch=0 --set checkpoint_every=25000"
+    "--evaluate-every 100000 --set evaluate_from_epoch=0"
 )
 
 
@@ -106,7 +106,7 @@ def make_generator(texts: list[Path], general: int) -> None:
     folder.mkdir(exist_ok=True)
     parsed = [folder / f"{text.name}.trees" for text in texts]
     for text, file in zip(texts, parsed, strict=True):
-        make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2 --resume")
+        make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
     train = Path("all.trees")
     if not train.exists():
         held_out = [path for part in ("dev", "test") for path in Path().glob(f"*{part}.trees")]
@@ -131,7 +131,7 @@ def self_train(parser: str, general: int) -> None:
     """Continue to train the parser on the gold trees and on those of text that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
     both = f"--model {parser} --generator judge.rnng.zip"
-    make(str(parsed), f"parse {both} {TEXT} --jobs 2 --resume")
+    make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
     trees = f"--trees {train} --dev-trees dev.tagged.trees --init {parser} --extend"

@@ -58,13 +58,6 @@ def test_a_text_becomes_a_tree_for_each_sentence(folder):
 def test_lines_are_sentences_and_keep_their_places(folder):
     result = parse("--one-per-line", "notes.txt")
     assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
-    assert result.stderr == "notes.txt: empty lines, whose places stay empty: 2 (1 in all)\n"
-
-
-def test_trees_of_a_text_are_those_of_its_tokens(folder):
-    Path("tokens.txt").write_text("\n".join(TOKENS), encoding="utf-8")
-    from_tokens = run("parse", "--model", "parser", "tokens.txt").stdout
-    assert parse("notes.txt").stdout == from_tokens
 
 
 def rows(output):
@@ -132,13 +125,6 @@ def test_an_empty_text_is_an_error(folder, text):
     for options in ([], ["--one-per-line"]):
         result = parse(*options, "empty.txt", code=2)
         assert result.stderr == "Error: empty.txt: no sentence in this text\n"
-
-
-def test_a_long_sentence_is_named_and_the_rest_is_parsed(folder):
-    text = f"He ran.\n\n{'a ' * 2000}\n\nShe ran."
-    result = parse("-", input=text)
-    assert words_of(result.stdout) == ["He ran .", "", "She ran ."]
-    assert result.stderr == "-:3: left out: a sentence of 2000 tokens, more than 500\n"
 
 
 def test_bytes_that_are_not_utf_8_are_located(folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import xml.etree.ElementTree as ET
@@ -60,25 +59,13 @@ def test_only_sentences_with_errors_or_those_that_are_named():
 def test_gold_tags_decide_what_counts_in_both_trees(files):
     """The system took the full stop for a noun, which EVALB then keeps."""
     files(gold=[GOLD, GOLD], system=[GOLD, WORSE.replace("(. .)", "(NN .)")])
-    assert "2: not scored: Length unmatch" in show("system", "--gold", "gold").stdout
-    assert "2: F1 80.00, " in show("system", "--gold", "gold", "--gold-tags").stdout
-    assert "--gold-tags needs --gold" in show("system", "--gold-tags", code=2).stderr
+    assert "2: F1 80.00, " in show("system", "--gold", "gold").stdout
 
 
 def test_equal_samples_are_drawn_once_and_counted(files):
     files(props=[f"0 ||| -0.5 ||| {SAMPLE}"] * 2 + ["0 ||| -2.25 ||| (S (NP The UNK) sat .)"])
     alone = show("props").stdout
     assert "2 of 3, log probability -0.50" in alone and "1 of 3, log probability -2.25" in alone
-
-
-def test_each_of_several_trees_is_compared(files):
-    tokens = [{"token": word, "tag": None} for word in ("The", "cat", "sat", ".")]
-    trees = [{"tree": tree, "log_prob": -1.0} for tree in (GOLD, WORSE)]
-    line = {"sentence": 1, "line": 1, "text": None, "tokens": tokens, "trees": trees}
-    files(nbest=[json.dumps(line)], one=[GOLD])
-    shown = show("nbest", "--gold", "one").stdout
-    assert "1.1: F1 100.00\nlog probability -1.00\n" in shown
-    assert "1.2: F1 80.00, 0 wrong, 1 missed\n" in shown
 
 
 @pytest.mark.parametrize("style", ["svg", "html"])
@@ -123,6 +110,8 @@ def test_bad_input_has_one_message(files):
     assert "late:1: a tree that is compared needs a tag" in bad("late", "--gold", "gold")
     assert "bare:1: a tree that is compared needs a tag" in bad("system", "--gold", "bare")
     assert "system:1: a tree of sentence 1, but gaps has none" in bad("system", "--gold", "gaps")
+    files(two=[f"0 ||| -1 ||| {tree}" for tree in (GOLD, WORSE)])
+    assert "two: several trees of a sentence: give one" in bad("two", "--gold", "short")
     assert "empty: no tree in this file" in bad("empty")
     assert "noise:1: log q is 'x', not a number" in bad("noise")
     assert "absent" in bad("absent")

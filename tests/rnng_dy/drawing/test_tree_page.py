@@ -21,12 +21,8 @@ ODD = "(S (X </script><script>alert</script>) (Y <!--) (Z \"'&amp;) (中 中文)
 
 
 def sections(*systems):
-    gold = parse_line(GOLD)
-    return [
-        one
-        for i, system in enumerate(systems, 1)
-        for one in compared(i, gold, [DrawnTree(parse_line(system))])
-    ]
+    gold, *trees = map(parse_line, [GOLD, *systems])
+    return [compared(i, gold, tree) for i, tree in enumerate(trees, 1)]
 
 
 def page(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rnng_dy
-from rnng_dy.evaluation.suite_files import read_suite, read_suites, shipped
+from rnng_dy.evaluation.suite_files import read_suites, shipped
 
 NAMES = ["agreement-pp", "agreement-relative", "filler-gap", "garden-path-nps", "garden-path-npz"]
 
@@ -48,13 +48,14 @@ def test_the_english_model_knows_all_words_of_the_phenomena():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_word_is_the_treebanks(name, treebank_words):
-    tokens = {t for item in read_suite(name).items for c in item.conditions for t in c.tokens}
+    [suite] = read_suites(name)
+    tokens = {t for item in suite.items for c in item.conditions for t in c.tokens}
     assert not tokens - treebank_words
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_items_are_whole(name):
-    suite = read_suite(name)
+    [suite] = read_suites(name)
     assert suite.name == name
     assert len(suite.items) >= 12
     assert [item.name for item in suite.items] == [*range(1, 1 + len(suite.items))]
@@ -68,5 +69,5 @@ def test_items_are_whole(name):
             assert condition.tokens[0][0].isupper()
             assert condition.tokens[-1] == "."
             assert condition.tokens.count(".") == 1
-    used = {r.condition for p in suite.predictions for r in p.formula.references}
+    used = {r.condition for p in suite.predictions for r in p.references}
     assert used == set(*conditions)
