@@ -8,10 +8,8 @@ from typing import Any
 
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import ALL_MEASURES, WordRecord
-from rnng_dy.evaluation.word_tables import PART, RegionRows, WordRows
+from rnng_dy.evaluation.word_tables import RegionRows, WordRows
 from rnng_dy.text.stimuli import REGION, Stimuli
-
-_NUMBERS = ("known", "word_id", "start", "end", "sentence_id", "words", "unknown", PART)
 
 
 class WordTable(list[dict[str, Any]]):
@@ -48,9 +46,5 @@ class WordTable(list[dict[str, Any]]):
             name for name in ALL_MEASURES if any(getattr(r, name) is not None for r in all_records)
         ]
         rows = kind(self._texts, stimuli, measures)
-        carried = {name: stimuli.values.get(name, {}) for name in stimuli.columns}
         for cells, record in rows.of(self._records):
-            named = dict(zip(rows.place, cells, strict=True))
-            values = {name: of.get(named[name], named[name]) for name, of in carried.items()}
-            numbers = {name: int(named[name]) for name in _NUMBERS if named.get(name)}
-            yield named | values | numbers | {name: getattr(record, name) for name in measures}
+            yield {**cells, **{name: getattr(record, name) for name in measures}}
