@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -84,14 +83,10 @@ class Preparation:
 class TreesFile(Preparation):
     """Iterable of a file's trees, cleaned as `rnng-dy prepare` does, with counts of what was read and changed."""
 
-    def __init__(
-        self,
-        path: str,
-        trees: Iterable[nltk.Tree] | None = None,
-    ):
+    def __init__(self, path: str, trees: Iterable[nltk.Tree] | None = None):
         """`trees` replace those of a file; `path` then names them in messages."""
         super().__init__(self._located(trees), clean, skip_preterminals=False)
-        self.path, self.changed, self._digest = path, 0, hashlib.sha256()
+        self.path, self.changed = path, 0
 
     def __iter__(self) -> Iterator[LocatedTree]:
         """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
@@ -100,11 +95,6 @@ class TreesFile(Preparation):
             raise InputError("no tree in this input", self.path)
         if not self.left:
             raise InputError(f"no tree is left of {self.read}", self.path)
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the cleaned trees that have been read."""
-        return self._digest.hexdigest()
 
     def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
         """Yield the trees of the file, or those given, with their places."""
@@ -126,7 +116,6 @@ class TreesFile(Preparation):
         if cleaned is None:
             return None
         text = format_located(cleaned)
-        self._digest.update(f"{text}\n".encode())
         # a tree on several lines has no text, yet may be clean
         self.changed += text != located.text and text != format_tree(located.tree)
         return cleaned._replace(text=text)

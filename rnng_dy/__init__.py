@@ -16,46 +16,35 @@ from typing import TYPE_CHECKING, Any
 from oracle.errors import InputError, RnngError
 
 if TYPE_CHECKING:
-    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-    from rnng_dy.generator import GenerativeModel, LanguageModel
-    from rnng_dy.parser import DiscriminativeParser, Parser
-    from rnng_dy.plugins import load_plugin
-    from rnng_dy.registry import load, parse, surprisals
-    from rnng_dy.search.posterior import posterior
-    from rnng_dy.training.train import train
+    from rnng_dy.baselines.lstm_lm import LstmLanguageModel as LstmLanguageModel
+    from rnng_dy.generator import GenerativeModel as GenerativeModel
+    from rnng_dy.generator import LanguageModel as LanguageModel
+    from rnng_dy.parser import DiscriminativeParser as DiscriminativeParser
+    from rnng_dy.parser import Parser as Parser
+    from rnng_dy.plugins import load_plugin as load_plugin
+    from rnng_dy.registry import load as load
+    from rnng_dy.registry import parse as parse
+    from rnng_dy.registry import surprisals as surprisals
+    from rnng_dy.search.posterior import posterior as posterior
+    from rnng_dy.training.train import train as train
 
 __version__ = "0.3.0"
-__all__ = [
-    "DiscriminativeParser",
-    "GenerativeModel",
-    "InputError",
-    "LanguageModel",
-    "LstmLanguageModel",
-    "Parser",
-    "RnngError",
-    "__version__",
-    "load",
-    "load_plugin",
-    "parse",
-    "posterior",
-    "surprisals",
-    "train",
-]
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
-    "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
+    "DiscriminativeParser": "rnng_dy.parser",
     "GenerativeModel": "rnng_dy.generator",
     "LanguageModel": "rnng_dy.generator",
-    "DiscriminativeParser": "rnng_dy.parser",
+    "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
     "Parser": "rnng_dy.parser",
-    "load_plugin": "rnng_dy.plugins",
     "load": "rnng_dy.registry",
+    "load_plugin": "rnng_dy.plugins",
     "parse": "rnng_dy.registry",
-    "surprisals": "rnng_dy.registry",
     "posterior": "rnng_dy.search.posterior",
+    "surprisals": "rnng_dy.registry",
     "train": "rnng_dy.training.train",
 }
+__all__ = ["InputError", "RnngError", "__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -137,8 +137,8 @@ def save_training(
     store: Any, folder: str | Path, state: Mapping[str, object], optimizer: Any
 ) -> None:
     """Replace the training state: the arrays of store and optimizer, and a JSON object."""
-    arrays = {f"parameter/{name}": values for name, values in store.arrays().items()}
-    arrays |= {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
+    arrays = {f"optimizer/{name}": values for name, values in optimizer.arrays().items()}
+    arrays |= {f"parameter/{name}": values for name, values in store.arrays().items()}
     _write_arrays(Path(folder) / TRAINING, {"state": np.array(json.dumps(state)), **arrays})
 
 
@@ -183,13 +183,10 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
         raise RnngError(_no_model(place))
     with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
-            raise ValueError("no model folder of rnng_dy")
-    if config["version"] != VERSION:
-        raise RnngError(
-            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
-            "install that version, or train the model again"
-        )
+        if (config["format"], config["version"]) != (FORMAT, VERSION):
+            raise ValueError("no model of this version of rnng_dy")
+        if not {"kind", "sizes"} <= config.keys():
+            raise ValueError("neither kind nor sizes")
     return config
 
 
@@ -204,8 +201,9 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
     """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
-        # read at once: a file that is replaced meanwhile stays whole
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        # an open file stays whole if it is replaced meanwhile; a member of an archive is read at once
+        file = path.open("rb") if isinstance(path, Path) else io.BytesIO(path.read_bytes())
+        with file, np.load(file, allow_pickle=False) as archive:
             arrays = {n: archive[n] for n in archive.files if names is None or n in names}
         if not all(isinstance(values, np.ndarray) for values in arrays.values()):
             raise ValueError("no arrays")

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import dropwhile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,17 +39,17 @@ def builds() -> dict[str, Path]:
 def build() -> Path | None:
     """Return the folder of the build that this process uses; None if there are no builds.
 
-    It is the highest level that the processor has and that the environment variable RNNG_DY_CPU allows.
-    Raises RnngError if no build is as low, or if RNNG_DY_CPU names no level of this processor.
+    It is the highest level that the processor has, or below the level that the environment variable RNNG_DY_CPU names,
+    such as `v3`. Raises RnngError if no build is as low, or if RNNG_DY_CPU names no level of this processor.
     """
-    found = builds()
-    levels = lower_levels(allowed_level())
+    found, own, wanted = builds(), lower_levels(cpu_level()), os.environ.get(LEVEL, "")
+    levels = [*dropwhile(lambda level: not level.endswith(wanted), own)]
     for level in levels:
         if name_of(level) in found:
             return found[name_of(level)]
     if found:
         raise RnngError(
-            f"DyNet was built for {', '.join(found)} and this process uses {levels[0] or 'any processor'}: "
+            f"DyNet was built for {', '.join(found)}, and this process uses {wanted or own[0] or 'any processor'}: "
             f"install rnng_dy again on this machine, or unset {LEVEL}"
         )
     return None
@@ -60,39 +61,21 @@ def details(folder: Path) -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(folder / "dynet_build.py")))
 
 
-def allowed_level() -> str:
-    """Return the level of this processor, or the lower one that RNNG_DY_CPU names, such as `v3`.
-
-    Raises RnngError if RNNG_DY_CPU names another level.
-    """
-    own, wanted = cpu_level(), os.environ.get(LEVEL)
-    if not wanted:
-        return own
-    for level in lower_levels(own):
-        if level and wanted in (level, level.removeprefix("x86-64-")):
-            return level
-    raise RnngError(
-        f"{LEVEL} is {wanted}, and this processor has {', '.join(lower_levels(own)) or 'no levels'}: "
-        "name one of these, or unset it"
-    )
-
-
 @contextmanager
 def first_on_path() -> Iterator[None]:
-    """Put the build first on Python's path during a block."""
-    place = str(build())
-    sys.path.insert(0, place)
-    try:
-        yield
-    finally:
-        sys.path.remove(place)
+    """Put the build first on Python's path during a block.
 
-
-def require_own() -> None:
-    """Raise RnngError if another DyNet has been imported, since a process can have only one."""
+    Raises RnngError if another DyNet has been imported, since a process can have only one.
+    """
+    folder = str(build())
     for name in MODULES:
         place = getattr(sys.modules.get(name), "__file__", None)
-        if place and Path(place).parent != build():
+        if place and os.path.dirname(place) != folder:
             raise RnngError(
                 f"another DyNet has been imported: {place}; use that of `rnng_dy.engine` instead"
             )
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)

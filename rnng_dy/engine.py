@@ -63,14 +63,9 @@ def require_build() -> None:
 # cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver before it is set
 _COUNT = """
 import ctypes
-try:
-    driver = ctypes.CDLL("libcuda.so.1")
-except OSError:
-    print(0)
-else:
-    count = ctypes.c_int(0)
-    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    print(0 if failed else count.value)
+driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0)
+driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+print(count.value)
 """
 
 
@@ -121,7 +116,6 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
             raise RnngError(f"DyNet already runs on {_started}; it cannot change to {device}")
         return
     require_build()
-    dynet_builds.require_own()
     device = device or CPU
     gpu = gpu_number(device)
     try:
@@ -197,21 +191,17 @@ class _LazyDynet(types.ModuleType):
         raise AttributeError(f"module 'dynet' has no attribute {name!r}")
 
     def _load(self) -> None:
-        module = _quietly_import("dynet")
+        """Import DyNet, without what its C++ code writes to standard error when it starts."""
+        sys.stderr.flush()
+        saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        try:
+            module = importlib.import_module("dynet")
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            os.close(nowhere)
         self.__dict__.update({k: v for k, v in vars(module).items() if not k.startswith("__")})
-
-
-def _quietly_import(name: str) -> types.ModuleType:
-    """Import a module whose C++ start-up writes to standard error."""
-    sys.stderr.flush()
-    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        return importlib.import_module(name)
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(nowhere)
 
 
 if TYPE_CHECKING:

@@ -56,26 +56,20 @@ class GenerativeModel(Model, Scorer, ParserI):
         """Encode a sentence of the training oracle. Raises ImpossibleError if it has p = 0."""
         return self.encode(sentence.unkified, sentence.actions)
 
-    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> GeneratorExample:
-        """Encode a tree, with classes of unknown words. Raises ImpossibleError if it has p = 0.
-
-        `preterminals` says whether words have POS tags above them; None detects it.
-        """
-        actions = self.transitions.actions_of(tree, preterminals)
+    def example_of(self, tree: nltk.Tree) -> GeneratorExample:
+        """Encode a tree, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
+        actions = self.transitions.actions_of(tree)
         return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
 
     # use
 
-    def log_prob(
-        self, tree: nltk.Tree, open_vocabulary: bool = False, preterminals: bool | None = None
-    ) -> float:
+    def log_prob(self, tree: nltk.Tree, open_vocabulary: bool = False) -> float:
         """Return log p(words, tree) in nats; unknown words count as their classes of unknown words.
 
         Args:
-            tree: A tree; its POS tags do not matter.
+            tree: A tree; its POS tags do not matter. In (S (NP He) (VP ran)), where every word is an only child, NP and
+                VP count as tags.
             open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
-            preterminals: Whether words have POS tags above them; None detects it, and takes (S (NP He) (VP ran)) for a
-                tree with the tags NP and VP.
 
         Returns:
             The log probability; -inf if the model lacks a nonterminal or a class of unknown words, or if the transition
@@ -87,7 +81,7 @@ class GenerativeModel(Model, Scorer, ParserI):
         tokens, _ = split_tokens(words_of(tree))
         unkified, spelling = read_words(self, tokens, open_vocabulary)
         try:
-            example = self.encode(unkified, self.transitions.actions_of(tree, preterminals))
+            example = self.encode(unkified, self.transitions.actions_of(tree))
         except ImpossibleError:
             return float("-inf")
         return float(joint_log_probs(self, example.words, [example.actions])[0]) + spelling
@@ -122,12 +116,9 @@ class GenerativeModel(Model, Scorer, ParserI):
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
         """See `Model`; a tree has the tags of its tokens, or XX."""
-
-        def measured(part: Sequence[Sequence[str]]) -> list[MeasuredSentence]:
-            return list(self.measure(part, end=True))
-
         for part in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
-            results = split_on_memory_error(measured, [words for words, _ in part])
+            batch = [words for words, _ in part]
+            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], batch)
             for (words, tags), found in zip(part, results, strict=True):
                 if found is None or not found.trees:
                     yield None, TOO_LONG if found is None else found.problem or ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ LSTM_VALUE, LSTM_SLOPE = -0.78873103133, -0.40492839238
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield each package with its version, and DyNet with its backend, processor, compiler and folder."""
+    """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
     yield "rnng_dy", __version__
     yield "Python", f"{platform.python_version()} ({sys.executable})"
     if folder := dynet_builds.build():
@@ -37,16 +36,8 @@ def versions() -> Iterator[tuple[str, str]]:
         yield "dynet", "not installed"
     for package in ("numpy", "nltk", "click"):
         yield package, importlib.metadata.version(package)
-
-
-def machine() -> Iterator[tuple[str, str]]:
-    """Yield processor, GPUs and memory."""
-    # macOS tells the number of the machine's cores alone
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield "CPU", f"{cpu_level() or platform.machine()}, {cores} cores"
+    yield "CPU", cpu_level() or platform.machine()
     yield "GPUs", str(engine.cuda_device_count())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    yield "memory", f"{memory / 1e9:.1f} GB"
 
 
 def differences() -> Iterator[tuple[str, float]]:

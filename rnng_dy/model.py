@@ -101,10 +101,7 @@ class Model:
         config = self.config()
         parts = {name: of for name, of in config.items() if name not in checkpoint.GENERAL}
         named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
-        described = [", ".join(named), f"{self.store.count():,} parameters"]
-        is_new = self.updates == 0
-        described += ["not trained"] if is_new else model_folder.training_of(self.about or {})
-        return f"<{type(self).__name__}: {'; '.join(described)}>"
+        return f"<{type(self).__name__}: {', '.join(named)}; {self.store.count():,} parameters>"
 
     # Any stands for None, so that callers whose sentences fit into memory need no check
     @overload
@@ -144,17 +141,16 @@ class Model:
         raise RnngError(f"a {self.kind} model gives no trees: ask for `surprisals_of(text)`")
 
     @one_graph
-    def attention(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+    def attention(self, tree: nltk.Tree) -> Any:
         """Return a list of the constituents of a tree, inner ones first: pairs of the label and the children's weights.
 
-        `preterminals` says whether words have POS tags above them; None detects it. Raises ImpossibleError if the model
-        cannot derive the tree, RnngError if the model has no such weights.
+        Raises ImpossibleError if the model cannot derive the tree, RnngError if the model has no such weights.
         """
-        example = self.example_of(tree, preterminals)
+        example = self.example_of(tree)
         dy.renew_cg(derivatives=False)
         return self.network.attention(example)
 
-    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> Any:
+    def example_of(self, tree: nltk.Tree) -> Any:
         """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
         raise RnngError(f"a {self.kind} model has no trees")
 
@@ -203,8 +199,8 @@ class Model:
         Args:
             path: The archive.
             bits: The bits of a parameter: 32, 16 (float16), or 8 in matrices and 16 in vectors.
-            licence: The terms of use, for the model card.
-            data: The origin of the training data and its terms, for the model card.
+            licence: The terms of use, for the description.
+            data: The origin of the training data and its terms, for the description.
 
         Raises:
             RnngError: Parameters are too large for float16.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy import engine
 from rnng_dy.engine import dy
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
@@ -122,22 +124,23 @@ class ParameterStore:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return copies of all values, float32, by name."""
         parameters = {**self.dense, **self.lookups}
-        return {name: np.array(p.as_array(), np.float32) for name, p in parameters.items()}
+        # as_array makes several copies
+        of = "view" if engine.device() == engine.CPU else "as_array"
+        return {n: np.array(getattr(p, of)(), np.float32) for n, p in parameters.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values. Raises RnngError for the first that is missing, unexpected, unusable or of another shape."""
+        """Set all values. Raises RnngError naming one that is missing, unexpected, unusable or of another shape."""
         parameters = {**self.dense, **self.lookups}
+        if wrong := parameters.keys() ^ arrays.keys():
+            raise RnngError(
+                f"parameter {min(wrong)} is missing, or the model has no such parameter"
+            )
         for name, parameter in parameters.items():
-            if name not in arrays:
-                raise RnngError(f"parameter {name} is missing")
             shape = tuple(parameter.shape())
             if arrays[name].shape != shape:
                 raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
             if not are_usable(arrays[name]):
                 raise RnngError(f"parameter {name} holds no finite numbers up to {LARGEST:g}")
-        for name in arrays:
-            if name not in parameters:
-                raise RnngError(f"unexpected parameter {name}")
         for name, parameter in self.dense.items():
             parameter.set_value(arrays[name])
         for name, table in self.lookups.items():
@@ -145,7 +148,7 @@ class ParameterStore:
 
     def count(self) -> int:
         """Return the number of trainable values."""
-        return sum(values.size for values in self.arrays().values())
+        return sum(math.prod(p.shape()) for p in (*self.dense.values(), *self.lookups.values()))
 
     def rows_with_gradient(self) -> dict[str, set[int]]:
         """Return the rows by table that have received gradients since the last update, according to DyNet."""

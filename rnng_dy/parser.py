@@ -113,18 +113,13 @@ class DiscriminativeParser(Model, ParserI):
         tokens = self.encode(sentence.tokens, sentence.tags, ())._replace(words=words)
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
-    def example_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> ParserExample:
-        """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0.
-
-        `preterminals` says whether words have POS tags above them; None detects it.
-        """
-        actions = self.transitions.actions_of(tree, preterminals)
+    def example_of(self, tree: nltk.Tree) -> ParserExample:
+        """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0."""
+        actions = self.transitions.actions_of(tree)
         words, _ = split_tokens(words_of(tree))
-        if preterminals is None:
-            preterminals = has_preterminals(tree)
         self.transitions.check(actions, len(words))
         ids = self.transitions.encode(actions)
-        tags = tags_of(tree) if preterminals else None
+        tags = tags_of(tree) if has_preterminals(tree) else None
         tokens = self.encode(words, self.tags_read(words, tags))
         return ParserExample(tokens, tokens.words, ids)
 
@@ -236,19 +231,18 @@ class DiscriminativeParser(Model, ParserI):
         return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 
     @one_graph
-    def log_prob(self, tree: nltk.Tree, preterminals: bool | None = None) -> float:
+    def log_prob(self, tree: nltk.Tree) -> float:
         """Return log q(tree | its words) in nats.
 
         Args:
-            tree: A tree; the parser reads its POS tags if it reads tags.
-            preterminals: Whether words have POS tags above them; None detects it, and takes (S (NP He) (VP ran)) for a
-                tree with the tags NP and VP.
+            tree: A tree; the parser reads its POS tags if it reads tags. In (S (NP He) (VP ran)), where every word is
+                an only child, NP and VP count as tags.
 
         Returns:
             The log probability; -inf if a nonterminal is unknown or the transition system cannot derive the tree.
         """
         try:
-            example = self.example_of(tree, preterminals)
+            example = self.example_of(tree)
         except ImpossibleError:
             return float("-inf")
         dy.renew_cg(derivatives=False)

@@ -31,12 +31,6 @@ def setting(text: str, default: object = MISSING, kind: click.ParamType = AT_LEA
     return field(default=default, metadata={"help": text, "type": kind})
 
 
-def type_of(of: Field) -> click.ParamType:
-    """Return the type of a setting's values; a model's dimension, which has none, is at least 1."""
-    kind: click.ParamType = of.metadata.get("type", AT_LEAST_1)
-    return kind
-
-
 def mistake(of: Field, value: object) -> str | None:
     """Return why a setting cannot have a value, in the words of the command line; None if it can.
 
@@ -45,7 +39,7 @@ def mistake(of: Field, value: object) -> str | None:
     >>> mistake(layers, 0), mistake(layers, 2.5), mistake(layers, 1)
     ('0 is not in the range x>=1.', '2.5 is not a valid integer range.', None)
     """
-    kind = type_of(of)
+    kind = of.metadata["type"]
     # click takes 2.5 and True for whole numbers
     if type(value) not in {"int": (int,), "float": (int, float), "str": (str,)}[of.type]:
         return f"{value!r} is not a valid {kind.name}."

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field
+from dataclasses import dataclass
 
-
-def _size(text: str, default: int) -> Field:
-    return field(default=default, metadata={"help": text})
+from rnng_dy.settings import setting
 
 
 @dataclass(frozen=True)
 class LanguageModelSizes:
     """The paper's dimensions of the LSTM language model."""
 
-    layers: int = _size("Layers of the LSTMs.", 2)
-    lstm_input: int = _size("Dimension of the LSTMs' inputs.", 256)
-    hidden: int = _size("Dimension of the LSTMs' states.", 256)
+    layers: int = setting("Layers of the LSTMs.", 2)
+    lstm_input: int = setting("Dimension of the LSTMs' inputs.", 256)
+    hidden: int = setting("Dimension of the LSTMs' states.", 256)
 
 
 @dataclass(frozen=True)
@@ -25,17 +23,17 @@ class Sizes(LanguageModelSizes):
     They are those of generators, where a word's embedding goes onto the stack unchanged, with `lstm_input` values.
     """
 
-    action: int = _size("Dimension of action embeddings.", 16)
+    action: int = setting("Dimension of action embeddings.", 16)
 
 
 @dataclass(frozen=True)
 class ParserSizes(Sizes):
     """The paper's dimensions, with or without POS tags."""
 
-    lstm_input: int = _size("Dimension of the LSTMs' inputs.", 128)
-    hidden: int = _size("Dimension of the LSTMs' states.", 128)
-    word: int = _size("Dimension of word embeddings.", 32)
-    tag: int = _size("Dimension of POS tag embeddings.", 12)
+    lstm_input: int = setting("Dimension of the LSTMs' inputs.", 128)
+    hidden: int = setting("Dimension of the LSTMs' states.", 128)
+    word: int = setting("Dimension of word embeddings.", 32)
+    tag: int = setting("Dimension of POS tag embeddings.", 12)
 
 
 def option_name(name: str) -> str:

@@ -97,10 +97,7 @@ class Program(NamedTuple):
         environment = {**os.environ, "PYTHONPATH": str(self.checkout)}
         said = subprocess.run(asked, env=environment, capture_output=True, text=True).stdout
         output = "-o" if "-o, --output" in said else "--model"
-        suffix, rare = (
-            KINDS[kind],
-            "--set first_evaluation=1000000000 --set checkpoint_every=1000000000",
-        )
+        suffix, rare = KINDS[kind], "--set first_evaluation=1000000000"
         if "--set" not in said:
             rare = rare.replace("--set ", "--").replace("_", "-").replace("=", " ")
         files = f"--train {data}.{suffix} --dev dev.{suffix} {INPUTS[kind]} {output} {model}"

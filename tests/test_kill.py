@@ -25,7 +25,7 @@ SCHEDULE = [
     "--evaluate-every",
     "90",
     "--set",
-    "checkpoint_every=25",
+    "save_every=0",
 ]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
 # dies at a random moment of its n-th update or soon after it, in whatever it does then

@@ -48,4 +48,4 @@ def test_commands_need_nothing_that_only_linux_has(like_a_mac, tmp_path):
                  input="They met. They left.\n", env=like_a_mac)  # fmt: skip
     assert answer.stdout.count("(S (NP (PRP They))") == 2, answer.stdout
     said = run(tmp_path, "doctor", env=like_a_mac).stdout
-    assert "memory " in said and "not equal" not in said
+    assert "GPUs " in said and "not equal" not in said

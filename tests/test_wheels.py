@@ -192,16 +192,18 @@ def test_a_lower_level_can_be_asked_for(installed, monkeypatch, name):
     assert dynet_builds.build() == installed / "x86-64-v2"
 
 
-@pytest.mark.parametrize("name", ["v4", "V2", "3", "haswell"])
+@pytest.mark.parametrize("name", ["v4", "V2", "haswell"])
 def test_a_level_above_the_processors_is_refused(installed, monkeypatch, name):
     monkeypatch.setenv("RNNG_DY_CPU", name)
-    with pytest.raises(RnngError, match=rf"RNNG_DY_CPU is {name}, .* x86-64-v3, x86-64-v2, x86-64"):
+    with pytest.raises(RnngError, match=rf"this process uses {name}: .* unset RNNG_DY_CPU"):
         dynet_builds.build()
 
 
 def test_builds_above_the_processor_are_named(installed, monkeypatch):
     monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
-    with pytest.raises(RnngError, match=r"built for x86-64-v2, .* uses x86-64: install rnng_dy"):
+    with pytest.raises(
+        RnngError, match=r"built for x86-64-v2, .*, and this process uses x86-64: install"
+    ):
         dynet_builds.build()
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from oracle.blocks import read_oracle
-from oracle.errors import RnngError, UnseenSymbolError
+from oracle.blocks import OracleSentence, read_oracle
+from oracle.errors import RnngError
 from oracle.tokens import split_tokens
-from oracle.unknown import UnknownWords, infer_unknown_words
+from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.spelling import SpellingModel
@@ -35,58 +32,47 @@ class KneserNey(WordScorer):
     name = "kneser-ney"
 
     def __init__(
-        self, sentences: Iterable[Sequence[str]], vocabulary: Iterable[str], order: int = 5
+        self, sentences: Sequence[OracleSentence], vocabulary: Iterable[str] = (), order: int = 5
     ):
-        """All words of the sentences join the vocabulary."""
+        """Count the n-grams of generative training sentences, whose words and `vocabulary` are the words of the model.
+
+        The model uses the sentences' classes of unknown words.
+        """
         self.order = order
-        sentences = [list(sentence) for sentence in sentences]
-        padded = [[START] * (order - 1) + [*sentence, END] for sentence in sentences]
+        self._tokens = [sentence.tokens for sentence in sentences]
+        self._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
+        padded = [[START] * (order - 1) + [*s.unkified, END] for s in sentences]
         self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
-        self._unknown: UnknownWords | None = None
-        self._path: str | None = None
         self._counts = self._count(padded)
         self._discounts = [discounts(counts.values()) for counts in self._counts]
         self._histories = list(map(_histories, self._counts, self._discounts))
 
     @classmethod
-    def open(cls, path: str | None, order: int) -> KneserNey:
-        """See `WordScorer`."""
-        if path is None:
-            raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
-        return cls.of_oracle(path, order)
-
-    @property
-    def segmenter(self) -> Segmenter:
-        """See `WordScorer`."""
-        if self._path is None:
-            return Segmenter()
-        return Segmenter.of_training(sentence.tokens for sentence in read_oracle(self._path))
-
-    @classmethod
-    def of_oracle(cls, path: str, order: int, vocabulary: Iterable[str] = ()) -> KneserNey:
+    def open(cls, path: str | None, order: int = 5, vocabulary: Iterable[str] = ()) -> KneserNey:
         """Make an n-gram model from a generative oracle.
 
         Args:
-            path: The training oracle, whose classes of unknown words the model uses.
+            path: The training oracle.
             order: The n of n-grams.
             vocabulary: Further words, with count 0.
 
         Raises:
-            RnngError: The oracle is invalid.
+            RnngError: There is no oracle, or it is invalid.
         """
-        sentences = read_oracle(path)
-        model = cls([s.unkified for s in sentences], vocabulary, order)
-        model._path = os.path.abspath(path)
-        model._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
-        model._tokens = Counter(token for s in sentences for token in s.tokens)
-        return model
+        if path is None:
+            raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
+        return cls(read_oracle(path), vocabulary, order)
 
     @cached_property
-    def spelling(self) -> SpellingModel | None:
+    def segmenter(self) -> Segmenter:
+        """See `WordScorer`."""
+        return Segmenter.of_training(self._tokens)
+
+    @cached_property
+    def spelling(self) -> SpellingModel:
         """See `WordScorer`; learnt from the words of the training oracle."""
-        if self._unknown is None:
-            return None
-        return SpellingModel(self._unknown, sorted(self.vocabulary - {END}), self._tokens)
+        words = Counter(token for tokens in self._tokens for token in tokens)
+        return SpellingModel(self._unknown, sorted(self.vocabulary - {END}), words)
 
     def _count(self, padded: list[list[str]]) -> list[Counter[tuple[str, ...]]]:
         """Return the counts of the n-grams of each order, shortest first."""
@@ -115,33 +101,6 @@ class KneserNey(WordScorer):
             p = (kept + mass * p) / total
         return p
 
-    def encode(self, words: Sequence[str]) -> Sequence[str]:
-        """Return the words unchanged. Raises UnseenSymbolError if they have p = 0."""
-        unseen = [word for word in words if word not in self.vocabulary]
-        if unseen:
-            raise UnseenSymbolError(unseen)
-        return words
-
-    def log_probs(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
-        """Return `log_prob` per sentence: shape (sentences, 2), float64."""
-        return np.array(list(map(self.log_prob, sentences)), np.float64).reshape(-1, 2)
-
-    def log_prob(self, words: Sequence[str]) -> tuple[float, float]:
-        """Return log p in nats of the words, and of the end after them.
-
-        Args:
-            words: The words, with classes of unknown words.
-
-        Raises:
-            UnseenSymbolError: A word is not in the vocabulary, so p = 0.
-        """
-        history = [START] * (self.order - 1) + list(self.encode(words))
-        logs = [
-            math.log(self.probability(word, history[i : i + self.order - 1]))
-            for i, word in enumerate([*words, END])
-        ]
-        return math.fsum(logs[:-1]), logs[-1]
-
     def records_of(
         self,
         sentences: Sequence[Sequence[str]],
@@ -156,9 +115,7 @@ class KneserNey(WordScorer):
         ]
 
     def unkify(self, tokens: Sequence[str]) -> list[str]:
-        """Return the words as the model reads them: unknown ones as classes, if the training oracle has such."""
-        if self._unknown is None:
-            return list(tokens)
+        """Return the words as the model reads them: unknown ones as their classes."""
         return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:

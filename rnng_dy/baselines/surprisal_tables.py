@@ -79,7 +79,11 @@ class SurprisalTable(WordScorer):
             begin, gap, _ = letters.partition(_GAP)
             if gap and letters not in self._sentences:
                 self._with_gaps.setdefault(begin, []).append(letters)
-            if not _are_alike(tokens, self._sentences.setdefault(letters, tokens)):
+            first = self._sentences.setdefault(letters, tokens)
+            alike = len(first) == len(tokens) and np.allclose(
+                first, tokens, rtol=0, atol=ROUNDING, equal_nan=True
+            )
+            if not alike:
                 self._unclear.add(letters)
 
     def records_of(
@@ -151,14 +155,6 @@ class SurprisalTable(WordScorer):
                     tokens.append(token._replace(begin=token.begin + sum(before)))
                 return letters, tokens
         return "", None
-
-
-def _are_alike(tokens: Sequence[_Token], others: Sequence[_Token]) -> bool:
-    """Return whether sentences with the same letters have the same tokens and surprisals."""
-    if [token.begin for token in tokens] != [token.begin for token in others]:
-        return False
-    bits, of_others = ([token.surprisal for token in of] for of in (tokens, others))
-    return np.allclose(bits, of_others, rtol=0, atol=ROUNDING, equal_nan=True)
 
 
 def _plain(token: str) -> str:

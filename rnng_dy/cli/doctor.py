@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from itertools import chain
 
 import click
 
@@ -15,15 +15,15 @@ from rnng_dy.cli.options import device_option
 @click.command()
 @device_option
 def doctor(device: str) -> None:
-    """Print versions, backend, devices and memory, and check the numerics.
+    """Print versions, backend and devices, and check the numerics.
 
     The exit code is 0 if all is well, 1 if a number is wrong, and 2 if DyNet cannot be used.
 
     Example: rnng-dy doctor --device cuda
     """
-    _print(installation.versions())
-    _print(("plugin", path) for path in plugins.loaded())
-    _print(installation.machine())
+    plugged = (("plugin", path) for path in plugins.loaded())
+    for name, value in chain(installation.versions(), plugged):
+        click.echo(f"{name:<11}{value}")
     engine.require_build()
     try:
         engine.start(device)
@@ -39,8 +39,3 @@ def doctor(device: str) -> None:
         click.echo(f"  {name:<38}{verdict:<8}{difference:.1e}")
     if not passed:
         sys.exit(1)
-
-
-def _print(rows: Iterable[tuple[str, str]]) -> None:
-    for name, value in rows:
-        click.echo(f"{name:<11}{value}")

@@ -42,8 +42,8 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 @click.option(
     "--composition",
     type=COMPOSITION,
-    help="Composition of the program that trained the model; a checkpoint shows gated attention alone.  "
-    f"[default: {DEFAULT}]",
+    default=DEFAULT,
+    help="Composition of the program that trained the model.",
 )
 @click.option(
     "--state",
@@ -77,7 +77,7 @@ def import_clab(
 
     if is_parser:
         vectors = read_vectors(pretrained) if pretrained else None
-        how = composition or DEFAULT, vectors, state or DEFAULT_STATE
+        how = composition, vectors, state or DEFAULT_STATE
         model = clab.import_parser(params, sentences, pos, *how)
     else:
         entries = read_clusters(clusters)

@@ -32,7 +32,7 @@ from rnng_dy.models.composition import DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.process import keep_from_collection, limit_memory, stopping, tidy
-from rnng_dy.settings import FiniteRange, type_of
+from rnng_dy.settings import FiniteRange
 from rnng_dy.sizes import LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
@@ -47,12 +47,7 @@ OPTIONS = ("lstm_input", "hidden", *_SCHEDULE, "gold", "gold_weight", "seed", "j
 def options_of(settings: type, option: Callable) -> Callable:
     """Return a decorator that adds options of a dataclass's settings, without defaults, so that presets apply."""
     with_option = (of for of in fields(settings) if of.name in OPTIONS)
-    return all_of(
-        *(
-            option("--" + of.name.replace("_", "-"), type=type_of(of), help=of.metadata["help"])
-            for of in with_option
-        )
-    )
+    return all_of(*(option("--" + of.name.replace("_", "-"), **of.metadata) for of in with_option))
 
 
 def set_option(sizes: type) -> Callable:

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from oracle.brackets import format_tree
 from oracle.errors import InputError
 from oracle.files import one_line
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     END,
     MEASURES,
-    MeasuredSentence,
     WordRecord,
     one_word,
     tokens_so_far,
@@ -298,12 +295,3 @@ def _cell(value: float | int | None) -> str:
         return str(value)
     # adding 0.0 removes the sign of a negative zero
     return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
-
-
-def best_tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
-    """Return the best complete tree as a line, tags XX; an empty line if there is none."""
-    if not measured.trees:
-        return ""
-    words = tokens_so_far(measured.records, len(measured.records))
-    actions = measured.trees[0].actions
-    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))

@@ -15,16 +15,15 @@ from oracle.numerals import is_whole_number
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Read words and their vectors, shape (words, dimension), float32.
 
-    The first line, `words dimension`, is optional. Raises InputError for a line of another length, a value that is not
-    finite, a repeated word, or a number of words that contradicts the first line.
+    A first line `words dimension` is passed over. Raises InputError for a line of another length, a value that is not
+    finite, or a repeated word.
     """
     rows: dict[str, np.ndarray] = {}
-    announced = dimension = None
+    dimension = None
     with open_text(path) as stream, reading(path) as place:
         for place.line, line in enumerate(stream, 1):
             word, *values = line.rstrip(" \r\n").split(" ")
             if place.line == 1 and len(values) == 1 and all(map(is_whole_number, (word, *values))):
-                announced, dimension = int(word), int(values[0])
                 continue
             dimension = dimension or len(values)
             if len(values) != dimension or not values:
@@ -36,10 +35,6 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
                 raise ValueError(f"a value that is not finite, of {word!r}")
     if not rows:
         raise InputError("no vectors", path)
-    if announced not in (None, len(rows)):
-        raise InputError(
-            f"the first line announces {announced} vectors, the file has {len(rows)}", path
-        )
     return list(rows), np.stack([*rows.values()])
 
 

@@ -89,15 +89,11 @@ def _run(
 
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
     """Start the command of a stage, which resumes what was begun with the same settings."""
-    resumes = record_of(folder, stage).get("settings") == key
-    if not resumes:
+    if record_of(folder, stage).get("settings") != key:
         _remove(folder, stage)
     _record(folder, stage, {"settings": key})
-    # a training has nothing to resume before its folder exists
-    resumes = resumes and (folder / stage.outputs[0]).exists() if stage.preset else resumes
     values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
-    free = [w for flag in stage.free for w in (flag, *values[flag])]
-    words = [*stage.words, *(word for word in free if resumes or word != "--resume")]
+    words = [*stage.words, *(w for flag in stage.free for w in (flag, *values[flag]))]
     with _path(folder, stage, "log").open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "rnng_dy", *_plugins(), *words],
@@ -121,7 +117,7 @@ def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
-    """Return a hash of each stage's settings: version, plugins, command, preset, and the same of all that it reads."""
+    """Return a hash of each stage's settings: version, plugins, command, and the same of all that it reads."""
     own = [Path(path).read_text(encoding="utf-8") for path in _plugins()[1::2]]
     found: dict[str, str] = {}
     makers = {path: stage.name for stage in planned for path in stage.outputs}
@@ -131,7 +127,7 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
             for word in stage.words
             if word not in stage.outputs
         ]
-        parts = [rnng_dy.__version__, own, stage.command, stage.preset, read]
+        parts = [rnng_dy.__version__, own, stage.command, read]
         found[stage.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return found
 

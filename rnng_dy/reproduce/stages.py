@@ -11,7 +11,6 @@ from oracle.transitions import DEFAULT as TOP_DOWN
 from rnng_dy.reproduce.paper import ORDER
 from rnng_dy.reproduce.systems import PAPER, System
 from rnng_dy.search.sampling import FLATTENED
-from rnng_dy.training.presets import identity
 
 PARTS = ("train", "dev", "test")
 # sections of the PTB, file numbers of the CTB and of NLTK's sample
@@ -25,7 +24,7 @@ UNKNOWN = {"ctb": "single"}
 BASELINES = "baselines"
 """The group of stages that a report does not need."""
 GROUPS = ("data", "train", "infer", BASELINES)
-RESUMABLE = ("--jobs", "--resume", "--device")
+PARALLEL = ("--jobs", "--device")
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,6 @@ class Stage:
     command: str
     free: tuple[str, ...] = ()
     """Flags on whose values the output does not depend: --jobs, --resume, --device."""
-    preset: str = ""
-    """The settings of a preset, on which the output depends, too."""
 
     @property
     def words(self) -> list[str]:
@@ -133,10 +130,10 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
     given = f"--model parser-{run} {test}"
-    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", RESUMABLE)
+    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", PARALLEL)
     sampling = f"--samples {e.samples} --alpha {FLATTENED} --seed {seed}"
     command = f"sample {given} {sampling} -o {run}.props"
-    yield Stage(f"sample {run}", "infer", command, RESUMABLE)
+    yield Stage(f"sample {run}", "infer", command, PARALLEL)
 
 
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
@@ -146,7 +143,7 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     yield _training(e, "generative", model, seed, data)
     props, scores = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
     command = f"score --model {model} {props} -o {scores}"
-    yield Stage(f"score {run}", "infer", command, RESUMABLE)
+    yield Stage(f"score {run}", "infer", command, PARALLEL)
     oracle = oracle_of("test", system.transitions, False)
     command = f"rerank {props} {scores} --oracle {oracle} -o {run}.map.trees"
     yield Stage(f"rerank {run}", "infer", command)
@@ -157,8 +154,7 @@ def _training(
 ) -> Stage:
     sizes = "".join(f" --{name.replace('_', '-')} {size}" for name, size in e.training.items())
     command = f"train {kind} {data} --preset {e.preset} --seed {seed}{sizes} --model {model}"
-    free, settings = ("--resume", "--device"), identity(e.preset, kind)
-    return Stage(f"train {model}", group, command, free, settings)
+    return Stage(f"train {model}", group, command, ("--resume", "--device"))
 
 
 def oracle_of(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:

@@ -21,7 +21,7 @@ from rnng_dy.model_folder import PARAMETERS, About, Value, located
 from rnng_dy.training.presets import Settings
 
 OF_RECORD = {"event", "score", "is_best", "best"}
-"""Keys of an evaluation's record that are no scores for the model card."""
+"""Keys of an evaluation's record that are no scores for the description."""
 
 
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
@@ -74,7 +74,7 @@ def begun(
 ) -> About:
     """Return the sections about a training that begins or resumes; other sections of the model stay.
 
-    `inputs` are hashes of the data by option; `preset` is that of a new model.
+    `inputs` are hashes of the data; `preset` is that of a new model.
     """
     about = model.about or {}
     new = about_model(model, sentences, command)
@@ -82,8 +82,7 @@ def begun(
         new["made"] = about["made"]
         preset = about.get("settings", {}).get("preset")
     new["settings"] = {"preset": preset, **asdict(settings)}
-    new["data"] = {name: value for name, value in inputs.items() if value is not None}
-    return {**about, **new}
+    return {**about, **new, "data": inputs}
 
 
 def evaluated(about: About, record: Mapping[str, Any]) -> About:
@@ -91,5 +90,4 @@ def evaluated(about: About, record: Mapping[str, Any]) -> About:
     if not record["is_best"]:
         return about
     scores = {name: x for name, x in record.items() if name not in OF_RECORD}
-    dev = {name: x for name, x in about["data"].items() if name.startswith("--dev")}
-    return {**about, "scores": {**finite(scores), "date": now(), **dev}}
+    return {**about, "scores": {**finite(scores), "date": now(), "dev": about["data"]["dev"]}}

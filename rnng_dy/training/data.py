@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import format_tree, parse_line, read_trees
+from oracle.brackets import parse_line, read_trees
 from oracle.errors import ImpossibleError, InputError, RnngError, placed
 from oracle.lazy import nltk
-from oracle.stored import STORED, stored_oracle
+from oracle.stored import STORED, StoredSentences, stored_oracle
 from oracle.training_data import Recipe, TreesFile, make_training_data
 from oracle.transitions import SYSTEMS
 from oracle.treebank import words
-from rnng_dy.results import content_hash
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
 
@@ -33,17 +32,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Data:
-    """The oracle sentences of both parts, with the names of their files and hashes for --resume."""
+    """The oracle sentences of both parts, with the names of their files."""
 
-    train: Sequence[OracleSentence]
+    train: StoredSentences
     dev: Sequence[OracleSentence]
     golds: list[nltk.Tree]
     """The development trees, which only a parser needs."""
     source: str
     """The user's training file, for messages."""
     dev_source: str
-    inputs: dict[str, Any]
-    """Everything that determines the data, by option; files as hashes."""
 
 
 def require_sources(
@@ -74,7 +71,6 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -
     Raises InputError for what is no oracle of this kind of model.
     """
     sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
-    inputs = {"--train": sentences.hash, "--dev": content_hash(dev_sentences)}
     golds = []
     if dev_trees is not None:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
@@ -84,8 +80,7 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -
                 )
                 raise InputError(message, path, first.line)
         golds = _golds(dev_trees, dev_sentences, dev)
-        inputs["--dev-trees"] = content_hash(list(map(format_tree, golds)))
-    return Data(sentences, dev_sentences, golds, str(train), str(dev), inputs)
+    return Data(sentences, dev_sentences, golds, str(train), str(dev))
 
 
 def data_of_trees(
@@ -106,10 +101,8 @@ def data_of_trees(
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )
-    inputs = {"--dev-trees": None if dev is train else dev.hash, "--trees": train.hash}
-    inputs |= {"--hold-out": hold_out, "--unk": recipe.unk}
     golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
-    return Data(sentences, dev_sentences, golds, train.path, dev.path, inputs)
+    return Data(sentences, dev_sentences, golds, train.path, dev.path)
 
 
 def _trees_file(trees: Trees, name: str) -> TreesFile:

@@ -93,7 +93,7 @@ def run(
     `evaluate`. Afterwards the folder holds the training state and the model that scored best on the development data.
     """
     model, examples, settings = updater.model, updater.examples, updater.settings
-    p, n = progress, len(examples)
+    p, n, saved = progress, len(examples), time.monotonic()
 
     def record(event: str, **values: Any) -> None:
         place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
@@ -104,10 +104,12 @@ def run(
         report(record)
 
     def save() -> None:
+        nonlocal saved
         # a state with unusable parameters would replace one that can be loaded
         updater.require_usable(p.updates)
         state = state_of(updater, p, inputs or {})
         checkpoint.save_training(model.store, folder, state, updater.optimizer)
+        saved = time.monotonic()
 
     def evaluate_now() -> None:
         updater.require_usable(p.updates)
@@ -121,7 +123,6 @@ def run(
             p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
             checkpoint.save_parameters(model, folder)
         record(EVALUATION, **result, is_best=is_best, best=p.best)
-        save()
 
     def is_over() -> bool:
         return p.epoch >= settings.epochs or 0 < settings.patience <= p.stale
@@ -160,7 +161,7 @@ def run(
                 p.window = (0.0, 0, 0, 0)
             if p.is_evaluation_due(before, settings):
                 evaluate_now()
-            elif crosses(before, p.sentences, settings.checkpoint_every):
+            if time.monotonic() - saved >= 60 * settings.save_every:
                 save()
             if stop():
                 save()
@@ -169,6 +170,7 @@ def run(
                 return False
     if p.evaluated != p.sentences:
         evaluate_now()
+    save()
     if p.epoch < settings.epochs:
         record(ENDED_EARLY, patience=settings.patience, best=p.best)
     return True
@@ -216,6 +218,8 @@ def saved_state(folder: Path) -> dict[str, Any]:
             path,
         )
     with reading(path, remedy="damaged"):
+        # an earlier one of 0.4 saved states by sentences
+        state["settings"].pop("checkpoint_every", None)
         settings, progress = Settings(**state["settings"]), Progress(**state["progress"])
     return {**state, "settings": settings, "progress": progress}
 
@@ -225,11 +229,13 @@ def require_same(
 ) -> None:
     """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
     saved = state["settings"]
-    # processes and the end of training may change; the linear schedule, however, depends on the number of epochs
-    free = {"jobs", "patience", *(["epochs"] if saved.schedule == "inverse" else [])}
+    # no number depends on some, and the end may change; but the linear schedule depends on the number of epochs
+    free = {"jobs", "patience", "save_every", "report_every"}
+    free |= {"epochs"} if saved.schedule == "inverse" else set()
     now, before = asdict(settings).items(), state["inputs"]
     for what, changed in {
-        "data": [name for name, value in inputs.items() if before.get(name) != value],
+        # an earlier one of 0.4 names the data by options
+        "data": [k for k, v in inputs.items() if before.get(k) not in (None, v)],
         "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
     }.items():
         if changed:

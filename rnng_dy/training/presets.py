@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from oracle.errors import RnngError
 from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, mistake, setting
 from rnng_dy.sizes import option_name
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +60,9 @@ class Settings:
     patience: int = setting(
         "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
     )
-    checkpoint_every: int = setting("Sentences between saved training states.", 2500)
-    """Every evaluation also saves a training state."""
+    save_every: float = setting(
+        "Minutes between saved training states, on which no number depends.", 10.0, FiniteRange(0)
+    )
     report_every: int = setting("Sentences between records in log.jsonl.", 500)
     seed: int = setting("Random seed of the training.", 1, click.IntRange(0, 2**32 - 1))
     jobs: int = setting(
@@ -67,6 +70,18 @@ class Settings:
         1,
     )
     """Presets give the number for the CPU; a GPU takes one process."""
+
+
+def of_kinds(**presets: tuple[T, T]) -> dict[tuple[str, str], T]:
+    """Return what each preset has for parsers and for models of words, by preset and kind of model.
+
+    The paper's dropout for its LSTM language model is that of the generative one; it does not report the rest.
+    """
+    return {
+        (name, kind): of[kind != "discriminative"]
+        for name, of in presets.items()
+        for kind in ("discriminative", "generative", "lstm-lm")
+    }
 
 
 _PARSER = Settings(
@@ -90,22 +105,16 @@ _ADAM = {"optimizer": "adam", "schedule": "linear", "l2": 0.0}
 _FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_ADAM)
 _EVERY = {"first_evaluation": 5000, "evaluate_every": 5000}
 _FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY, **_ADAM)
-_OF_PARSERS_AND_WORDS = {
-    "paper": (_PARSER, _WORDS),
-    "fast": (_FAST_PARSER, _FAST_WORDS),
-    "quick": (replace(_FAST_PARSER, batch_size=16, jobs=2), replace(_FAST_WORDS, jobs=2)),
-    "gpu": (
+NAMES = "paper", "fast", "quick", "gpu"
+PRESETS = of_kinds(
+    paper=(_PARSER, _WORDS),
+    fast=(_FAST_PARSER, _FAST_WORDS),
+    quick=(replace(_FAST_PARSER, batch_size=16, jobs=2), replace(_FAST_WORDS, jobs=2)),
+    gpu=(
         replace(_FAST_PARSER, batch_size=64, learning_rate=0.006, epochs=15),
         replace(_FAST_WORDS, batch_size=64, learning_rate=0.004, epochs=7),
     ),
-}
-NAMES = tuple(_OF_PARSERS_AND_WORDS)
-# the paper's dropout for its LSTM language model is that of the generative one; it does not report the rest
-PRESETS = {
-    (name, kind): settings
-    for name, (parser, words) in _OF_PARSERS_AND_WORDS.items()
-    for kind, settings in (("discriminative", parser), ("generative", words), ("lstm-lm", words))
-}
+)
 
 
 class Fit(NamedTuple):
@@ -119,17 +128,11 @@ class Fit(NamedTuple):
 
 
 # chosen by experiment: docs/performance.md
-FITS = {
-    ("fast", "discriminative"): Fit(100, 16),
-    ("fast", "generative"): Fit(180, 4),
-    ("fast", "lstm-lm"): Fit(180, 4),
-    ("quick", "discriminative"): Fit(most_sentences=12000),
-    ("quick", "generative"): Fit(180, 4, 15000),
-    ("quick", "lstm-lm"): Fit(180, 4, 15000),
-    ("gpu", "discriminative"): Fit(50, 16),
-    ("gpu", "generative"): Fit(50, 4),
-    ("gpu", "lstm-lm"): Fit(50, 4),
-}
+FITS = of_kinds(
+    fast=(Fit(100, 16), Fit(180, 4)),
+    quick=(Fit(most_sentences=12000), Fit(180, 4, 15000)),
+    gpu=(Fit(50, 16), Fit(50, 4)),
+)
 QUICK_SIZES, QUICK_FROM = {"lstm_input": 128, "hidden": 128}, 1800
 """Dimensions of quick generative models from a number of training sentences on: the paper's would take too long."""
 
@@ -164,11 +167,6 @@ def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:
     """Return a preset's dimensions of new models that differ from the paper's, for a number of training sentences."""
     is_smaller = (preset, kind) == ("quick", "generative") and sentences >= QUICK_FROM
     return QUICK_SIZES if is_smaller else {}
-
-
-def identity(preset: str, kind: str) -> str:
-    """Return text that identifies a preset's settings, whatever the number of training sentences."""
-    return repr((PRESETS[preset, kind], FITS.get((preset, kind))))
 
 
 def settings_and_sizes(

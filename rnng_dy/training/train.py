@@ -104,7 +104,7 @@ def train(
         open: Whether a new model gets a spelling model, and so an open vocabulary.
         device: `cpu`, `cuda` or `cuda:N`.
         ranks: The ranks of MPI that share the work; all but the first one return None.
-        command: The command line, for the model card.
+        command: The command line, for about.json.
         on_record: Function that is called with each record of the log.
         stop: Function that is called after each update; if it returns true, the training ends with its state saved.
         **settings: Fields of `Settings`, and dimensions.
@@ -176,7 +176,7 @@ def train(
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             recipe = Recipe(unk or rules, transitions or system, not parses)
             data = data_of_trees(trees, dev_trees, hold_out, recipe, made)
-        inputs = {"--train": None, "--dev": None, "--init": bool(init), **data.inputs}
+        inputs = {"train": data.train.hash, "dev": content_hash(data.dev), "init": bool(init)}
 
         # settings
         preset_of = preset, kind, len(data.train)
@@ -192,18 +192,12 @@ def train(
             settings = replace(settings, jobs=ranks.count)
 
         # model
-        vectors, clustered = (None, None), None
-        if pretrained:
-            vectors = read_vectors(pretrained)
-            inputs["--pretrained"] = content_hash(*vectors)
-        if clusters:
-            clustered = read_clusters(clusters)
-            inputs["--clusters"] = content_hash(clustered)
         if resumes:
             loop.require_same(saved, settings, inputs, folder)
         if model is None:
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
-            parts = pos, vectors, clustered
+            vectors = read_vectors(pretrained) if pretrained else (None, None)
+            parts = pos, vectors, read_clusters(clusters) if clusters else None
             model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)

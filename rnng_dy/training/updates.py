@@ -184,8 +184,10 @@ class Adam:
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the number of updates, and the moments as float32."""
         updates, moments = self._trainer.state()
-        named = {f"moment/{i}": np.asarray(m, np.float32) for i, m in enumerate(moments)}
-        return {"updates": np.array(updates), **named}
+        for i, moment in enumerate(moments):
+            # one by one, since those of DyNet are float64
+            moments[i] = moment.astype(np.float32)
+        return {"updates": np.array(updates)} | {f"moment/{i}": m for i, m in enumerate(moments)}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restore the state that `arrays` returned."""

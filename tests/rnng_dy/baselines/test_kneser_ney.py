@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from oracle.blocks import OracleSentence
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
-from rnng_dy.vocabulary import UnseenSymbolError
 
-SENTENCES = [["a", "b"], ["a", "b"], ["a", "c"], ["b", "d"]]
+SENTENCES = [
+    OracleSentence("", None, (a, b), None, (a, b), (), 1) for a, b in ("ab", "ab", "ac", "bd")
+]
 
 
 def test_discounts_are_chen_and_goodmans():
@@ -22,11 +24,6 @@ def test_discounts_are_chen_and_goodmans():
 def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
     # 4 has that of 3, which no n-gram has
     assert discounts([1] * 6 + [4]) == pytest.approx((0, 0.5, 1.0, 1.5))
-
-
-def test_a_model_of_words_without_a_file_segments_text():
-    model = KneserNey([["a", "b"]], [], 2)
-    assert list(model.segmenter.sentences("A b.", False))
 
 
 def test_bigrams_by_hand():
@@ -64,12 +61,10 @@ def test_probabilities_sum_to_one_after_any_history(order):
         assert total == pytest.approx(1, abs=1e-12), history
 
 
-def test_a_sentence_is_its_words_and_its_end():
-    model = KneserNey(SENTENCES, [], order=3)
-    words, end = model.log_prob(["a", "b"])
-    expected = math.log(model.probability("a", [START, START]))
-    expected += math.log(model.probability("b", [START, "a"]))
-    assert words == pytest.approx(expected)
-    assert end == pytest.approx(math.log(model.probability(END, ["a", "b"])))
-    with pytest.raises(UnseenSymbolError, match="x, y"):
-        model.log_prob(["a", "x", "y"])
+def test_surprisals_are_of_the_words_and_the_end_and_infinite_for_a_word_without_a_class():
+    model = KneserNey(SENTENCES, order=3)
+    [records] = model.records_of([["a", "x", "b"]])
+    assert [r.token for r in records] == ["a", "x", "b", None]
+    steps = [("a", [START, START]), ("b", [START, "a"]), (END, ["a", "b"])]
+    expected = [-np.log2(model.probability(*step)) for step in steps]
+    assert [r.surprisal for r in records] == pytest.approx([expected[0], np.inf, *expected[1:]])

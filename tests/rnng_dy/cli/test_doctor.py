@@ -18,7 +18,7 @@ V4 = V3.replace("\n", " avx512f avx512bw avx512cd avx512dq avx512vl\n")
 def test_a_sound_set_up_passes():
     done = run(None, "doctor")
     assert done.stderr == ""
-    for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs", "memory"):
+    for name in ("rnng_dy", "Python", "dynet", "numpy", "nltk", "click", "CPU", "GPUs"):
         assert f"\n{name} " in "\n" + done.stdout
     assert done.stdout.count(" ok ") == 3
 
@@ -67,7 +67,7 @@ def test_a_dynet_built_for_a_newer_processor_is_not_started(build, monkeypatch):
     build(engine.NEEDED, "x86-64-v3")
     monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
     done = invoke("doctor", code=2)
-    assert "DyNet was built for x86-64-v3 and this process uses x86-64: install" in done.output
+    assert "DyNet was built for x86-64-v3, and this process uses x86-64: install" in done.output
 
 
 class SwappedGates:
@@ -107,7 +107,6 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
         ("x86_64", V4, "x86-64-v4"),
         ("x86_64", V4.replace(" fma", ""), "x86-64-v2"),
         ("x86_64", V3, "x86-64-v3"),
-        ("x86_64", V3.replace(" movbe", ""), "x86-64-v2"),
         ("x86_64", V3.replace(" popcnt", ""), "x86-64"),
         ("x86_64", "", "x86-64"),
         ("aarch64", "", "armv8-a"),

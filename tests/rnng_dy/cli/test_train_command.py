@@ -72,7 +72,7 @@ VALUES = {
     "evaluate_every": 13,
     "evaluate_from_epoch": 1,
     "patience": 9,
-    "checkpoint_every": 17,
+    "save_every": 1.7,
     "report_every": 19,
     "seed": 77,
     "jobs": 2,
@@ -225,37 +225,23 @@ def other_sentence(path):
 @pytest.mark.parametrize(
     ("command", "change", "says"),
     [
-        (PARSER, lambda: other_sentence("train.oracle"), "--train"),
+        (PARSER, lambda: other_sentence("train.oracle"), "other data (train)"),
         (PARSER, lambda: other_sentence("dev.oracle"), "words are not those"),
-        (PARSER, lambda: Path("v.w2v").write_text("a 1 2\nthe 3 5\n"), "--pretrained"),
-        (GENERATOR, lambda: other_sentence("train.oracle"), "--train"),
-        (GENERATOR, lambda: other_sentence("dev.oracle"), "--dev"),
-        (GENERATOR, lambda: swap_clusters("c.paths"), "--clusters"),
+        (GENERATOR, lambda: other_sentence("train.oracle"), "other data (train)"),
+        (GENERATOR, lambda: other_sentence("dev.oracle"), "other data (dev)"),
     ],
 )
 def test_resume_with_other_data_names_what_changed(data, command, change, says):
     for part in ("train", "dev"):
         kind = ".gen.oracle" if command is GENERATOR else ".oracle"
         Path(f"{part}.oracle").write_bytes(Path(f"good{kind}").read_bytes())
-    Path("v.w2v").write_text("a 1 2\nthe 3 4\n")
-    invoke("clusters", "good.gen.oracle", "-c", "6", "-o", "c.paths")
     command = [*command[:2], "--train", "train.oracle", "--dev", "dev.oracle", *command[6:]]
-    command += (
-        ["--pretrained", "v.w2v"] if "discriminative" in command else ["--clusters", "c.paths"]
-    )
     invoke(*command, *SMALL)
     before = Path("m/training.npz").read_bytes()
     change()
     result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
     assert says in result.stderr
     assert Path("m/training.npz").read_bytes() == before
-
-
-def swap_clusters(path):
-    """The first word and the last exchange their clusters."""
-    rows = [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    rows[0][0], rows[-1][0] = rows[-1][0], rows[0][0]
-    Path(path).write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_resume_needs_init_again():
     go_on("generative")
     command = ["--trees", "more.trees", "--hold-out", "0.2", "--resume", "--model", "m"]
     result = invoke("train", "generative", *command, code=2)
-    assert "m was trained with other data (--init)" in result.stderr
+    assert "m was trained with other data (init)" in result.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--extend"]])

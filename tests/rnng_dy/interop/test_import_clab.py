@@ -51,14 +51,14 @@ def test_a_generative_model_becomes_a_folder(reference, tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
-def test_a_file_cut_short_is_refused_with_the_position(reference, tmp_path, share):
+def test_a_file_cut_short_is_refused(reference, tmp_path, share):
     """The original leaves such files when it is killed."""
     whole = (reference / "corrected/disc.params").read_bytes()
     cut = tmp_path / "cut.params"
     cut.write_bytes(whole[: int(len(whole) * share)].rsplit(b" ", 1)[0])
     result = run(*parser_arguments(reference, cut), "--pos", "--model", tmp_path / "m")
     assert result.exit_code == 2
-    assert re.search(r"cut short.* token \d+ of \d+", result.stderr)
+    assert "the checkpoint is cut short" in result.stderr
     assert not (tmp_path / "m").exists()
 
 
@@ -90,10 +90,8 @@ def generative(shared, reference, tmp_path):
     return lambda name: ["generative", unpacked(shared, name, tmp_path), *data]
 
 
-def test_gated_attention_is_known_by_its_shapes_and_the_state_is_taken_as_said(
-    generative, tmp_path
-):
-    result = run(*generative("ga-stack"), "--state", "stack")
+def test_composition_and_state_are_taken_as_said(generative, tmp_path):
+    result = run(*generative("ga-stack"), "--composition", "gated-attention", "--state", "stack")
     assert result.exit_code == 0, result.output
     assert "does not tell its parser state: if that is not stack, the model scores" in result.stderr
     config = GenerativeModel.load(tmp_path / "m").config()
@@ -103,9 +101,9 @@ def test_gated_attention_is_known_by_its_shapes_and_the_state_is_taken_as_said(
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("ga", [], "say by --state what its parser state is"),
-        ("ga", ["--state", "full", "--composition", "buggy"], "those of gated attention, not of"),
-        ("stack", ["--composition", "gated-attention"], "those of no gated attention"),
+        ("ga", ["--composition", "gated-attention"], "say by --state what its parser state is"),
+        ("ga", ["--state", "full"], "see to --pos, --pretrained, --clusters and --composition"),
+        ("stack", ["--composition", "gated-attention", "--state", "full"], "and --composition"),
         ("stack", ["--state", "no-buffer"], "no generative model of the state no-buffer"),
         ("stack", ["--state", "history"], "no generative model of the state history"),
         ("stack", ["--state", "half"], "'half' is not one of 'full', 'stack'"),
@@ -151,17 +149,16 @@ def table(shape, *rows):
 
 FORGED = {
     "a count of 5,000 digits": archive("0 0", "9" * 5000, "0"),
-    "axes in place of two": archive("0 0 1 0 0 0 0 0", dim(1, 1, 1), "0 0", dim(1, 1, 1), "0.5"),
     "a table of no rows": table((2,)),
     "a table of ragged rows": table((2,), (2,), (3,)),
 }
 
 
 @pytest.mark.parametrize("content", FORGED.values(), ids=FORGED)
-def test_what_no_program_writes_is_refused_with_the_position(tmp_path, content):
+def test_what_no_program_writes_is_refused(tmp_path, content):
     path = tmp_path / "forged"
     path.write_text(content)
-    with pytest.raises(InputError, match=f"^{path}: .* at token [0-9]+ of [0-9]+$"):
+    with pytest.raises(InputError, match=f"^{path}: "):
         clab.read_checkpoint(path)
 
 

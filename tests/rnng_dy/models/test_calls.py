@@ -53,8 +53,11 @@ def generator(generator, monkeypatch):
     return generator
 
 
-def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(generator, lm):
-    ngrams, options = KneserNey(SENTENCES, []), SearchOptions(beam=8, fast_track=2, word_beam=3)
+def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(
+    generator, lm, generative_sentences
+):
+    ngrams = KneserNey(generative_sentences)
+    options = SearchOptions(beam=8, fast_track=2, word_beam=3)
     for scorer in (generator, lm, ngrams):
         assert type(scorer).surprisals is Scorer.surprisals
         assert type(scorer).surprisals_of is Scorer.surprisals_of
@@ -63,13 +66,6 @@ def test_all_scorers_take_the_same_arguments_and_leave_out_the_end(generator, lm
             assert [[r.token for r in of] for of in several] == [[*s, *last] for s in SENTENCES]
             alone = scorer.surprisals(SENTENCES[0], options, end)
             assert [r.surprisal for r in alone] == pytest.approx([r.surprisal for r in several[0]])
-
-
-def test_constituents_of_one_word_are_no_tags_if_one_says_so(parser, generator):
-    tree = nltk.Tree.fromstring("(S (NP the) (NP time))")
-    for model in (parser, generator):
-        assert model.log_prob(tree, preterminals=True) == model.log_prob(tree)
-        assert model.log_prob(tree, preterminals=False) != model.log_prob(tree)
 
 
 def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
@@ -144,7 +140,9 @@ BAD_TOKENS = {
 
 
 @pytest.mark.parametrize("tokens", BAD_TOKENS.values(), ids=BAD_TOKENS.keys())
-def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, tokens):
+def test_tokens_that_are_none_are_refused_everywhere(
+    parser, generator, lm, generative_sentences, tokens
+):
     for ask in (parser.parse, parser.sample, lambda x: parser.nbest(x, 2), parser.parse_one):
         with pytest.raises(RnngError):
             ask(tokens)
@@ -152,7 +150,7 @@ def test_tokens_that_are_none_are_refused_everywhere(parser, generator, lm, toke
         for model in (parser, generator):
             with pytest.raises(RnngError):
                 model(tokens)
-    ngrams = KneserNey([["a"]], [])
+    ngrams = KneserNey(generative_sentences)
     for model in (generator, lm, ngrams) if tokens != BAD_TOKENS["text"] else ():
         with pytest.raises(RnngError):
             model.surprisals(tokens)

@@ -49,7 +49,7 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
     # whatever reads what other settings made runs again
     (folder / "in.trees").write_text("(S (XX a) (XX b))\n")
     assert ran(folder, TREES, ORACLE, CLUSTERS) == every
-    assert ran(folder, TREES, replace(ORACLE, preset="new"), CLUSTERS, groups=()) == set()
+    assert ran(folder, TREES, ORACLE, CLUSTERS, groups=()) == set()
 
 
 def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkeypatch):

@@ -19,9 +19,7 @@ from ..conftest import TINY
 pytestmark = pytest.mark.slow
 
 TRAIN = "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --no-tagger"
-TRAIN += (
-    " --batch-size 4 --epochs 4 --set report_every=4 --set checkpoint_every=1000 --jobs 2 --model"
-)
+TRAIN += " --batch-size 4 --epochs 4 --set report_every=4 --jobs 2 --model"
 # the helper runs this file, too; a signal comes nearly always while gradients are computed
 SLOW = """
 import time

@@ -69,7 +69,7 @@ def test_trees_in_memory_and_oracles_train_the_same_model():
     assert_same_bits("files", "oracles")
     # as the command is, a resume is refused if the trees are others
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), resume=True, **given)
-    with pytest.raises(RnngError, match=r"other data \(--dev-trees, --trees\)"):
+    with pytest.raises(RnngError, match=r"other data \(train, dev\)"):
         rnng_dy.train("discriminative", trees("d.trees"), trees("t.trees"), resume=True, **given)
 
 

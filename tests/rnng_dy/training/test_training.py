@@ -139,7 +139,7 @@ def score_from_parameters(model):
 def run_to_end(make, sentences, folder, stops=(), **settings):
     """Train 2 epochs with dropout, stopping after the given numbers of updates and going on anew each time."""
     schedule = {"epochs": 2, "first_evaluation": 10, "evaluate_every": 15, "evaluate_from_epoch": 0}
-    schedule |= {"checkpoint_every": 7, "report_every": 5} | settings
+    schedule |= {"save_every": 0.0, "report_every": 5} | settings
     for n, stop in enumerate([*stops, None]):
         model = make(sentences, seed=5)
         run = training(model, sentences[:20], folder, score_from_parameters(model), **schedule)
@@ -330,7 +330,7 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
     bias = model.store.dense["action_bias"]
     bias.set_value(np.full(len(model.transitions), value))
     run.updater.update = lambda *arguments: Update(1.0, False, ())
-    for changes in ({"first_evaluation": 1}, {"checkpoint_every": 1}):
+    for changes in ({"first_evaluation": 1}, {"save_every": 0.0}):
         run.updater.settings = replace(run.settings, **changes)
         with pytest.raises(RnngError, match=r"diverged before update .*learning-rate"):
             run.run()
