@@ -1,9 +1,9 @@
-"""POS tags that are not gold: from an averaged perceptron, jackknifed over the training part, or from a file."""
+"""POS tags that are not gold: from an averaged perceptron, jackknifed over the training part."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +12,6 @@ from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
 from oracle.errors import InputError, placed
-from oracle.sentences import read_sentences
 from oracle.tagger import Tagger
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, words
@@ -122,23 +121,3 @@ def jackknife(
     for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
         new_tags[fold::folds] = part
     return new_tags
-
-
-def tags_of_file(path: str, trees: Sequence[LocatedTree]) -> Iterator[Sequence[str]]:
-    """Yield the tags of a file of word_TAG tokens, one sentence per line, for the trees in order.
-
-    Raises InputError if a line is empty, or if its words differ from those of its tree.
-    """
-    sentences = list(read_sentences(path, tagged=True))
-    for sentence in sentences:
-        if not sentence.tokens:
-            raise InputError("an empty line among the sentences: take it out", path, sentence.line)
-    if len(sentences) != len(trees):
-        raise InputError(
-            f"{len(sentences)} sentences for {len(trees)} trees of {trees[0].path}", path
-        )
-    for sentence, located in zip(sentences, trees, strict=True):
-        if list(sentence.tokens) != words(located.tree):
-            message = f"its words are not those of the tree at {located.path}:{located.line}"
-            raise InputError(message, path, sentence.line)
-        yield sentence.tags

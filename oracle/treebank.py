@@ -10,8 +10,6 @@ from oracle.lazy import nltk
 
 NO_TAG = "XX"
 """The tag of trees without tags, as the original prints it."""
-ONE_LABEL = "X"
-"""The label of every constituent in unlabelled trees."""
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
@@ -144,20 +142,6 @@ def _base_label(label: str) -> str:
     """Return NP for NP-SBJ-1 and NP=2; -LRB- stays as it is."""
     match = _WITHOUT_FUNCTION.match(label)
     return match[0] if match else label
-
-
-def unlabelled(tree: nltk.Tree) -> nltk.Tree:
-    """Return the tree with one label for all constituents; tags stay.
-
-    >>> from oracle.brackets import parse_line
-    >>> print(unlabelled(parse_line("(S (NP (PRP it)) (VP (VBZ works)))")))
-    (X (X (PRP it)) (X (VBZ works)))
-    """
-    copy = copied(tree)
-    for node in subtrees(copy):
-        if isinstance(node, nltk.Tree) and not is_preterminal(node):
-            node.set_label(ONE_LABEL)
-    return copy
 
 
 def is_no_text(tree: nltk.Tree) -> bool:

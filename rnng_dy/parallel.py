@@ -29,7 +29,7 @@ AHEAD = 4
 CONNECTION = 10.0
 """Seconds within which a Dask scheduler must answer."""
 LOST = (
-    "a worker has ended (often because memory ran out), or the scheduler: the same command with --resume continues; "
+    "a worker has ended (often because memory ran out), or the scheduler: the same command continues; "
     "fewer --jobs need less memory"
 )
 
@@ -137,7 +137,7 @@ class Workers:
 
     def _connect(self, scheduler: str) -> None:
         """Connect to a Dask scheduler, and send models and plugins as one archive that its workers share."""
-        with extra("--scheduler needs Dask", "cluster"):
+        with extra("a scheduler needs Dask", "cluster"):
             import dask
             import distributed
         # the archive is part of a task, so that it is sent again if a worker is lost
@@ -152,7 +152,7 @@ class Workers:
             self._client = connect(**where, timeout=CONNECTION, set_as_default=False)
             self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
         except Exception as error:
-            raise RnngError(f"--scheduler {scheduler}: {error or type(error).__name__}") from None
+            raise RnngError(f"--jobs {scheduler}: {error or type(error).__name__}") from None
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
@@ -204,9 +204,9 @@ def fitting(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]
     return split_on_memory_error(partial(function, *models), batch)
 
 
-def check_jobs(jobs: int, device: str) -> None:
+def check_jobs(jobs: int | str, device: str) -> None:
     """Raise RnngError for several processes with a GPU."""
-    if jobs > 1 and device != "cpu":
+    if jobs != 1 and device != "cpu":
         raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
 
 

@@ -92,7 +92,7 @@ class Results:
             yield from lines
 
     def close(self) -> None:
-        """Close the file, which stays for --resume unless it has nothing."""
+        """Close the file, which stays for the same command unless it has nothing."""
         # each write has flushed; on a full disk closing would raise its error again
         with suppress(OSError):
             self._stream.close()

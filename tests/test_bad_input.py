@@ -131,7 +131,7 @@ CASES = [
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser -o out", "--into"),
     ("no tagger", TREE, "tag bad -o out", "one of"),
-    ("a server without words", None, "serve --model parser --limit words=0", "N from 1"),
+    ("a server without words", None, "serve --model parser --limit words=0", "0 is not in the range"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),
     # reading times
     ("a table of times without a column", "item\tposition\tword\n", READING, "bad:1: no column 'time'"),

@@ -52,7 +52,7 @@ READING = [
     "models show {}",
     "generate --model {}",
     "reproduce trees {} some.trees some.trees -o new",
-    "parse --model parser some.oracle --scheduler {}",
+    "parse --model parser some.oracle --jobs {}",
 ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ NASTY = "\x1b[2J\x1b]0;title\x07\r\x85\u202e"
         ("evalb", "some.trees", f"some.trees{NASTY}"),
         (f"evalb{NASTY}",),
         ("parse", "--model", NASTY, "some.oracle"),
-        ("parse", "--model", "parser", "some.oracle", "--scheduler", NASTY),
+        ("parse", "--model", "parser", "some.oracle", "--jobs", NASTY),
     ],
 )
 def test_control_characters_of_a_name_do_nothing_to_a_terminal(data, arguments):

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
-from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from rnng_dy import plugins
@@ -44,7 +43,7 @@ COMMANDS = {
     "reproduce": "Make the paper's tables from a treebank.",
     "doctor": "Check the installation and the numerics.",
 }
-"""Summaries, so that --help and shell completion need not load the modules of commands."""
+"""Summaries, so that --help need not load the modules of commands."""
 
 
 def load_command(name: str = "") -> click.Command | None:
@@ -78,12 +77,6 @@ class LazyGroup(click.Group):
         """See click."""
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """See click."""
-        begun = [name for name in COMMANDS if name.startswith(incomplete)]
-        commands = [CompletionItem(name, help=COMMANDS[name]) for name in begun]
-        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""

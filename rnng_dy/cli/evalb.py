@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.options import gold_tags_option
-from rnng_dy.cli.paths import FILE, PathName, check_files, outputs_option, write_output
+from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
@@ -21,13 +20,17 @@ from rnng_dy.evaluation.evalb_sentence import Status
 @click.argument("systems", type=FILE, nargs=-1, required=True, metavar="SYSTEM.trees...")
 @click.option(
     "--params",
-    type=PathName("file", "file", list(BUILT_IN)),
+    type=FILE,
     default="collins",
     metavar="NAME|FILE",
     help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
 )
 @outputs_option({".txt": "a table", ".evalb": "the listing of EVALB", ".json": "all figures"})
-@gold_tags_option
+@click.option(
+    "--gold-tags",
+    is_flag=True,
+    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
+)
 @click.option(
     "--oracle", type=FILE, help="Give the systems' trees the words and POS tags of this oracle."
 )

@@ -1,4 +1,4 @@
-"""Work on many sentences: `--jobs`, `--scheduler`, `--device` and `--resume`, and writing the output."""
+"""Work on many sentences: `--jobs` and `--device`, and writing the output, which continues after a stop."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from oracle.errors import RnngError
 from oracle.files import is_replaced
 from rnng_dy import engine, plugins, registry
 from rnng_dy.cli.messages import progress, warn
-from rnng_dy.cli.option_groups import flag_given, together
-from rnng_dy.cli.options import device_option, resume_option
-from rnng_dy.cli.paths import PathName, write_output
+from rnng_dy.cli.option_groups import together
+from rnng_dy.cli.options import device_option
+from rnng_dy.cli.paths import write_output
 from rnng_dy.model_folder import ABOUT, Folder, model_files
-from rnng_dy.parallel import Workers, fitting
+from rnng_dy.parallel import Workers, check_jobs, fitting
 from rnng_dy.process import keep_from_collection, limit_memory, tidy
 from rnng_dy.results import Lines, Results, content_hash, input_hash, results
 from rnng_dy.settings import AT_LEAST_1
@@ -71,29 +69,28 @@ class ModelFolder(NamedTuple):
 class Job:
     """Where a command's work runs, according to its options, and with which models."""
 
-    jobs: int
-    scheduler: str | None
+    jobs: int | str
+    """The number of processes, or the address or file of a Dask scheduler."""
     device: str = engine.CPU
-    resume: bool = False
     places: list[ModelFolder | OpenableScorer] = field(default_factory=list, init=False)
     """The models or scorers that workers open."""
     models: list[Any] = field(default_factory=list, init=False)
     """The same, opened in this process."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError if both --jobs and --scheduler are set, RnngError if one is with a GPU."""
-        if self.scheduler is not None and flag_given("jobs"):
-            raise click.UsageError(
-                "--jobs is for processes of this machine and --scheduler has workers of its own: give one of them"
-            )
-        if self.device != engine.CPU and (self.jobs > 1 or self.scheduler is not None):
-            raise RnngError("--jobs and --scheduler are for the CPU: one process keeps a GPU busy")
+        """Raise RnngError for several processes with a GPU."""
+        check_jobs(self.jobs, self.device)
+
+    @property
+    def processes(self) -> int:
+        """The number of processes on this machine."""
+        return self.jobs if isinstance(self.jobs, int) else 1
 
     def open(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work, after those opened before."""
         if isinstance(place, ModelFolder):
             place = place._replace(device=self.device)
-        self.models.append(open_model(place, self.jobs, self.device))
+        self.models.append(open_model(place, self.processes, self.device))
         self.places.append(place)
         return self.models[-1]
 
@@ -103,7 +100,8 @@ class Job:
 
     def workers(self) -> Workers:
         """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
-        return Workers(self.places, self.jobs, self.scheduler, self.models)
+        scheduler = self.jobs if isinstance(self.jobs, str) else None
+        return Workers(self.places, self.processes, scheduler, self.models)
 
     def map(self, function: Callable, items: Iterable) -> Iterator:
         """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
@@ -129,23 +127,18 @@ class Job:
             lines_of: Function of the models and a batch; it returns the lines of each item.
             lines_of_left_out: Function from an item that does not fit into memory to its lines.
             *decides: All options that determine the output.
-            inputs: The files that determine the output: --resume accepts only the results of the same job.
+            inputs: The files that determine the output. The same command with the same inputs continues a stopped job;
+                standard input and pipes cannot be read again.
             make: Function that makes the output from all results, in place of writing their lines.
 
         Raises:
-            UsageError: --resume without files that can be read again.
             KeyboardInterrupt: With a message that names the file of finished results.
         """
-        if Path(output).is_dir():
-            raise RnngError(f"{output} is a folder: name a file for the output")
         is_file, name = is_replaced(output), click.get_current_context().info_name or ""
-        if self.resume and not is_file:
-            raise click.UsageError("--resume continues a file of results: name one with -o")
         hashes = list(map(input_hash, inputs))
-        if self.resume and None in hashes:
-            raise click.UsageError("--resume needs INPUT in a file, which can be read again")
         if make is None and is_file:
             make = partial(_write_lines, output)
+        resumes = is_file and None not in hashes
         key = content_hash(name, *decides, *hashes, *self.content())
         left_out, skips = [], deque()
 
@@ -156,7 +149,7 @@ class Job:
                     yield batch
                 done = max(0, done - len(batch))
 
-        opened, workers = results(output, key, self.resume, make is not None), self.workers()
+        opened, workers = results(output, key, resumes, make is not None), self.workers()
         with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:
             # an error before the first sentence stands alone
             shown.leave = kept.done > 0
@@ -172,9 +165,9 @@ class Job:
                 if make is not None:
                     make(kept)
             except KeyboardInterrupt as stop:
-                if not is_file:
+                if not resumes:
                     raise
-                said = f"stopped; what is done is in {kept.part}, --resume continues"
+                said = f"stopped; the same command continues with {kept.part}"
                 raise type(stop)(said) from None
             kept.remove()
         return left_out
@@ -196,23 +189,29 @@ def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: 
     return model
 
 
-def job_options(*more: Callable):
-    """Return a decorator that adds options on where to work and `more`, as `job`."""
-    return together(
-        "job",
-        Job,
-        click.option(
-            "--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes."
-        ),
-        click.option(
-            "--scheduler",
-            type=PathName("address", "file", ["tcp://"]),
-            metavar="ADDRESS|FILE",
-            help="The workers of a Dask scheduler.",
-        ),
-        *more,
-    )
+class _Jobs(click.ParamType):
+    """A number of processes, or the address or the file of a Dask scheduler."""
+
+    name = "jobs"
+
+    def convert(self, value, param, ctx) -> int | str:
+        """See click."""
+        text = str(value)
+        if not text.isdecimal() and (":" in text or os.path.isfile(text)):
+            return text
+        return AT_LEAST_1.convert(value, param, ctx)
 
 
-sentences_job = job_options(resume_option, device_option)
+job_options = together(
+    "job",
+    Job,
+    click.option(
+        "--jobs",
+        type=_Jobs(),
+        default=1,
+        metavar="N|ADDRESS|FILE",
+        help="Number of processes, or a Dask scheduler's address or file.",
+    ),
+    device_option,
+)
 """The options of commands that process many sentences."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from typing import Any
 
 import click
 
@@ -43,6 +44,25 @@ class ListOf(click.ParamType):
         if len(set(found)) < len(found):
             self.fail(f"{value!r}: each once.", param, ctx)
         return found
+
+
+class Assignment(click.ParamType):
+    """NAME=VALUE with one of some names; the command gets the pair."""
+
+    name = "assignment"
+
+    def __init__(self, names: Sequence[str], value: click.ParamType = click.STRING):
+        self._names, self._value = names, value
+
+    def convert(self, value, param, ctx) -> tuple[str, Any]:
+        """See click."""
+        if isinstance(value, tuple):
+            return value
+        name, _, text = value.partition("=")
+        if name not in self._names or not text:
+            names = ", ".join(self._names)
+            self.fail(f"{value!r} is no NAME=VALUE, with one of {names} as NAME", param, ctx)
+        return name, self._value.convert(text, param, ctx)
 
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
@@ -90,7 +110,6 @@ def device_options(option: Callable) -> Callable:
 
 
 device_option = device_options(click.option)
-resume_option = click.option("--resume", is_flag=True, help="Continue a stopped run.")
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )
@@ -103,12 +122,6 @@ output_option = click.option(
 trees_output_option = click.option(
     "-o", "--output", type=OUTPUT, default="-", metavar="OUT.trees", help="Trees to write."
 )
-unknown_option = click.option(
-    "--unknown",
-    type=click.Choice(["class", "error"]),
-    default="class",
-    help="Read unknown words as their classes, or stop.",
-)
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
 )
@@ -118,9 +131,4 @@ open_option = click.option(
     "is_open",
     is_flag=True,
     help="Add the spelling of unknown words; see `train --open`.",
-)
-gold_tags_option = click.option(
-    "--gold-tags",
-    is_flag=True,
-    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
 )

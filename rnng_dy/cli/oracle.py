@@ -20,7 +20,6 @@ from oracle.treebank import (
     is_no_text,
     is_preterminal,
     is_trace,
-    unlabelled,
     without_lemma,
     words,
 )
@@ -28,10 +27,6 @@ from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files
-
-skip_preterminals_option = click.option(
-    "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
-)
 
 
 @click.command()
@@ -69,16 +64,10 @@ skip_preterminals_option = click.option(
     help="End each label before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
 )
 @click.option(
-    "--unlabelled",
-    "one_label",
-    is_flag=True,
-    help="Give all constituents the label X; POS tags stay.",
+    "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
 )
 @trees_output_option
-@skip_preterminals_option
-def prepare(
-    source, kind, sections, encoding, strip_ids, marks, one_label, output, skip_preterminals
-) -> None:
+def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
     """Make a file with one tree per line from a treebank.
 
     Removes function tags, indices, traces, constituents that this empties, and the outer pair of brackets.
@@ -97,8 +86,6 @@ def prepare(
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:
         for located in prepared:
-            if one_label:
-                located = located._replace(tree=unlabelled(located.tree))
             stream.write(f"{format_located(located)}\n")
         _require_trees(prepared.read, source)
     say(
@@ -153,10 +140,7 @@ def _source_trees(
     default=DEFAULT,
     help="Transition system whose actions build the trees.",
 )
-@skip_preterminals_option
-def oracle(
-    trees, train, min_count, output, generative, unk, transitions, skip_preterminals
-) -> None:
+def oracle(trees, train, min_count, output, generative, unk, transitions) -> None:
     """Make an oracle from a file of trees.
 
     An oracle lists, for each tree, its words, their classes of unknown words, and the actions that build the tree.
@@ -170,12 +154,12 @@ def oracle(
     if first is None:
         raise InputError("no tree in this input", train)
     unknown_words = UnknownWords(unk, known_words(chain([first], training), min_count))
-    prepared = Preparation(read_trees(trees), lambda tree: tree, skip_preterminals)
+    prepared = Preparation(read_trees(trees), lambda tree: tree, False)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
         write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)
         _require_trees(prepared.read, (trees,))
-    say(f"{prepared.read} trees read, {prepared.skipped} preterminals skipped")
+    say(f"{prepared.read} trees read")
 
 
 def _require_trees(count: int, source: tuple[str, ...]) -> None:

@@ -11,17 +11,26 @@ import click
 from oracle.files import is_replaced
 from oracle.parsed import ParsedSentence
 from rnng_dy import registry
-from rnng_dy.cli.decoding import wanted_trees
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.paths import MODEL, check_files, outputs_option, write_output
+from rnng_dy.cli.options import SAMPLES, seed_option
+from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files, outputs_option, write_output
 from rnng_dy.cli.searching import given_search_option, search_options
 from rnng_dy.cli.source import parser_source
 from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.drawing.terminal import columns_of
 from rnng_dy.results import Lines, Results
-from rnng_dy.search.decoding import decoded, generative_decoder, parser_decoder
+from rnng_dy.search.decoding import (
+    BESIDE,
+    BEST,
+    MBR,
+    Wanted,
+    decoded,
+    generative_decoder,
+    parser_decoder,
+)
 from rnng_dy.search.surprisal import SearchOptions
+from rnng_dy.settings import AT_LEAST_1
 from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
 
@@ -31,10 +40,28 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 )
 @outputs_option(FORMS)
 @parser_source
-@wanted_trees
-@partial(search_options, without=("like_reference", "runs"))
-@sentences_job
-def parse(folder, source, outputs, wanted, options, job) -> None:
+@click.option(
+    "--nbest",
+    type=AT_LEAST_1,
+    metavar="K",
+    help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
+)
+@click.option("--samples", type=SAMPLES, metavar="K", default=100, help="Trees drawn for MBR.")
+@click.option(
+    "--decode",
+    type=click.Choice([BEST, MBR]),
+    default=BEST,
+    help="The greedy or best trees, or the tree with the highest expected F1.",
+)
+@click.option(
+    "--generator",
+    type=GENERATIVE,
+    help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
+)
+@seed_option
+@search_options("search", "particles", "like_reference", "runs")
+@job_options
+def parse(folder, source, outputs, nbest, samples, decode, generator, seed, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
@@ -46,8 +73,8 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
     """
     paths = list(outputs.values())
     check_files(paths)
-    wanted, generator = wanted
-    options = SearchOptions(**options, seed=wanted.seed)
+    wanted = _wanted(nbest, samples, decode, seed, generator)
+    options = SearchOptions(**options, seed=seed)
     kind = registry.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = generative_decoder(wanted, options)
@@ -81,6 +108,23 @@ def parse(folder, source, outputs, wanted, options, job) -> None:
         make=make if is_made else None,
     )
     reader.report(left_out)
+
+
+def _wanted(
+    nbest: int | None, samples: int, decode: str, seed: int, generator: str | None
+) -> Wanted:
+    """Return the trees that a sentence gets. Raises UsageError for options that exclude each other."""
+    if generator is not None:
+        if decode == BEST and flag_given("decode"):
+            raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
+        decode = MBR
+    if decode != MBR and flag_given("samples"):
+        raise click.UsageError(
+            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
+        )
+    if nbest is not None and decode == MBR:
+        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
+    return Wanted(nbest, samples, decode, seed, generator is not None)
 
 
 def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[Lines]:

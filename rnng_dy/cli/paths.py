@@ -12,26 +12,17 @@ from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
 from rnng_dy.cli.option_groups import together
 from rnng_dy.drawing import pages
-from rnng_dy.model_folder import generative, known_models, paths_of
+from rnng_dy.model_folder import generative, paths_of
 
 
 class PathName(click.ParamType):
     """The name of a file or folder, which shells complete; errors are raised only when it is opened.
 
-    `known` are names of things that are no files here, such as test suites, or a function that returns them.
     `meaning` turns a given name into another one.
     """
 
-    def __init__(
-        self,
-        name: str,
-        completed: str,
-        known: Sequence[str] | Callable[[], Iterable[str]] = (),
-        meaning: Callable[[str], str] = str,
-    ):
-        self.name = name
-        self._completed, self._known = completed, known
-        self._meaning = meaning
+    def __init__(self, name: str, meaning: Callable[[str], str] = str):
+        self.name, self._meaning = name, meaning
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """See click. Refuses an empty name, which may come from an unset variable in a script."""
@@ -42,16 +33,13 @@ class PathName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """See click. `file` and `dir` let the shell complete; that item comes first, since it clears earlier ones."""
-        names = self._known() if callable(self._known) else self._known
-        known = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-        return [CompletionItem(incomplete, type=self._completed), *known]
+        """See click. The shell completes it."""
+        return [CompletionItem(incomplete, type="file")]
 
 
-FILE, OUTPUT = PathName("file", "file"), PathName("file", "file")
-FOLDER = PathName("folder", "dir")
-MODEL = PathName("folder", "file", known_models)
-GENERATIVE = PathName("folder", "file", known_models, meaning=generative)
+FILE, OUTPUT = PathName("file"), PathName("file")
+FOLDER, MODEL = PathName("folder"), PathName("folder")
+GENERATIVE = PathName("folder", meaning=generative)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from operator import neg
@@ -16,7 +16,7 @@ from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, seed_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
@@ -24,10 +24,8 @@ from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
-from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
-from rnng_dy.results import Lines, Results
-from rnng_dy.search.decoding import tree_line
+from rnng_dy.results import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
@@ -36,7 +34,6 @@ FORMS = {
     ".txt": "figures",
     ".json": "figures",
     ".tsv": "number of words and -log p per sentence",
-    ".trees": "best trees",
 }
 
 
@@ -50,10 +47,10 @@ FORMS = {
     help="Compare with the .tsv of another model, or with what `rerank` printed.",
 )
 @open_option
-@search_options
+@search_options("like_reference", "runs")
 @seed_option
 @source_options()
-@sentences_job
+@job_options
 def perplexity(
     system, clusters_path, outputs, against, is_open, options, seed, source, job
 ) -> None:
@@ -67,7 +64,7 @@ def perplexity(
     """
     paths = [*outputs.values()]
     check_files(paths)
-    require_trees(outputs, system)
+    require_trees((), system)
     options = SearchOptions(**options, seed=seed)
     if clusters_path:
         if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
@@ -89,11 +86,12 @@ def perplexity(
     lengths = [*map(len, tokens)]
     others = against and read_log_probs(against, lengths)
 
-    def write(found: Sequence[MeasuredSentence]) -> None:
-        log_ps = [of.log_mass + of_words for of, of_words in zip(found, spelled, strict=True)]
-        for sentence, of_sentence in zip(sentences, found, strict=True):
-            if of_sentence.log_mass == -math.inf:
-                warn(f"{source.path}:{sentence.line}: p = 0, {of_sentence.problem}")
+    def write(found: Iterable[tuple[float, str | None]]) -> None:
+        log_ps = []
+        for sentence, of_words, (log_p, problem) in zip(sentences, spelled, found, strict=True):
+            log_ps.append(log_p + of_words)
+            if log_p == -math.inf:
+                warn(f"{source.path}:{sentence.line}: p = 0, {problem}")
         whole = likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
@@ -104,27 +102,15 @@ def perplexity(
             ".txt": lines,
             ".json": [json.dumps(finite(figures), indent=1)],
             ".tsv": map(format_likelihood, lengths, map(neg, log_ps)),
-            ".trees": (
-                "".join(tree_line(model.transitions, sentence, tree) for tree in of_sentence.trees)
-                for sentence, of_sentence in zip(sentences, found, strict=True)
-            ),
         }
         for form, path in outputs.items():
             write_output(path, (f"{line}\n" for line in texts[form]))
 
     if not system.has_trees:
         problem = "a word or the end has no probability, or memory ran out"
-        write(
-            [
-                MeasuredSentence([], (), log_p if math.isfinite(log_p) else -math.inf, problem)
-                for log_p in model.log_probs_of(sentences)
-            ]
-        )
+        log_probs = model.log_probs_of(sentences)
+        write((log_p if math.isfinite(log_p) else -math.inf, problem) for log_p in log_probs)
         return
-
-    def make(kept: Results) -> None:
-        write(list(map(MeasuredSentence.from_json, kept.lines())))
-
     job.write(
         next(filter(is_replaced, paths), paths[0]),
         search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
@@ -133,15 +119,15 @@ def perplexity(
         options,
         [(s.tokens, s.tags, s.unkified) for s in sentences],
         inputs=[],
-        make=make,
+        make=lambda kept: write(map(json.loads, kept.lines())),
     )
 
 
 def _lines(options: SearchOptions, model, batch: Sequence[NumberedSentence]) -> list[Lines]:
-    """Return the probability and the best tree of each sentence as a line of JSON."""
+    """Return log p and a problem, or None, of each sentence as a line of JSON."""
     found = measure_batch(options, True, model, batch)
-    return [[of._replace(records=[], trees=of.trees[:1]).to_json()] for of in found]
+    return [[json.dumps([float(of.log_mass), of.problem])] for of in found]
 
 
 def _line_without_memory(item: NumberedSentence) -> Lines:
-    return [MeasuredSentence([], (), -math.inf, "does not fit into memory").to_json()]
+    return [json.dumps([-math.inf, "does not fit into memory"])]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import ListOf
+from rnng_dy.cli.options import Assignment, ListOf
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
@@ -26,22 +26,15 @@ from rnng_dy.evaluation.tables import CSV, joined
 from rnng_dy.settings import FiniteRange
 
 
-def _columns(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    columns = dict(text.partition("=")[::2] for text in given)
-    if not columns.keys() <= {*NEEDED, *OPTIONAL} or not all(columns.values()):
-        raise click.BadParameter(f"NAME=COLUMN, with one of {', '.join(NEEDED + OPTIONAL)} as NAME")
-    return columns
-
-
 @click.command()
 @click.argument("surprisals", type=FILE, nargs=-1, required=True)
 @click.option("--times", "times_path", type=FILE, required=True, help="Table of reading times.")
 @click.option(
     "--column",
     "columns",
+    type=Assignment(NEEDED + OPTIONAL),
     metavar="NAME=COLUMN",
     multiple=True,
-    callback=_columns,
     help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count); "
     "condition (a variant of the item).",
 )
@@ -104,7 +97,7 @@ def reading_times(
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
     check_files(outputs.values())
-    times = read_times(times_path, columns)
+    times = read_times(times_path, dict(columns))
     systems = {
         name: _aligned(times, path, by_letters, allow_missing) for name, path in paths.items()
     }

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import click
 
-from oracle.errors import RnngError
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import SAMPLES, ListOf, device_option
-from rnng_dy.engine import CPU
+from rnng_dy.parallel import check_jobs
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import parse
@@ -90,11 +89,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
         },
         **same,
     )
-    if (folder / "config.json").exists():
-        raise RnngError(f"{folder} is a model folder: name another --output")
     engine.gpu_number(device)
-    if device != CPU and jobs > 1:
-        raise click.UsageError("--jobs is for the CPU: one process keeps a GPU busy")
+    check_jobs(jobs, device)
     try:
         run(folder, stages(experiment), jobs, device, say, groups)
     except KeyboardInterrupt:

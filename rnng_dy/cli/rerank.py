@@ -7,16 +7,16 @@ import sys
 import click
 
 from oracle.blocks import read_oracle
-from oracle.errors import InputError, listed
-from rnng_dy.cli.decoding import decode_option, weight_option
+from oracle.errors import listed
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.decoding import MBR
+from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
+from rnng_dy.settings import FiniteRange
 
-MOST_MISSING, NAMED = 1_000_000, 30
-"""Limit on sentences without samples, beyond which the file must be wrong, and on those that are listed."""
+NAMED = 30
+"""The most sentences without samples that are listed."""
 
 
 @click.command()
@@ -29,8 +29,19 @@ MOST_MISSING, NAMED = 1_000_000, 30
     type=FILE,
     help="Oracle with the words and POS tags of the MAP trees.",
 )
-@decode_option("The MAP tree")
-@weight_option(1.0)
+@click.option(
+    "--decode",
+    type=click.Choice([BEST, MBR]),
+    default=BEST,
+    help="The MAP tree, or the tree with the highest expected F1.",
+)
+@click.option(
+    "--weight",
+    type=FiniteRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="W",
+    help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
+)
 def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
@@ -50,10 +61,6 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     for of_sentence in found.values() if oracle else ():
         require_fit(of_sentence.best()[0], oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(found) + 1
-    if sentences > MOST_MISSING + len(found):
-        raise InputError(
-            f"{sentences - len(found)} sentences have no samples: give their --oracle", props
-        )
     lines = (
         best_line(found[i], oracle, weight, decode == MBR) if i in found else ""
         for i in range(sentences)

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from oracle.samples import format_sample
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
 from rnng_dy.cli.source import parser_source
@@ -40,7 +40,7 @@ SAMPLED_WORDS = 100
 )
 @seed_option
 @parser_source
-@sentences_job
+@job_options
 def sample(folder, source, output, n, alpha, seed, job) -> None:
     """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
 

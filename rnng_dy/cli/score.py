@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from rnng_dy.cli.job import ModelFolder, sentences_job
+from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import generative_option, output_option
 from rnng_dy.cli.paths import FILE, check_files
@@ -17,7 +17,7 @@ from rnng_dy.search import scoring
 @generative_option
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option
-@sentences_job
+@job_options
 def score(folder, source, output, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
 

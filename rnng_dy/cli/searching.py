@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 
@@ -12,24 +12,19 @@ from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
-
-def _options(without: Collection[str]) -> Iterator[Callable]:
-    yield click.option(
-        "--search",
-        type=LiveChoice(SEARCHES),
-        default=SEARCHES.default,
-        help="The search of a generative model.",
-    )
-    for of in fields(SearchOptions):
-        if of.metadata and of.name not in without:
-            flag = "--" + of.name.replace("_", "-")
-            how = {"is_flag": True}
-            if of.type != "bool":
-                how = {"type": of.metadata["type"], "default": of.default, "metavar": "N"}
-            yield click.option(flag, help=of.metadata["help"], **how)
+_FIELDS = {of.name: of for of in fields(SearchOptions) if of.metadata}
+_NAMES = ["search", *_FIELDS]
 
 
-_NAMES = ["search", *(of.name for of in fields(SearchOptions) if of.metadata)]
+def _option(name: str) -> Callable:
+    if name == "search":
+        choice, shown = LiveChoice(SEARCHES), "The search of a generative model."
+        return click.option("--search", type=choice, default=SEARCHES.default, help=shown)
+    of, flag = _FIELDS[name], "--" + name.replace("_", "-")
+    how = {"is_flag": True}
+    if of.type != "bool":
+        how = {"type": of.metadata["type"], "default": of.default, "metavar": "N"}
+    return click.option(flag, help=of.metadata["help"], **how)
 
 
 def given_search_option(*allowed: str) -> str | None:
@@ -37,22 +32,24 @@ def given_search_option(*allowed: str) -> str | None:
     return next(filter(None, map(flag_given, sorted({*_NAMES} - {*allowed}))), None)
 
 
-def search_options(command: Callable, without: Collection[str] = ()) -> Callable:
-    """Add the search options; the command gets them as a dict `options`: fields of `SearchOptions` but the seed.
+def search_options(*without: str) -> Callable:
+    """Return a decorator that adds the search options but `without`.
 
-    The command does not have the options `without`.
+    The command gets them as a dict `options`: fields of `SearchOptions` but the seed.
     """
+    names = [name for name in _NAMES if name not in without]
 
-    @wraps(command)
-    def with_options(*args, **kwargs):
-        found = {name: kwargs.pop(name) for name in _NAMES if name not in without}
-        read = SEARCHES[found["search"]].reads
-        for name in [*found][1:]:
-            if name not in read and flag_given(name):
-                searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
-                raise click.UsageError(
-                    f"{flag_given(name)} is for --search {' or '.join(searches)}"
-                )
-        return command(*args, options=found, **kwargs)
+    def decorate(command: Callable) -> Callable:
+        @wraps(command)
+        def with_options(*args, **kwargs):
+            found = {name: kwargs.pop(name) for name in names}
+            read = SEARCHES[found.get("search", SEARCHES.default)].reads
+            for name in _FIELDS:
+                if name not in read and (flag := flag_given(name)):
+                    searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
+                    raise click.UsageError(f"{flag} is for --search {' or '.join(searches)}")
+            return command(*args, options=found, **kwargs)
 
-    return all_of(*_options(without))(with_options)
+        return all_of(*map(_option, names))(with_options)
+
+    return decorate

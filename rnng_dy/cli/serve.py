@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
 from dataclasses import fields
 
 import click
 
 from rnng_dy import registry
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import device_option
+from rnng_dy.cli.options import Assignment, device_option
 from rnng_dy.cli.paths import MODEL
 from rnng_dy.model_folder import known_models
 from rnng_dy.serve import Limits, app, require
+from rnng_dy.settings import AT_LEAST_1
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
-
-
-def _limits(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> Limits:
-    limits = dict(text.partition("=")[::2] for text in given)
-    names = [of.name for of in fields(Limits)]
-    if not limits.keys() <= {*names} or not all(n.isdecimal() and int(n) for n in limits.values()):
-        raise click.BadParameter(f"NAME=N, with one of {', '.join(names)} as NAME, and N from 1")
-    return Limits(**{name: int(number) for name, number in limits.items()})
 
 
 @click.command()
@@ -42,9 +34,9 @@ def _limits(ctx: click.Context, param: click.Parameter, given: Sequence[str]) ->
 @click.option(
     "--limit",
     "limits",
+    type=Assignment([of.name for of in fields(Limits)], AT_LEAST_1),
     metavar="NAME=N",
     multiple=True,
-    callback=_limits,
     help="The most of what a request may ask: "
     + ", ".join(f"{of.name} {of.default}" for of in fields(Limits))
     + ".",
@@ -66,7 +58,7 @@ def serve(folders, host, port, device, limits) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # before the models are loaded, which takes seconds
     listening = socket.create_server((host, port), family=family)
-    application = app(models, limits, device)
+    application = app(models, Limits(**dict(limits)), device)
     shown = f"[{host}]" if ":" in host else host
     say(f"open http://{shown}:{listening.getsockname()[1]}/ in a browser; Ctrl-C ends")
     config = uvicorn.Config(

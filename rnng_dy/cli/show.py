@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from oracle.corpora import parse_sections
-from rnng_dy.cli.options import gold_tags_option
 from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
 from rnng_dy.drawing.parsed_trees import DRAWINGS, drawing
 from rnng_dy.drawing.terminal import columns_of, section_lines
@@ -30,25 +29,22 @@ from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
 @click.option(
     "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
-@gold_tags_option
-def show(trees, gold, outputs, numbers, only_errors, gold_tags) -> None:
+def show(trees, gold, outputs, numbers, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
-    TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules, is red, and *NP*
-    in characters. If all brackets of a sentence are right, its tree is drawn once. A drawing in characters that
-    is too wide for the terminal is replaced by brackets.
+    TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules with the gold tags,
+    is red, and *NP* in characters. If all brackets of a sentence are right, its tree is drawn once. A drawing in
+    characters that is too wide for the terminal is replaced by brackets.
 
     Example: rnng-dy show greedy.trees --gold test.trees --only-errors
     """
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
-    if gold_tags and gold is None:
-        raise click.UsageError("--gold-tags needs --gold")
     check_files(outputs.values())
     ranges = parse_sections(numbers) or ()
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    chosen = chosen_sections(system, reference, ranges, only_errors, gold_tags)
+    chosen = chosen_sections(system, reference, ranges, only_errors)
     # a drawing in characters needs no other sentence
     sections = chosen if list(outputs) == [".txt"] else list(chosen)
     for form, path in outputs.items():

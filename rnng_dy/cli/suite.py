@@ -14,26 +14,18 @@ from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import device_option, open_option, unknown_option
-from rnng_dy.cli.paths import (
-    OUTPUT,
-    PathName,
-    check_files,
-    ending_of,
-    outputs_option,
-    write_output,
-)
+from rnng_dy.cli.options import open_option
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, outputs_option, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.formula import Formula, FormulaError
+from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
-from rnng_dy.evaluation.unknown_words import require_known
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import required_spelling
@@ -42,22 +34,11 @@ SENTENCES = 32
 """Sentences in one batch."""
 
 
-def _formula(context: click.Context, option: click.Option, texts: Sequence[str]) -> list[Formula]:
-    """Parse formulas. Raises BadParameter for one that cannot be read."""
-    try:
-        return [Formula(text, str(number)) for number, text in enumerate(texts, 1)]
-    except FormulaError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 @click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
-@click.argument(
-    "sources", type=PathName("file", "file", shipped()), metavar="SUITE...", nargs=-1, required=True
-)
+@click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@partial(search_options, without=("like_reference", "runs"))
+@search_options("search", "particles", "like_reference", "runs")
 @open_option
-@unknown_option
 @click.option(
     "--text",
     "is_text",
@@ -70,7 +51,6 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     "predictions",
     metavar="FORMULA",
     multiple=True,
-    callback=_formula,
     help="SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%).",
 )
 @outputs_option(
@@ -87,19 +67,9 @@ def _formula(context: click.Context, option: click.Option, texts: Sequence[str])
     type=OUTPUT,
     help="Table of differences between conditions, with 95 % intervals.",
 )
-@job_options(device_option)
+@job_options
 def suite(
-    sources,
-    systems,
-    options,
-    is_open,
-    unknown,
-    is_text,
-    columns,
-    predictions,
-    outputs,
-    effects,
-    job,
+    sources, systems, options, is_open, is_text, columns, predictions, outputs, effects, job
 ) -> None:
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
@@ -115,6 +85,7 @@ def suite(
     check_files([*outputs.values(), effects])
     require_trees((), *systems)
     options = SearchOptions(**options)
+    predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)
     jobs = {system.title: replace(job) for system in systems}
     for system in systems:
@@ -123,9 +94,6 @@ def suite(
         suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
-        if unknown == "error":
-            for of in suites:
-                require_known(model, of.path, of.sentences())
     found = {}
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):

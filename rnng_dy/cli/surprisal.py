@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 import click
 
-from oracle.errors import listed
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import sentences_job
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, seed_option, unknown_option
+from rnng_dy.cli.options import open_option, seed_option
 from rnng_dy.cli.paths import check_files, outputs_option, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
@@ -39,24 +37,26 @@ from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence, Source
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
-SHOWN_LINES = 5
-"""The most lines whose numbers a message shows."""
-
 
 @click.command()
 @system_option
 @outputs_option(FORMS)
-@search_options
+@search_options()
 @seed_option
 @open_option
-@unknown_option
+@click.option(
+    "--unknown",
+    type=click.Choice(["class", "error"]),
+    default="class",
+    help="Read unknown words as their classes, or stop.",
+)
 @click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow).")
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
 @source_options(stimuli_option)
-@sentences_job
+@job_options
 def surprisal(
     system,
     source,
@@ -126,12 +126,12 @@ def surprisal(
             hint = "" if is_open or model.spelling is None else "; --open measures these words"
             say(message + hint)
 
-    wanted = _Wanted(end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs)
+    wanted = end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs
     job.write(
         next(iter(writers)),
         search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
-        partial(_lines, options, wanted),
-        partial(_line_without_memory, wanted),
+        partial(_lines, options, *wanted),
+        partial(_line_without_memory, end),
         options,
         sentences,
         wanted,
@@ -152,39 +152,33 @@ def _read(
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
         texts = stimuli.tokenised(model.segmenter, source.text)
-        if several := [of[0].line for of in texts if len(of) > 1]:
-            shown = listed(several, SHOWN_LINES)
-            say(f"{len(several)} of {len(texts)} texts have several sentences: lines {shown}")
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         return list(chain.from_iterable(texts)), rows
     sentences = list(source.read(model))
     return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
-class _Wanted(NamedTuple):
-    """What is wanted besides the measures of words."""
-
-    end: bool
-    trees: bool
-    beams: bool
-
-
 def _lines(
-    options: SearchOptions, wanted: _Wanted, model, batch: Sequence[NumberedSentence]
+    options: SearchOptions,
+    end: bool,
+    with_trees: bool,
+    with_beams: bool,
+    model,
+    batch: Sequence[NumberedSentence],
 ) -> list[Lines]:
     """Return the measures of each sentence as a line of JSON; an empty sentence has no words."""
 
     def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
-        for found in measure_batch(options, wanted.end or wanted.trees, model, sentences):
+        for found in measure_batch(options, end or with_trees, model, sentences):
             records = found.records
-            if not wanted.beams:
+            if not with_beams:
                 records = [replace(record, beam=()) for record in records]
-            trees = found.trees[:1] if wanted.trees else ()
+            trees = found.trees[:1] if with_trees else ()
             yield found._replace(records=records, trees=trees)
 
     return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]
 
 
-def _line_without_memory(wanted: _Wanted, item: NumberedSentence) -> Lines:
-    tokens = [*item.sentence.tokens, *([None] if wanted.end else [])]
+def _line_without_memory(end: bool, item: NumberedSentence) -> Lines:
+    tokens = [*item.sentence.tokens, *([None] if end else [])]
     return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]

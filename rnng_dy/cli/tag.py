@@ -9,9 +9,11 @@ from oracle.errors import InputError
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import seed_option, trees_output_option
+from rnng_dy.cli.options import trees_output_option
 from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
 from rnng_dy.settings import AT_LEAST_1
+
+SEED = 1
 
 
 @click.command()
@@ -24,7 +26,6 @@ from rnng_dy.settings import AT_LEAST_1
     metavar="N",
     help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
-@click.option("--tags", "tags_path", type=FILE, help="Take the tags from word_TAG sentences.")
 @trees_output_option
 @click.option(
     "--into",
@@ -34,8 +35,7 @@ from rnng_dy.settings import AT_LEAST_1
     help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
 )
 @click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
-@seed_option
-def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) -> None:
+def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
 
     It also says how many tags did not change.
@@ -45,8 +45,8 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) ->
     Example: rnng-dy tag --train train.trees --into parser
     """
     check_files([output])
-    if sum(x is not None for x in (train_path, folds, tags_path)) != 1:
-        raise click.UsageError("give one of --train, --jackknife and --tags")
+    if (train_path is None) == (folds is None):
+        raise click.UsageError("give either --train or --jackknife")
     from oracle import tagging
 
     if folder is not None:
@@ -54,7 +54,7 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) ->
 
         if trees_path or not train_path or output != "-":
             raise click.UsageError("--into goes with --train, without TREES or -o")
-        tagger = train_into(folder, train_path, seed)
+        tagger = train_into(folder, train_path, SEED)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return
     if trees_path is None:
@@ -63,15 +63,13 @@ def tag(trees_path, train_path, folds, tags_path, folder, output, jobs, seed) ->
     if not trees:
         raise InputError("no trees", trees_path)
     gold = tagging.tagged_trees(trees)
-    if tags_path:
-        found = list(tagging.tags_of_file(tags_path, trees))
-    elif train_path:
-        tagger = tagging.train_tagger(tagging.training_pairs(train_path), seed)
+    if train_path:
+        tagger = tagging.train_tagger(tagging.training_pairs(train_path), SEED)
         found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, seed, Job(jobs, None).map)
+        found = tagging.jackknife(gold, folds, SEED, Job(jobs).map)
     pairs = zip(trees, found, strict=True)
     write_output(output, (f"{format_tree(with_tags(t.tree, tags))}\n" for t, tags in pairs))
     same = tagging.same_tags(gold, found)

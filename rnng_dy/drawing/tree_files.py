@@ -63,13 +63,12 @@ def chosen_sections(
     gold: TreeFile | None,
     ranges: Sequence[range] = (),
     only_errors: bool = False,
-    gold_tags: bool = False,
 ) -> Iterator[Section]:
     """Return the sentences with numbers in the ranges (without ranges: all), compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. With `gold_tags` the system's trees get the
-    gold tags. Raises RnngError for a number beyond the last. Raises InputError for trees without tags or over different
-    words, naming both places, for several trees of a sentence, and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the gold tags. Raises
+    RnngError for a number beyond the last. Raises InputError for trees without tags or over different words, naming
+    both places, for several trees of a sentence, and for files of different numbers of sentences.
     """
     counted = gold or system
     for end in (end for numbers in ranges for end in (numbers[0], numbers[-1])):
@@ -88,11 +87,11 @@ def chosen_sections(
         few, many = sorted((gold, system), key=lambda file: file.count)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
-    found = (_against(gold, system, n, gold_tags) for n in numbers)
+    found = (_against(gold, system, n) for n in numbers)
     return (s for s in found if not only_errors or s.score is None or not s.score.complete)
 
 
-def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> Section:
+def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
     [reference], [found] = (file.trees.get(number, [None]) for file in (gold, system))
     if reference is None:
         if found is not None:
@@ -101,7 +100,7 @@ def _against(gold: TreeFile, system: TreeFile, number: int, gold_tags: bool) -> 
         return section(number, [])
     if found is None:
         return compared(number, reference.tree, None)
-    tree = with_gold_tags(reference.tree, found.tree) if gold_tags else found.tree
+    tree = with_gold_tags(reference.tree, found.tree)
     result = compared(number, reference.tree, tree)
     # words that EVALB deletes may differ
     if result.score is None and words(tree) != words(reference.tree):

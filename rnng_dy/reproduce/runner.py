@@ -89,13 +89,11 @@ def _run(
 
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
     """Start the command of a stage, which resumes what was begun with the same settings."""
-    resumes = record_of(folder, stage).get("settings") == key
-    if not resumes:
+    if record_of(folder, stage).get("settings") != key:
         _remove(folder, stage)
     _record(folder, stage, {"settings": key})
     values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
-    free = [w for flag in stage.free for w in (flag, *values[flag])]
-    words = [*stage.words, *(word for word in free if resumes or word != "--resume")]
+    words = [*stage.words, *(w for flag in stage.free for w in (flag, *values[flag]))]
     with _path(folder, stage, "log").open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "rnng_dy", *_plugins(), *words],

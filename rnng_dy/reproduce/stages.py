@@ -24,7 +24,7 @@ UNKNOWN = {"ctb": "single"}
 BASELINES = "baselines"
 """The group of stages that a report does not need."""
 GROUPS = ("data", "train", "infer", BASELINES)
-RESUMABLE = ("--jobs", "--resume", "--device")
+PARALLEL = ("--jobs", "--device")
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
     given = f"--model parser-{run} {test}"
-    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", RESUMABLE)
+    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", PARALLEL)
     sampling = f"--samples {e.samples} --alpha {FLATTENED} --seed {seed}"
     command = f"sample {given} {sampling} -o {run}.props"
-    yield Stage(f"sample {run}", "infer", command, RESUMABLE)
+    yield Stage(f"sample {run}", "infer", command, PARALLEL)
 
 
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
@@ -143,7 +143,7 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     yield _training(e, "generative", model, seed, data)
     props, scores = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
     command = f"score --model {model} {props} -o {scores}"
-    yield Stage(f"score {run}", "infer", command, RESUMABLE)
+    yield Stage(f"score {run}", "infer", command, PARALLEL)
     oracle = oracle_of("test", system.transitions, False)
     command = f"rerank {props} {scores} --oracle {oracle} -o {run}.map.trees"
     yield Stage(f"rerank {run}", "infer", command)

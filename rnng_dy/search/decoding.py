@@ -23,7 +23,7 @@ from rnng_dy.search.nbest import BEAM, nbest_batch
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import tree_log_probs
-from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure_batch, search_batches
+from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.text.sources import NumberedSentence
 
 T = TypeVar("T")
@@ -49,9 +49,7 @@ class Wanted(NamedTuple):
     """BEST, or MBR, the tree with the highest expected F1."""
     seed: int = 1
     beside: bool = False
-    """Whether a generative model decides beside the parser."""
-    weight: float = BESIDE
-    """Its weight."""
+    """Whether a generative model decides beside the parser, with the weight BESIDE."""
 
 
 class Decoder(NamedTuple):
@@ -71,7 +69,7 @@ def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
     k = wanted.nbest or 1
     if wanted.decode == MBR:
         raise RnngError("MBR is for a parser, or for samples: `rnng-dy rerank`")
-    if k > options.word_beam and "word_beam" in SEARCHES[options.search].reads:
+    if k > options.word_beam:
         raise RnngError(f"--nbest {k} needs --word-beam {k} or more")
     trees = partial(search_trees, options, k)
     return Decoder("Generative model", trees, partial(in_words, limit=SEARCHED_WORDS), options)
@@ -91,7 +89,7 @@ def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
     elif wanted.decode == MBR:
         alpha = FLATTENED if wanted.beside else 1.0
         draw = partial(sampled_parses, wanted.samples, alpha, wanted.seed)
-        trees = partial(mbr_trees, draw, wanted.weight)
+        trees = partial(mbr_trees, draw)
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
         of_words = partial(in_words, limit=limit)
     return Decoder("Parser", trees, of_words, options)
@@ -176,7 +174,7 @@ def parser_trees(
     return [scored(item.sentence, parses) for item, parses in zip(batch, found, strict=True)]
 
 
-def mbr_trees(draw: Find, weight: float, parser, *generator_and_batch) -> list[list[ScoredTree]]:
+def mbr_trees(draw: Find, parser, *generator_and_batch) -> list[list[ScoredTree]]:
     """Return the tree with the highest expected F1 per sentence, with the posteriors of its constituents.
 
     The posteriors are estimated from the parses that `draw` returns. The tree has no log probability. The last
@@ -190,7 +188,7 @@ def mbr_trees(draw: Find, weight: float, parser, *generator_and_batch) -> list[l
         log_joint = None
         for generator in generators:
             log_joint = _joint(generator, item.sentence, [tree for tree, _ in samples])
-        found = posterior(samples, log_joint, preterminals=True, weight=weight)
+        found = posterior(samples, log_joint, preterminals=True, weight=BESIDE)
         tree = found.decode()
         trees.append([ScoredTree(format_tree(tree), None, found.of_constituents(tree))])
     return trees

@@ -95,7 +95,7 @@ def self_train(parser: str, general: int) -> None:
     """Continue to train the parser on the gold trees and on those of text that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
     both = f"--model {parser} --generator english-generative.rnng.zip"
-    make(str(parsed), f"parse {both} {TEXT} --jobs 2 --resume")
+    make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
     trees = f"--trees {train} --dev-trees dev.tagged.trees --init {parser} --extend"

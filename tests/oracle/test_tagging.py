@@ -84,18 +84,12 @@ def tag(folder, *arguments):
     return CliRunner().invoke(main, ["tag", str(folder / "t.trees"), *map(str, arguments)])
 
 
-def test_the_command_takes_tags_from_a_tagger_or_a_file(tmp_path):
+def test_the_command_takes_tags_from_taggers(tmp_path):
     lines = [
         f"(S (NP (DT the) (NN thing{i})) (VP (VBZ {'runs' if i % 2 else 'sleeps'})))\n"
         for i in range(12)
     ]
     (tmp_path / "t.trees").write_text("".join(lines))
-    (tmp_path / "tags").write_text(
-        "".join(f"the_A thing{i}_B {'runs' if i % 2 else 'sleeps'}_C\n" for i in range(12))
-    )
-    result = tag(tmp_path, "--tags", tmp_path / "tags", "-o", tmp_path / "new")
-    assert result.output == "tags: 0 of 36 as they were, 0.00 %\n"
-    assert "(S (NP (A the) (B thing3)) (VP (C runs)))" in (tmp_path / "new").read_text()
     outputs = [
         tag(tmp_path, "--jackknife", 3, "--jobs", jobs, "-o", tmp_path / f"jobs{jobs}").exit_code
         for jobs in (1, 2)
@@ -103,23 +97,6 @@ def test_the_command_takes_tags_from_a_tagger_or_a_file(tmp_path):
     assert outputs == [0, 0]
     assert (tmp_path / "jobs1").read_bytes() == (tmp_path / "jobs2").read_bytes()
     assert tag(tmp_path, "--train", tmp_path / "t.trees").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("the_A thing_B\n", "1 sentences for 2 trees"),
-        ("the_A cat_B\na_C dog_D\n", "tags:2: its words are not those of the tree at"),
-        ("the_A cat_B\n\na_C dog_D\n", "tags:2: an empty line among the sentences"),
-        ("the_A cat\na_C dog_D\n", "tags:1: the token 'cat' is not word_TAG"),
-    ],
-)
-def test_tags_that_do_not_fit_are_refused(tmp_path, content, message):
-    (tmp_path / "t.trees").write_text("(S (A the) (B cat))\n(S (A the) (B dog))\n")
-    (tmp_path / "tags").write_text(content)
-    result = tag(tmp_path, "--tags", tmp_path / "tags")
-    assert result.exit_code == 2
-    assert message in result.output
 
 
 def test_too_many_folds_and_no_choice_are_refused(tmp_path):

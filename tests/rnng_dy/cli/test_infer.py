@@ -29,7 +29,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "flag"),
     [
-        (("--search", "particles"), "--search"),
         (("--beam", 5), "--beam"),
         (("--nbest", 2, "--word-beam", 9), "--word-beam"),
     ],

@@ -14,7 +14,7 @@ from rnng_dy.cli import evalb
 from ...commands import COMMAND, invoke, started, until
 
 
-@pytest.mark.parametrize("said", ["", "stopped; what is done is in x.part, --resume continues"])
+@pytest.mark.parametrize("said", ["", "stopped; the same command continues with x.part"])
 def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
     def interrupted(*_):
         raise KeyboardInterrupt(*filter(None, [said]))

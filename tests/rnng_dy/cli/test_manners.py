@@ -32,7 +32,6 @@ TEXT = {
     "--seeds",
     "--systems",
     "--tags",
-    "--scheduler",
     "--limit",
     "--set",
     "--sentences",

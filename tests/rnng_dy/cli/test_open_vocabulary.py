@@ -110,15 +110,6 @@ def test_the_class_surprisal_is_the_closed_surprisal(folder, system):
     assert any(row["known"] == "0" for row in opened)
 
 
-def test_written_words_have_the_sums(folder):
-    (folder / "words").write_text("the blorked.\n")
-    of_tokens = rows(surprisal("lm", "--open", "--text", source="words"))
-    merged = rows(surprisal("lm", "--open", "--text", "--merge", source="words"))
-    for name in ("surprisal", "class_surprisal", "spelling_surprisal"):
-        total = sum(float(row[name]) for row in of_tokens[1:])
-        assert float(merged[1][name]) == pytest.approx(total, abs=3e-6)
-
-
 @pytest.mark.parametrize("model", ["generator", "lm"])
 def test_python_gives_the_same(folder, model):
     loaded = rnng_dy.load(folder / model)

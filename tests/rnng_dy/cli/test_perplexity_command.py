@@ -52,7 +52,7 @@ def measured(generator, sentences, options=OPTIONS):
 def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generative_sentences):
     chosen = generative_sentences[:SENTENCES]
     expected = measured(generator, chosen)
-    said = perplexity("-o", "one.tsv", "-o", "one.trees", "-o", "one.json", "-o", "-").stdout
+    said = perplexity("-o", "one.tsv", "-o", "one.json", "-o", "-").stdout
     log_ps = [m.log_mass for m in expected]
     total = sum(len(s.tokens) for s in chosen)
     assert value("LLH", said) == pytest.approx(math.fsum(log_ps), rel=1e-5)
@@ -63,19 +63,18 @@ def test_likelihood_and_trees_are_those_of_the_search(folder, generator, generat
     numbers = json.loads((folder / "one.json").read_text())
     assert numbers["llh"] == pytest.approx(value("LLH", said))
     assert numbers["search"]["beam"] == 30
-    trees = [located.tree for located in read_trees("one.trees")]
+    invoke("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
+    trees = [located.tree for located in read_trees("parsed")]
     assert [tuple(words(tree)) for tree in trees] == [s.tokens for s in chosen]
     best = [generator.transitions.actions_of(tree) for tree in trees]
     assert best == [list(m.trees[0].actions) for m in expected]
-    # `parse` finds the same
-    invoke("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "parsed")
-    assert (folder / "parsed").read_text() == (folder / "one.trees").read_text()
 
 
 def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sentences):
     chosen = generative_sentences[:SENTENCES]
     (folder / "text").write_text("".join(f"{' '.join(s.tokens)}\n\n" for s in chosen))
-    perplexity("-o", "some.trees", "-o", "of-oracle.tsv")
+    invoke("parse", "--model", "generator", *SEARCH, "test.gen.oracle", "-o", "some.trees")
+    perplexity("-o", "of-oracle.tsv")
     perplexity("-o", "of-trees.tsv", source="some.trees")
     perplexity("-o", "of-text.tsv", "--text", source="text")
     contents = {(folder / f"of-{name}.tsv").read_bytes() for name in ("oracle", "trees", "text")}
@@ -89,28 +88,28 @@ def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sent
 
 @pytest.mark.parametrize("search", ["beam", "particles", "variable"])
 def test_jobs_change_nothing_for_any_search(folder, search):
-    sizes = {"beam": SEARCH, "particles": ["--runs", "2", "--particles", "20"]}
+    sizes = {"beam": SEARCH, "particles": ["--particles", "20"]}
     given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
     command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
     invoke(*command, "-o", "one.tsv")
-    invoke(*command, "-o", "two.tsv", "--jobs", "2", "--resume")
+    invoke(*command, "-o", "two.tsv", "--jobs", "2")
     assert (folder / "one.tsv").read_bytes() == (folder / "two.tsv").read_bytes()
 
 
 def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
     """A full disk after the search: the next run reads what was found."""
-    perplexity("-o", "one.tsv", "-o", "one.trees")
+    perplexity("-o", "one.tsv", "-o", "one.json")
 
     def full(path, lines):
         raise OSError(errno.ENOSPC, "No space left on device", path)
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "write_output", full)
-        perplexity("-o", "two.tsv", "-o", "two.trees", code=2)
+        perplexity("-o", "two.tsv", "-o", "two.json", code=2)
         assert (folder / "two.tsv.part").exists()
     with monkeypatch.context() as patch:
         patch.setattr(module, "_lines", lambda *given: pytest.fail())
-        perplexity("-o", "two.tsv", "-o", "two.trees", "--resume")
+        perplexity("-o", "two.tsv", "-o", "two.json")
     assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
     assert not (folder / "two.tsv.part").exists()
 
@@ -159,7 +158,7 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
     unseen = replace(first, unkified=("UNK-NEVER", *first.unkified[1:]))
     with replacing("odd.gen.oracle") as stream:
         write_oracle([unseen, second], stream)
-    outputs = ("-o", "-", "-o", "one.tsv", "-o", "one.trees")
+    outputs = ("-o", "-", "-o", "one.tsv", "-o", "one.json")
     result = perplexity(*outputs, source="odd.gen.oracle")
     assert re.search(r"odd.gen.oracle:1: p = 0, .*\(UNK-NEVER\)", result.stderr)
     assert "sentences=1 of 2" in result.stdout
@@ -168,8 +167,6 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
     said = f"words outside the model's vocabulary: {len(unknown)} of {len(words)}, "
     assert said in result.stderr and unknown[0] in result.stderr
     assert (folder / "one.tsv").read_text().splitlines()[0] == f"{len(first.tokens)}\tinf"
-    lines = (folder / "one.trees").read_text().splitlines()
-    assert [bool(line) for line in lines] == [False, True]
 
 
 @pytest.mark.parametrize(

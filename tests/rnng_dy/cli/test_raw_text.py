@@ -60,12 +60,6 @@ def test_lines_are_sentences_and_keep_their_places(folder):
     assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
 
 
-def test_trees_of_a_text_are_those_of_its_tokens(folder):
-    Path("tokens.txt").write_text("\n".join(TOKENS), encoding="utf-8")
-    from_tokens = run("parse", "--model", "parser", "tokens.txt").stdout
-    assert parse("notes.txt").stdout == from_tokens
-
-
 def rows(output):
     return [
         row for row in csv.DictReader(output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -1,4 +1,4 @@
-"""What --resume continues with: a part of the same model, data and options, and no other."""
+"""What a command continues: a part of the same model, data and options, and no other."""
 
 from __future__ import annotations
 
@@ -66,14 +66,6 @@ def key_of(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_resume_needs_a_file_of_results(folder, monkeypatch, command):
-    monkeypatch.chdir(folder)
-    result = invoke(*command.split(), "-o", "-", "--resume", code=2)
-    assert result.stdout == ""
-    assert "--resume continues a file of results: name one with -o" in result.stderr
-
-
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_no_output_replaces_a_file_of_the_model(folder, monkeypatch, command):
     monkeypatch.chdir(folder)
     model = command.split()[2]
@@ -116,7 +108,7 @@ def test_every_file_that_decides_results_makes_another_job(key_of, command):
     [
         ("sample", ["--samples 3", "--alpha 0.5", "--seed 2"]),
         ("parse", ["--nbest 2", "--decode mbr", "--format jsonl"]),
-        ("parse by search", ["--beam 7", "--search particles", "--nbest 2"]),
+        ("parse by search", ["--beam 7", "--word-beam 3", "--nbest 2"]),
         ("surprisal", ["--beam 7", "--search particles", "--end", "-o t.trees", "-o b.jsonl"]),
         ("perplexity", ["--beam 7", "--word-beam 3"]),
     ],
@@ -124,4 +116,3 @@ def test_every_file_that_decides_results_makes_another_job(key_of, command):
 def test_other_options_are_another_job(key_of, command, options):
     keys = {key_of(f"{COMMANDS[command]} {more}") for more in ["", *options]}
     assert len(keys) == len(options) + 1
-    assert key_of(f"{COMMANDS[command]} --resume") in keys

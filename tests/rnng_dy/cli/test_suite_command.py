@@ -156,7 +156,7 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
 @pytest.mark.parametrize(
     ("content", "formula", "says"),
     [
-        (STIMULI, "(2;%long%) <", "'--prediction': '(2;%long%) <'"),
+        (STIMULI, "(2;%long%) <", "Error: '(2;%long%) <'"),
         (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
         (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
@@ -169,18 +169,8 @@ def test_stimuli_that_are_no_suite_are_refused(folder, content, formula, says):
     assert says in " ".join(said.split())
 
 
-def test_unknown_words_can_be_an_error_that_names_their_place(folder):
+def test_unknown_words_are_counted_for_each_model(folder):
     (folder / "odd.tsv").write_text("she slept\tshe read\nshe zorbed\tshe read\n", encoding="utf-8")
-    region = {"region_number": 1, "content": "she zorbed"}
-    item = {"item_number": 7, "conditions": [{"condition_name": "a", "regions": [region]}]}
-    content = {"predictions": [{"formula": "(1;%a%) > 0"}], "items": [item]}
-    (folder / "gym.json").write_text(json.dumps(content), encoding="utf-8")
-    for suite, place in (
-        ("odd.tsv", "odd.tsv:2: "),
-        ("gym.json", "gym.json: "),
-    ):
-        said = run(suite, "--model", "lm", "--unknown", "error", code=2).stderr
-        assert f"Error: {place}the model does not know 'zorbed', and reads it as UNK" in said
     shutil.copytree("lm", "again")
     said = run("odd.tsv", "--model", "lm", "--model", "again").stderr
     for name in ("lm", "again"):

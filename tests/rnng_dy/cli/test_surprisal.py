@@ -160,21 +160,6 @@ def test_tags_are_left_out():
     assert "the_DT" in run(*KINDS["lm"], "-", "--untagged", stdin="the_DT train_NN\n").stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"caf\xe9 x\n", "bad.txt:1"),
-        (b"the_DT cat_NN slept\n", "bad.txt"),
-        (b"\n \n", "no sentence"),
-        (b"(S (NN x)\n", "bad.txt:1"),
-    ],
-)
-def test_bad_sentences_are_refused(folder, content, says):
-    (folder / "bad.txt").write_bytes(content)
-    assert says in run(*KINDS["generator"], "bad.txt", "-o", "out", code=2).stderr
-    assert not list(folder.glob("out*"))
-
-
 # words that a model cannot give, and searches that find no way
 
 
@@ -318,14 +303,6 @@ def test_json_has_the_table_and_the_beam(folder):
         assert word["beam"][0]["tree"].endswith(word["token"])
 
 
-def test_the_page_numbers_sentences_as_the_table_does(folder):
-    run(*KINDS["generator"], "s.txt", "-o", "page.html")
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert [f"<h2>{n}: " in page for n in (1, 2, 3, 4)] == [True, True, True, False]
-    assert "<h2>2: 0.00 bits</h2>" in page
-
-
 # where it goes
 
 
@@ -385,7 +362,7 @@ def test_a_kill_loses_nothing(folder, place):
     program = KILLED.format(signal="SIGKILL", **place)
     run_and_die(program, *arguments, *cut, code=-signal.SIGKILL)
     assert not (folder / "cut").exists()
-    run(*arguments, *cut, "--resume")
+    run(*arguments, *cut)
     assert read("cut") == read("whole")
     assert read("cut.trees") == read("whole.trees")
     assert not list(folder.glob("cut.part*"))
@@ -396,9 +373,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
     stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)
     part = folder.resolve() / "cut.part"
-    assert (
-        stopped.stderr.splitlines()[-1] == f"stopped; what is done is in {part}, --resume continues"
-    )
+    assert stopped.stderr.splitlines()[-1] == f"stopped; the same command continues with {part}"
     assert part.exists()
 
 
@@ -408,7 +383,7 @@ def test_a_part_of_other_options_is_not_gone_on_with(folder):
     for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
         part = {path: read(path) for path in folder.glob("cut.part*")}
         assert part
-        result = run(*arguments, *SMALL, *changed, "--resume")
+        result = run(*arguments, *SMALL, *changed)
         assert "is not of this model, input and options: starting again" in result.stderr
         for path, content in part.items():
             path.write_bytes(content)

@@ -381,7 +381,7 @@ def test_words_that_differ_stop_the_command_or_are_reported():
     ("arguments", "says"),
     [
         (["b/good.tsv"], "two files have the same name"),
-        (["--column", "colour=x"], "NAME=COLUMN, with one of item, position"),
+        (["--column", "colour=x"], "with one of item, position"),
         (["-o", "x.R"], "reads the joined table: add -o FILE.csv"),
     ],
 )

@@ -135,12 +135,6 @@ def test_a_report_does_without_baselines_and_not_without_a_model(done):
     assert "no report without the stage `train parser-buggy-3`" in refused
 
 
-def test_the_folder_of_a_model_is_refused(trees):
-    (trees / "out").mkdir()
-    (trees / "out" / "config.json").touch()
-    assert "is a model folder" in invoke(*arguments(trees), code=2).stderr
-
-
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_reproduction_loses_no_finished_stage(trees, by):
     few = ("--tags", "gold", "--epochs", 40, "--systems", "buggy", "--stages", "data,train")

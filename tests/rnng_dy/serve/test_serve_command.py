@@ -57,7 +57,7 @@ def test_a_server_answers_until_ctrl_c():
         ([], "Missing option '--model'"),
         (["--model", "nothing"], "nothing"),
         (["--model", "english", "--port", "70000"], "70000"),
-        (["--model", "english", "--limit", "words=0"], "N from 1"),
+        (["--model", "english", "--limit", "words=0"], "0 is not in the range"),
     ],
 )
 def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):
