@@ -1,4 +1,4 @@
-"""The symbols of an oracle, and how often each occurs: vocabularies and model cards are made of them."""
+"""The symbols of an oracle, and how often each occurs: vocabularies and descriptions of models are made of them."""
 
 from __future__ import annotations
 

@@ -199,8 +199,8 @@ class Model:
         Args:
             path: The archive.
             bits: The bits of a parameter: 32, 16 (float16), or 8 in matrices and 16 in vectors.
-            licence: The terms of use, for the model card.
-            data: The origin of the training data and its terms, for the model card.
+            licence: The terms of use, for the description.
+            data: The origin of the training data and its terms, for the description.
 
         Raises:
             RnngError: Parameters are too large for float16.

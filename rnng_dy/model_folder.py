@@ -1,13 +1,12 @@
 """A model's folder, or a zip archive of it that is read in place: where it is, its files, and its description.
 
-The description is about.json, from which the model card is made.
+The description is about.json, which `rnng-dy models show` prints.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -143,31 +142,6 @@ def exported(
     return {**about, "model": model, **({"terms": terms} if terms else {})}
 
 
-def card(about: About) -> str:
-    """Return the model card in Markdown: a table for each section."""
-    parts = ["# A model of rnng_dy"]
-    for name, section in about.items():
-        rows = [f"| {_text(key)} | {_text(value)} |" for key, value in section.items()]
-        parts += [f"## {_text(name.capitalize())}", "\n".join(["| | |", "|---|---|", *rows])]
-    return "\n\n".join(parts) + "\n"
-
-
-def best_score(about: About) -> str | None:
-    """Return the best score on the development data as text; None if there is none yet.
-
-    >>> best_score({"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128, "updates": 5094}})
-    'dev F1 87.51 (scored with gold tags)'
-    """
-    scores = about.get("scores", {})
-    if isinstance(f1 := scores.get("f1"), float):
-        return f"dev F1 {f1:.2f} (scored with gold tags)"
-    # an infinite perplexity is recorded as None
-    if isinstance(perplexity := scores.get("perplexity"), float):
-        events = " of words and trees" if about.get("model", {}).get("kind") == "generative" else ""
-        return f"dev perplexity{events} {perplexity:.2f}"
-    return None
-
-
 def trained_on(about: About) -> str | None:
     """Return the size of the training corpus as text; None if it is not recorded.
 
@@ -176,17 +150,3 @@ def trained_on(about: About) -> str | None:
     """
     corpus = about.get("corpus")
     return corpus and "{sentences:,} sentences, {words:,} words".format(**corpus)
-
-
-def _text(value: Value) -> str:
-    r"""Return a value as it stands in a table: one line, without characters that control a terminal.
-
-    >>> _text("a|b") == r"a\|b", _text(1234), _text(True), _text(None)
-    (True, '1,234', 'yes', 'none')
-    """
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "yes", False: "no"}[value]
-    if isinstance(value, str):
-        printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
-        return re.sub(r"[\\|]", r"\\\g<0>", printable)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

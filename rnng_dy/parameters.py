@@ -129,19 +129,18 @@ class ParameterStore:
         return {n: np.array(getattr(p, of)(), np.float32) for n, p in parameters.items()}
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values. Raises RnngError for the first that is missing, unexpected, unusable or of another shape."""
+        """Set all values. Raises RnngError naming one that is missing, unexpected, unusable or of another shape."""
         parameters = {**self.dense, **self.lookups}
+        if wrong := parameters.keys() ^ arrays.keys():
+            raise RnngError(
+                f"parameter {min(wrong)} is missing, or the model has no such parameter"
+            )
         for name, parameter in parameters.items():
-            if name not in arrays:
-                raise RnngError(f"parameter {name} is missing")
             shape = tuple(parameter.shape())
             if arrays[name].shape != shape:
                 raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
             if not are_usable(arrays[name]):
                 raise RnngError(f"parameter {name} holds no finite numbers up to {LARGEST:g}")
-        for name in arrays:
-            if name not in parameters:
-                raise RnngError(f"unexpected parameter {name}")
         for name, parameter in self.dense.items():
             parameter.set_value(arrays[name])
         for name, table in self.lookups.items():

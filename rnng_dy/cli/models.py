@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, load, model_folder, registry
-from rnng_dy.cli.messages import say, warn
+from rnng_dy import checkpoint, load, registry
+from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
 from rnng_dy.rounding import BITS
@@ -19,7 +19,7 @@ from rnng_dy.rounding import BITS
 @click.group(invoke_without_command=True)
 @click.pass_context
 def models(context: click.Context) -> None:
-    """List the models that --model takes by name: name, kind, size, score and path.
+    """List the models that --model takes by name: name, kind, size and path.
 
     They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated by colons), in the
     user's data folder and in the package.
@@ -46,15 +46,13 @@ def models(context: click.Context) -> None:
 
 
 def _row(name: str, path: Path) -> Sequence[str]:
-    about = model_folder.read_about(path) or {}
-    score = model_folder.best_score(about) or "no score"
-    return name, registry.kind_of(path).kind, size_of(path), score, os.fspath(path)
+    return name, registry.kind_of(path).kind, size_of(path), os.fspath(path)
 
 
 @models.command()
 @click.argument("folder", type=MODEL, metavar="MODEL")
 def show(folder: str) -> None:
-    """Print the sizes of a model and its model card: terms of use, data, settings and scores.
+    """Print the sizes of a model and its description: terms of use, data, settings and scores.
 
     MODEL is a folder, an archive or a name.
 
@@ -68,7 +66,10 @@ def show(folder: str) -> None:
         return
     if "terms" not in model.about:
         click.echo("licence: not stated; `rnng-dy models export --licence` states it")
-    click.echo(f"\n{model_folder.card(model.about)}", nl=False)
+    for name, section in model.about.items():
+        click.echo(escaped(f"\n{name}:"))
+        for key, value in section.items():
+            click.echo(f"  {escaped(f'{key}: {value}')}")
 
 
 @models.command()
@@ -82,8 +83,10 @@ def show(folder: str) -> None:
     default="32",
     help="Bits of a parameter; with fewer, scores are slightly other ones.",
 )
-@click.option("--licence", metavar="TEXT", help="Licence of the model, for the model card.")
-@click.option("--data", metavar="TEXT", help="Training data and their licence, for the model card.")
+@click.option("--licence", metavar="TEXT", help="Licence of the model, for its description.")
+@click.option(
+    "--data", metavar="TEXT", help="Training data and their licence, for its description."
+)
 def export(folder: str, output: str, bits: str, licence: str | None, data: str | None) -> None:
     """Write an archive of MODEL with all that is needed to use it.
 

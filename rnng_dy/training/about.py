@@ -21,7 +21,7 @@ from rnng_dy.model_folder import PARAMETERS, About, Value, located
 from rnng_dy.training.presets import Settings
 
 OF_RECORD = {"event", "score", "is_best", "best"}
-"""Keys of an evaluation's record that are no scores for the model card."""
+"""Keys of an evaluation's record that are no scores for the description."""
 
 
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:

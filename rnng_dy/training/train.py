@@ -104,7 +104,7 @@ def train(
         open: Whether a new model gets a spelling model, and so an open vocabulary.
         device: `cpu`, `cuda` or `cuda:N`.
         ranks: The ranks of MPI that share the work; all but the first one return None.
-        command: The command line, for the model card.
+        command: The command line, for about.json.
         on_record: Function that is called with each record of the log.
         stop: Function that is called after each update; if it returns true, the training ends with its state saved.
         **settings: Fields of `Settings`, and dimensions.

@@ -93,13 +93,3 @@ def test_a_kind_that_nobody_knows_is_told(folder):
         registry.load(folder)
     with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
         registry.kind("dragon")
-
-
-def test_a_damaged_tagger_is_named(sentences, tagger, tmp_path):
-    parser = make_parser(sentences)
-    parser.tagger = tagger
-    parser.save(tmp_path / "m")
-    weights = next((tmp_path / "m" / "tagger").glob("*weights*"))
-    weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(InputError, match=f"{weights}: "):
-        DiscriminativeParser.load(tmp_path / "m")

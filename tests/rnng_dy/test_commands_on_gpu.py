@@ -22,29 +22,12 @@ DEVICE = os.environ.get("RNNG_DY_TEST_DEVICE", "cpu")
 pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="runs with RNNG_DY_TEST_DEVICE=cuda")
 
 SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
-ENDS = [
-    "--epochs",
-    "1",
-    "--evaluate-every",
-    "10",
-    "--seed",
-    "3",
-    "--set",
-    "evaluate_from_epoch=0",
-    "--set",
-    "report_every=5",
-]
-TRAIN = {
-    "discriminative": [
-        "--train",
-        "some.oracle",
-        "--dev",
-        "some.oracle",
-        "--dev-trees",
-        "some.trees",
-    ],
-    "generative": ["--train", "some.gen.oracle", "--dev", "some.gen.oracle"],
+ENDS = "--epochs=1 --evaluate-every=10 --seed=3 --set=evaluate_from_epoch=0 --set=report_every=5"
+DATA = {
+    "discriminative": "--train=some.oracle --dev=some.oracle --dev-trees=some.trees",
+    "generative": "--train=some.gen.oracle --dev=some.gen.oracle",
 }
+TRAIN = {kind: options.split() for kind, options in DATA.items()}
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -64,7 +47,16 @@ def folder(tmp_path_factory) -> Path:
 
 def train(folder: Path, kind: str, model: str, device: str, *options: str) -> list[float]:
     """Train a model; the losses that the log has."""
-    arguments = (*TRAIN[kind], *SIZES, *ENDS, "--model", model, "--device", device, *options)
+    arguments = (
+        *TRAIN[kind],
+        *SIZES,
+        *ENDS.split(),
+        "--model",
+        model,
+        "--device",
+        device,
+        *options,
+    )
     run(folder, "train", kind, *arguments)
     log = (folder / model / "log.jsonl").read_text(encoding="utf-8").splitlines()
     return [number for line in log for name, number in json.loads(line).items() if "loss" in name]

@@ -143,15 +143,13 @@ def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, 
     parser.export(tmp_path / "whole.zip")
 
 
-def test_terms_go_with_the_model_and_on_the_card(parser, tmp_path):
+def test_terms_go_with_the_model(parser, tmp_path):
     parser.export(tmp_path / "a.zip", licence="CC BY 4.0", data="my treebank")
     again = rnng_dy.load(tmp_path / "a.zip")
     assert again.about == {
         **parser.about,
         "terms": {"licence": "CC BY 4.0", "data": "my treebank"},
     }
-    card = model_folder.card(again.about)
-    assert "## Terms\n" in card and "| licence | CC BY 4.0 |" in card
     again.export(tmp_path / "b.zip", licence="none")
     terms = rnng_dy.load(tmp_path / "b.zip").about["terms"]
     assert terms == {"licence": "none", "data": "my treebank"}
@@ -246,12 +244,6 @@ def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
     }
 
 
-def test_a_model_is_loaded_by_name(named, parser):
-    for name in ("english", "folder", "users"):
-        assert rnng_dy.load(name).log_prob(TREE) == parser.log_prob(TREE)
-    assert model_folder.paths_of("english") == [str(named / "one" / "english.rnng.zip")]
-
-
 def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):
     other = make_parser(sentences, seed=5)
     other.save("english")
@@ -259,8 +251,3 @@ def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, se
     (named / "work" / "users").write_text("no model")
     with pytest.raises(RnngError, match="users is a file, and a model is a folder or an archive"):
         rnng_dy.load("users")
-
-
-def test_an_unknown_name_lists_the_known_ones(named):
-    with pytest.raises(RnngError, match=r"no folder englsh: .*lists: english, folder, users$"):
-        rnng_dy.load("englsh")
