@@ -46,14 +46,12 @@ def differences() -> Iterator[tuple[str, float]]:
     Models rely on two properties. A step of the project's LSTM cell, and its gradient, equal the original's. Memory
     pools grow when a graph outgrows them. The checks take a few seconds.
     """
-    value, slope = lstm_differences()
-    yield "LSTM steps, values", value
-    yield "LSTM steps, gradients", slope
+    yield from lstm_differences()
     yield "a graph larger than the memory pools", growth_difference()
 
 
-def lstm_differences() -> tuple[float, float]:
-    """Return how far a two-layer LSTM differs from the original's equations after three steps.
+def lstm_differences() -> Iterator[tuple[str, float]]:
+    """Yield how far a two-layer LSTM differs from the original's equations after three steps.
 
     The relative differences are those of a sum of its outputs, and of the sum's derivative along the parameters.
     """
@@ -71,7 +69,8 @@ def lstm_differences() -> tuple[float, float]:
     value = total.value()
     total.backward()
     slope = sum((store.dense[n].grad_as_array() * values).sum() for n, values in arrays.items())
-    return abs(value / LSTM_VALUE - 1), abs(slope / LSTM_SLOPE - 1)
+    yield "LSTM steps, values", abs(value / LSTM_VALUE - 1)
+    yield "LSTM steps, gradients", abs(slope / LSTM_SLOPE - 1)
 
 
 def _waves(shape: tuple[int, ...], start: int) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any
 from oracle.errors import RnngError
 from oracle.sentences import SourceSentence
 from oracle.tokens import split_tokens
-from rnng_dy.evaluation.measured_stimuli import WordTable
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
+from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.spelling import SpellingModel, required_spelling
 from rnng_dy.text.segmenter import Segmenter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,23 +29,18 @@ class OpenableScorer(NamedTuple):
         """Return its name in outputs: as `--scorer` names it."""
         return self.name if self.source is None else f"{self.name}={self.source}"
 
-    @property
-    def paths(self) -> list[str]:
-        """Return the files that it is made from."""
-        return [] if self.source is None else [self.source]
-
     def content(self) -> list[object]:
         """See `ModelFolder.content`."""
-        return [self.name, self.order, *map(Path, self.paths), *plugins.loaded().values()]
+        return [self.name, self.order, *self.files().values(), *plugins.loaded().values()]
 
     def files(self) -> dict[str, Path]:
         """See `parallel.Place`."""
-        return {os.path.basename(path): Path(path) for path in self.paths}
+        path = Path(self.source or "")
+        return {path.name: path} if self.source else {}
 
     def moved(self, folder: str) -> OpenableScorer:
         """See `parallel.Place`."""
-        sources = [os.path.join(folder, name) for name in self.files()]
-        return self._replace(source=sources[0] if sources else None)
+        return self._replace(source=self.source and str(Path(folder, Path(self.source).name)))
 
     def open(self) -> WordScorer:
         """Open the scorer in this process. Raises RnngError for an unknown name or an unsuitable file."""

@@ -11,7 +11,7 @@ from clusters.files import write_clusters
 from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
-from rnng_dy.cli.messages import progress, say, warn
+from rnng_dy.cli.messages import progress, say
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
 from rnng_dy.settings import AT_LEAST_1
 
@@ -71,11 +71,6 @@ def clusters(corpus: str, output: str, **options) -> None:
             **report
         )
     )
-    if unseen := report["unseen"]:
-        warn(
-            f"{len(unseen)} classes of unknown words do not occur; each is in the cluster of the "
-            f"class with the nearest name, counted 0: {', '.join(unseen[:3])}, ..."
-        )
 
 
 def _shown(steps: Iterator[None], total: int) -> Iterator[None]:

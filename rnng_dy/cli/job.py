@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from oracle.files import is_replaced
-from rnng_dy import engine, plugins, registry
+from rnng_dy import __version__, engine, plugins, registry
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.option_groups import together
 from rnng_dy.cli.options import device_option
@@ -139,7 +139,7 @@ class Job:
         if make is None and is_file:
             make = partial(_write_lines, output)
         resumes = is_file and None not in hashes
-        key = content_hash(name, *decides, *hashes, *self.content())
+        key = content_hash(__version__, name, *decides, *hashes, *self.content())
         left_out, skips = [], deque()
 
         def left(done: int) -> Iterator[Sequence]:

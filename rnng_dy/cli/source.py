@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import click
 
@@ -57,15 +57,9 @@ stimuli_option = click.option(
 )
 
 
-def _columns(
-    texts: Sequence[str], item: str | None, conditions: Sequence[str], region: str | None
-) -> Columns:
-    return Columns(texts, item, conditions, region)
-
-
 columns_options = together(
     "columns",
-    _columns,
+    Columns,
     click.option(
         "--column",
         "texts",

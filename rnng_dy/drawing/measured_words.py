@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from oracle.brackets import format_tree
 from oracle.transitions import TransitionSystem
+from oracle.treebank import NO_TAG
 from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.surprisal_page import surprisal_page
-from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, with_spellings
-from rnng_dy.evaluation.word_tables import TokenRows, WordRows, best_tree, header, json_line, line
+from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, tokens_so_far, with_spellings
+from rnng_dy.evaluation.word_tables import TokenRows, WordRows, header, json_line, line
 
 FORMS = {
     ".tsv": "a table",
@@ -77,3 +79,12 @@ class WordWriter(NamedTuple):
         if self.spellings is not None:
             records = with_spellings(records, self.spellings[number - 1])
         return [record for record in records if self.end or record.token is not None]
+
+
+def best_tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
+    """Return the best complete tree as a line, tags XX; an empty line if there is none."""
+    if not measured.trees:
+        return ""
+    words = tokens_so_far(measured.records, len(measured.records))
+    actions = measured.trees[0].actions
+    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))

@@ -73,7 +73,7 @@ def suites_of(
         suites = [suite for source in sources for suite in read_suites(source, tokenize)]
     if not segmenter:
         for suite in suites:
-            if found := running_text([sentence.tokens for sentence in suite.sentences()]):
+            if found := running_text(suite.sentences()):
                 _log.warning(f"{suite.name}: {found[1]}")
     return [_without_fillers(suite) for suite in suites]
 
@@ -152,7 +152,7 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
         with placed(path, line):
             both = zip((GOOD, BAD), map(tokenize, sentences), strict=True)
             conditions = [Condition(name, (Region(1, tuple(words)),)) for name, words in both]
-            pairs.setdefault(phenomenon, []).append(Item(line, tuple(conditions), line))
+            pairs.setdefault(phenomenon, []).append(Item(line, tuple(conditions)))
     if not pairs:
         raise InputError("no test suite in this file", path)
     name = "standard input" if path == "-" else Path(path).stem

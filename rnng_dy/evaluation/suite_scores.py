@@ -138,8 +138,7 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
 
     Raises RnngError if the records' tokens differ from those of the sentence.
     """
-    tokens = (sentence.tokens for suite in suites for sentence in suite.sentences())
-    sentences = list(dict.fromkeys(tokens))
+    sentences = list(dict.fromkeys(tokens for suite in suites for tokens in suite.sentences()))
     words = {}
     for sentence, records in zip(sentences, surprisals(sentences), strict=True):
         words[sentence] = [record for record in records if record.token is not None]

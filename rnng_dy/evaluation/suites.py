@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
-from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.formula import Formula
 
 T = TypeVar("T")
@@ -49,10 +48,8 @@ class Item:
     """Sentences to compare. Raises RnngError for a condition or region that is there twice, or without words."""
 
     name: int | str
-    """Its number or name in the file."""
+    """Its number or name in the file; the line of a minimal pair."""
     conditions: tuple[Condition, ...]
-    line: int | None = None
-    """Its line in the file, if it is a minimal pair."""
 
     def __post_init__(self) -> None:
         names = [condition.name for condition in self.conditions]
@@ -98,14 +95,10 @@ class Suite:
                 where = f"prediction {prediction.name}: item {self.items[0].name}"
                 raise InputError(f"{where} has {lacking[0]}", self.path)
 
-    def sentences(self) -> list[SourceSentence]:
-        """Return the sentences of all items; those of JSON by SyntaxGym have the line None."""
-        return [
-            SourceSentence(tokens, None, None, item.line)
-            for item in self.items
-            for condition in item.conditions
-            for tokens in condition.sentences
-        ]
+    def sentences(self) -> list[tuple[str, ...]]:
+        """Return the tokens of all sentences."""
+        conditions = (condition for item in self.items for condition in item.conditions)
+        return [tokens for condition in conditions for tokens in condition.sentences]
 
 
 def _twice(names: Sequence[T]) -> T | None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import Any
 
-from oracle.brackets import format_tree
 from oracle.errors import InputError
 from oracle.files import one_line
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     END,
     MEASURES,
-    MeasuredSentence,
     WordRecord,
     one_word,
     tokens_so_far,
@@ -32,8 +30,8 @@ PART = "sentence_of_text"
 _WORD = ("word_id", "start", "end")
 _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
 
-Row = tuple[Sequence[str], WordRecord]
-"""The cells that say where a record belongs, and the record."""
+Row = tuple[Mapping[str, Any], WordRecord]
+"""The cells by column that say where a record belongs, and the record."""
 _NumberedWord = tuple[int, Sequence[WordRecord], MergedWord]
 """The number of a sentence, its records, and one of its words."""
 
@@ -52,7 +50,7 @@ class TokenRows:
             for i, record in enumerate(records, 1):
                 yield token_cells(number, i, record), record
 
-    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
         """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
         return ()
 
@@ -113,27 +111,25 @@ class WordRows(TokenRows):
     def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
         """Yield the rows of a text from its words."""
         for i, (number, _, word) in enumerate(words, 1):
-            place = (str(i), *(map(str, word.span) if word.span else ("", "")))
-            cells = self._carried(number, word.span) if self.stimuli else ()
-            yield (*cells, *place, *token_cells(number, word.token_ids, word)), word
+            place = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
+            cells = token_cells(number, word.token_ids, word)
+            yield {**self._carried(number, word.span), **place, **cells}, word
 
-    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, str]]:
+    def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
         """See `TokenRows`."""
-        if self.stimuli is None:
-            return ()
-        names = (*self.stimuli.columns, *self._part, REGION)
-        spans = [*self._sentences[number - 1][0].spans, None][:tokens]
-        return [dict(zip(names, self._carried(number, span), strict=True)) for span in spans]
+        spans = [*(self._sentences[number - 1][0].spans or ()), None][:tokens]
+        return [self._carried(number, span) for span in spans]
 
-    def _carried(self, number: int, span: tuple[int, int] | None) -> Sequence[str]:
+    def _carried(self, number: int, span: tuple[int, int] | None) -> Mapping[str, Any]:
         """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
+        if self.stimuli is None:
+            return {}
         _, text, place = self._sentences[number - 1]
-        part = [str(place)] * len(self._part)
         stimulus = self.stimuli.texts[text]
-        if span is None:
-            return (*stimulus.regions[-1].cells, *part, "")
-        region = stimulus.regions[stimulus.region_at(span[0])]
-        return (*region.cells, *part, region.name)
+        region = stimulus.regions[-1 if span is None else stimulus.region_at(span[0])]
+        names = (*self.stimuli.columns, *self._part, REGION)
+        own = [place] * len(self._part), ["" if span is None else region.name]
+        return dict(zip(names, chain(region.cells, *own), strict=True))
 
 
 class RegionRows(WordRows):
@@ -162,11 +158,49 @@ class RegionRows(WordRows):
                 tokens = [r for _, records, w in inside for r in records[w.first - 1 : w.last]]
                 summed = covering(content, tokens)
             unknown = sum(word.known is False for *_, word in inside)
-            counts = (number, begin, end, summed.token, len(inside), unknown)
-            yield (*region.cells, region.name, *map(str, counts)), summed
+            own = (region.name, number, begin, end, summed.token, len(inside), unknown)
+            yield dict(zip(self.place, (*region.cells, *own), strict=True)), summed
 
 
-def token_cells(sentence_id: int, token_id: object, record: WordRecord) -> Sequence[str]:
+class WordTable(list[dict[str, Any]]):
+    """The words of stimuli, a dictionary each with the stimuli's columns and the measures in bits.
+
+    `pandas.DataFrame` takes it as it is.
+    """
+
+    def __init__(
+        self,
+        stimuli: Stimuli,
+        texts: Sequence[Sequence[SourceSentence]],
+        records: Sequence[Sequence[WordRecord]],
+    ):
+        """Make the rows; `records` are those of the sentences of all `texts`."""
+        self._stimuli, self._texts, self._records = stimuli, texts, records
+        super().__init__(self._rows(WordRows, stimuli))
+
+    def by_region(self) -> list[dict[str, Any]]:
+        """Return a row per region, with sums over its words."""
+        return list(self._rows(RegionRows, self._stimuli))
+
+    def by_sentence(self) -> list[dict[str, Any]]:
+        """Return a row per text, with sums over its words."""
+        whole = [text._replace(regions=text.regions[:1]) for text in self._stimuli.texts]
+        rows = list(self._rows(RegionRows, self._stimuli._replace(texts=whole)))
+        for row in rows:
+            del row[REGION]
+        return rows
+
+    def _rows(self, kind: type[WordRows], stimuli: Stimuli) -> Iterator[dict[str, Any]]:
+        all_records = list(chain.from_iterable(self._records))
+        measures = [
+            name for name in ALL_MEASURES if any(getattr(r, name) is not None for r in all_records)
+        ]
+        rows = kind(self._texts, stimuli, measures)
+        for cells, record in rows.of(self._records):
+            yield {**cells, **{name: getattr(record, name) for name in measures}}
+
+
+def token_cells(sentence_id: int, token_id: int | str, record: WordRecord) -> Mapping[str, Any]:
     """Return the cells of the columns PLACE.
 
     `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token `</s>`. `one_word` escapes
@@ -174,7 +208,8 @@ def token_cells(sentence_id: int, token_id: object, record: WordRecord) -> Seque
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
-    return str(sentence_id), str(token_id), token, unk, _cell(record.known)
+    known = "" if record.known is None else int(record.known)
+    return dict(zip(PLACE, (sentence_id, token_id, token, unk, known), strict=True))
 
 
 def header(
@@ -194,7 +229,8 @@ def line(row: Row, columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
     Bits have six digits after the point, or are `inf`. Cells of unavailable measures are empty.
     """
     place, record = row
-    return joined((*place, *(_cell(getattr(record, name)) for name in _in_order(columns))), style)
+    measures = (_cell(getattr(record, name)) for name in _in_order(columns))
+    return joined((*map(str, place.values()), *measures), style)
 
 
 def json_line(
@@ -202,7 +238,7 @@ def json_line(
     sentence_id: int,
     columns: Iterable[str] = MEASURES,
     transitions: TransitionSystem = TOP_DOWN,
-    fields: Sequence[Mapping[str, str]] = (),
+    fields: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return a sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
 
@@ -256,15 +292,6 @@ def _cell(value: float | int | None) -> str:
     if value is None:
         return ""
     if isinstance(value, int):
-        return str(int(value))
+        return str(value)
     # adding 0.0 removes the sign of a negative zero
     return f"{round(value, 6) + 0.0:.6f}" if math.isfinite(value) else str(value)
-
-
-def best_tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
-    """Return the best complete tree as a line, tags XX; an empty line if there is none."""
-    if not measured.trees:
-        return ""
-    words = tokens_so_far(measured.records, len(measured.records))
-    actions = measured.trees[0].actions
-    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))

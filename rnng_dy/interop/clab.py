@@ -210,16 +210,11 @@ def _named(
     """Return the number of LSTM layers, which follows from the number of parameters, and the arrays by our names."""
     fixed, one_layer = (len(names_of(layers)[0]) for layers in (0, 1))
     layers, rest = divmod(len(checkpoint.dense) - fixed, one_layer - fixed)
-    if layers < 1 or rest:
-        raise InputError(
-            f"{len(checkpoint.dense)} parameters are not those of a model of this kind ({fixed} and "
-            f"{one_layer - fixed} a layer): see to --pos, --pretrained, --clusters and --composition",
-            path,
-        )
     dense, lookups = names_of(layers)
-    if len(lookups) != len(checkpoint.lookups):
+    if layers < 1 or rest or len(lookups) != len(checkpoint.lookups):
         raise InputError(
-            f"{len(checkpoint.lookups)} lookup tables instead of {len(lookups)}: see to --pos and --pretrained",
+            f"{len(checkpoint.dense)} parameters and {len(checkpoint.lookups)} lookup tables are not those of a model "
+            "of this kind: see to --pos, --pretrained, --clusters and --composition",
             path,
         )
     arrays = dict(zip(dense, checkpoint.dense, strict=True))

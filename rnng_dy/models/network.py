@@ -104,11 +104,6 @@ class Rnng:
         """The parts that can be chosen, by the names of the constructor's arguments."""
         return {"composition": self.compose, "transitions": self.transitions, "state": self.state}
 
-    @property
-    def has_attention(self) -> bool:
-        """Whether constituents have attention weights that decide; without the stack, they influence nothing."""
-        return self.compose.has_weights and "stack" in self.state.parts
-
     # configurations
 
     def start(self, sentence: object = None) -> Configuration:
@@ -241,7 +236,8 @@ class Rnng:
         A constituent has its label and the weights of its children, shape (children,), which sum to 1. Raises RnngError
         if the network has no such weights.
         """
-        if not self.has_attention:
+        # without the stack, weights influence nothing
+        if not self.compose.has_weights or STACK not in self.state.parts:
             raise RnngError(
                 "this model has no attention weights: train one with --composition gated-attention and with the stack"
             )

@@ -50,29 +50,21 @@ class Segmenter:
         # the made-up end keeps the last word from counting as the end of a sentence
         return cls.of_training([[*words, "END"]])
 
-    def to_json(self) -> dict[str, object]:
-        """Return the content of text.json."""
-        return {"format": FORMAT, "version": VERSION, **self.conventions.to_json()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> Segmenter:
-        """Return the segmenter that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        given = dict(data)
-        if (given.pop("format"), given.pop("version")) != (FORMAT, VERSION):
-            raise ValueError("not of this version of rnng_dy")
-        return cls(Conventions.from_json(given))
-
     def save(self, path: Path) -> None:
         """Write the segmenter as JSON."""
+        content = {"format": FORMAT, "version": VERSION, **self.conventions.to_json()}
         with replacing(path) as stream:
-            json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)
+            json.dump(content, stream, ensure_ascii=False, indent=1)
 
     @classmethod
     def load(cls, path: Path | zipfile.Path) -> Segmenter:
         """Return the segmenter of a file. Raises InputError for a damaged one."""
         remedy = "train the model again, or delete this file; text is then read as the model's words let see"
         with reading(path, remedy=f"the file is damaged: {remedy}"):
-            return cls.from_json(json.loads(path.read_bytes().decode("utf-8", "surrogateescape")))
+            given = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
+            if (given["format"], given["version"]) != (FORMAT, VERSION):
+                raise ValueError("not of this version of rnng_dy")
+            return cls(Conventions.from_json(given))
 
     def sentences(self, text: str, one_per_line: bool = False) -> list[SourceSentence]:
         """Return the sentences of a text (see `stream`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -28,20 +29,14 @@ _WORD = re.compile(r"[^\W\d_]+")
 Span = tuple[int, int]
 
 
-class _Contexts(dict):
-    """Orthographic contexts of words; unseen words are not stored, so that reading changes nothing."""
-
-    def __missing__(self, word: str) -> int:
-        return 0
-
-
 class SentenceSplitter:
     """Splits texts by the abbreviations and the sentence starters of a treebank."""
 
     def __init__(self, conventions: Conventions):
         parameters = nltk.tokenize.punkt.PunktParameters()
         parameters.abbrev_types = set(conventions.abbreviations)
-        parameters.ortho_context = _Contexts.fromkeys(conventions.starters, _LOWER_CASE)
+        # a Counter does not store the unseen words that it is asked for
+        parameters.ortho_context = Counter(dict.fromkeys(conventions.starters, _LOWER_CASE))
         self._conventions = conventions
         self._punkt = nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
 

@@ -46,8 +46,6 @@ class Stimuli(NamedTuple):
     columns: Sequence[str]
     """Names of the columns that are carried into the output."""
     texts: Sequence[Stimulus]
-    values: Mapping[str, Mapping[str, Any]] = {}
-    """The values of columns by their texts, if the table is rows in Python."""
 
     def tokenised(self, segmenter: Segmenter, text: RawText) -> list[list[SourceSentence]]:
         """Return each text's sentences. Raises InputError for a text without words."""
@@ -77,16 +75,17 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     Raises:
         InputError: Any other table; the error names the line or row.
     """
-    path, first, names, lines, values = _rows(table)
+    path, first, names, lines = _rows(table)
     at = _places(names, columns, path, first)
     is_wide = len(at.texts) > 1
     carried = [i for i, name in enumerate(names) if name and i not in (*at.texts, at.region)]
     found: dict[_Key, list[Row]] = {}
     for line, row in lines:
-        cells = [cell.translate(_LINE_ENDS) for cell in row]
+        cells = [cell_text(cell).translate(_LINE_ENDS) for cell in row]
         item = None if at.item is None else cells[at.item]
         condition = "_".join(cells[i] for i in at.conditions) if at.conditions else None
-        kept = tuple(cells[i] for i in carried)
+        # rows in Python keep their numbers
+        kept = tuple(cells[i] if isinstance(row[i], str) else row[i] for i in carried)
         for of in at.texts:
             if is_wide:
                 condition = names[of]
@@ -110,7 +109,7 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
         texts = [text_of_row(*rows, *key[:2]) for key, rows in found.items()]
     else:
         texts = [text_of_regions(rows, path, *key[:2]) for key, rows in found.items()]
-    return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts, values)
+    return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts)
 
 
 _Key = tuple[str | None, str | None, int]
@@ -159,23 +158,18 @@ def _places(names: Sequence[str], columns: Columns, path: str, first: int) -> _P
     return _Places(texts, item, conditions, region, number)
 
 
-def _rows(
-    table: Any,
-) -> tuple[str, int, Sequence[str], Iterable[tuple[int, Sequence[str]]], Mapping[str, Any]]:
-    """Return a table's name, the line of its header, names of columns, rows with their lines, and values by texts."""
+def _rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, Sequence[Any]]]]:
+    """Return a table's name, the line of its header, names of columns, and rows with their lines."""
     if isinstance(table, str) or hasattr(table, "__fspath__"):
-        return str(table), *read_table(table, quoted_tsv=True), {}
+        return str(table), *read_table(table, quoted_tsv=True)
     rows = table.to_dict("records") if hasattr(table, "to_dict") else table
     rows = list(rows) if isinstance(rows, Iterable) else [rows]
     if not all(isinstance(row, Mapping) for row in rows):
         message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
         raise InputError(message, "stimuli")
     names = list(rows[0]) if rows else []
-    texts = ([cell_text(row.get(name)) for name in names] for row in rows)
-    values = {
-        str(name): {cell_text(row.get(name)): row.get(name) for row in rows} for name in names
-    }
-    return "stimuli", 1, [str(name) for name in names], enumerate(texts, 1), values
+    cells = ([row.get(name) for name in names] for row in rows)
+    return "stimuli", 1, [str(name) for name in names], enumerate(cells, 1)
 
 
 def _shown(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.errors import InputError
 from oracle.numerals import is_whole_number
@@ -24,7 +24,7 @@ class StimulusRegion(NamedTuple):
     name: str
     begin: int
     """Where it begins in the text of the stimulus."""
-    cells: tuple[str, ...]
+    cells: tuple[Any, ...]
     """The cells of the columns that are carried into the output."""
     number: int | None
     """Its number in the table; None if the table names its regions only."""
@@ -74,7 +74,7 @@ class Row(NamedTuple):
     region: str
     number: str | None
     text: str
-    cells: tuple[str, ...]
+    cells: tuple[Any, ...]
 
 
 def text_of_row(row: Row, item: str | None, condition: str | None) -> Stimulus:

@@ -74,13 +74,11 @@ def begun(
 ) -> About:
     """Return the sections about a training that begins or resumes; other sections of the model stay.
 
-    `inputs` are hashes of the data; `preset` is that of a new model.
+    `inputs` are hashes of the data.
     """
     about = model.about or {}
     new = about_model(model, sentences, command)
-    if "made" in about:
-        new["made"] = about["made"]
-        preset = about.get("settings", {}).get("preset")
+    new["made"] = about.get("made", new["made"])
     new["settings"] = {"preset": preset, **asdict(settings)}
     return {**about, **new, "data": inputs}
 

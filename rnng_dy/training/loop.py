@@ -218,7 +218,7 @@ def saved_state(folder: Path) -> dict[str, Any]:
             path,
         )
     with reading(path, remedy="damaged"):
-        # an earlier one of 0.4 saved states by sentences
+        # states were once saved by sentences
         state["settings"].pop("checkpoint_every", None)
         settings, progress = Settings(**state["settings"]), Progress(**state["progress"])
     return {**state, "settings": settings, "progress": progress}
@@ -234,7 +234,7 @@ def require_same(
     free |= {"epochs"} if saved.schedule == "inverse" else set()
     now, before = asdict(settings).items(), state["inputs"]
     for what, changed in {
-        # an earlier one of 0.4 names the data by options
+        # the data once had the names of options
         "data": [k for k, v in inputs.items() if before.get(k) not in (None, v)],
         "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
     }.items():

@@ -163,6 +163,7 @@ def train(
             before = (model.about or {}).get("settings", {}).get("preset")
             if preset not in (None, before):
                 raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
+            preset = before
         preset = preset or NAMES[0]
 
         # data

@@ -13,7 +13,7 @@ import pytest
 from oracle.errors import RnngError
 from oracle.files import locked
 from rnng_dy import DiscriminativeParser, checkpoint
-from rnng_dy.checkpoint import TRAINING, read_arrays
+from rnng_dy.checkpoint import read_arrays
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
@@ -51,16 +51,6 @@ def trained(sentences, tagger, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
-
-
-def test_saving_what_was_loaded_changes_nothing(trained):
-    before = contents(trained)
-    assert {TRAINING, "parameters.npz", "tagger/averaged_perceptron_tagger_xxx.classes.json"} < {
-        *before
-    }
-    DiscriminativeParser.load(trained).save(trained)
-    assert contents(trained) == before
-    assert os.listdir(trained.parent) == ["m"]
 
 
 def test_another_model_is_not_replaced(trained, sentences):

@@ -109,7 +109,6 @@ def test_a_file_gives_the_same_numbers(tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        "",
         "[]",
         '{"format": "rnng_dy spelling", "version": 2, "words": {}}',
         '{"format": "rnng_dy spelling", "version": 1, "words": ["a"]}',

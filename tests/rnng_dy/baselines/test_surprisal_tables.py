@@ -46,17 +46,23 @@ def test_tokens_of_any_kind_are_added_up_to_the_tokens_of_a_sentence(table):
     assert all(r.known for r in first[:-1]) and math.isnan(first[-1].surprisal)
 
 
-def test_a_mark_of_subwords_alone_belongs_to_the_next_word(table):
-    content = "sentence_id,token,surprisal\n1,In,1\n1,▁,3\n1,1990,5\n1,▁.,2\n"
-    [records] = table(content).records_of([["In", "1990", "."]])
-    assert [r.surprisal for r in records[:-1]] == [1, 8, 2] and math.isnan(records[-1].surprisal)
-
-
-@pytest.mark.parametrize(("end", "bits"), [("", [1, 6]), ("1,</s>,8\n", [1, 2, 12])])
-def test_a_mark_after_the_last_word_belongs_to_the_end_if_there_is_one(table, end, bits):
-    content = f"sentence_id,token,surprisal\n1,Dogs,1\n1,▁bark,2\n1,▁,4\n{end}"
-    [records] = table(content).records_of([["Dogs", "bark"]])
-    assert [r.surprisal for r in records][: len(bits)] == bits
+@pytest.mark.parametrize(
+    ("rows", "sentence", "bits"),
+    [
+        # a mark of subwords alone belongs to the next word
+        ("In,1 ▁,3 1990,5 ▁.,2", "In 1990 .", [1, 8, 2, math.nan]),
+        # after the last word it belongs to the end, if there is one
+        ("Dogs,1 ▁bark,2 ▁,4", "Dogs bark", [1, 6, math.nan]),
+        ("Dogs,1 ▁bark,2 ▁,4 </s>,8", "Dogs bark", [1, 2, 12]),
+        # the mark of an end may begin a sentence
+        ("</s>,7 a,1", "a", [1, math.nan]),
+        ("</s>,7 b,1 </s>,2", "b", [1, 2]),
+    ],
+)
+def test_marks_belong_to_words_and_ends(table, rows, sentence, bits):
+    content = "sentence_id,token,surprisal\n" + "".join(f"1,{row}\n" for row in rows.split(" "))
+    [records] = table(content).records_of([sentence.split()])
+    assert [r.surprisal for r in records] == pytest.approx(bits, nan_ok=True)
 
 
 def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
@@ -65,13 +71,6 @@ def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
     assert records[0].surprisal == 1 and math.isnan(of_nan[0].surprisal)
     with pytest.raises(InputError, match="the sentence 'a' is in this table with different surpri"):
         table(content.format(1.1)).records_of([["a"]])
-
-
-def test_the_mark_of_an_end_may_begin_a_sentence(table):
-    content = "sentence_id,token,surprisal\n1,</s>,7\n1,a,1\n2,</s>,7\n2,b,1\n2,</s>,2\n"
-    first, second = table(content).records_of([["a"], ["b"]])
-    assert first[0].surprisal == 1 and math.isnan(first[1].surprisal)
-    assert [r.surprisal for r in second] == [1, 2]
 
 
 @pytest.mark.parametrize("other", ["2,a,3", "2,a,nan\n2,</s>,1", "2,a,nan\n2,▁,1"])

@@ -127,35 +127,6 @@ def test_an_empty_text_is_an_error(folder, text):
         assert result.stderr == "Error: empty.txt: no sentence in this text\n"
 
 
-def test_bytes_that_are_not_utf_8_are_located(folder):
-    Path("bad.txt").write_bytes(b"One.\n\nCaf\xe9.\n")
-    result = parse("bad.txt", code=2)
-    assert result.stderr.startswith("Error: bad.txt:3: not utf-8")
-    Path("bad.txt").write_bytes("One.".encode("utf-16-le"))
-    assert parse("bad.txt", code=2).stderr.startswith("Error: bad.txt:1: not utf-8")
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("\ufeffOne\u00a0two\u200bthree.\r\nFour\x00five\x1b", "One two three . Four five"),
-        ("שלום עולם 👩‍🔬 e\u0301", "שלום עולם 👩‍🔬 e\u0301"),
-        ("co\u00adoperate", "cooperate"),
-    ],
-)
-def test_odd_characters_stand_in_trees(folder, text, tokens):
-    assert " ".join(words_of(parse("-", input=text).stdout)) == tokens
-
-
-def test_chinese_that_cannot_be_told_apart_is_located(folder, sentences):
-    parser = make_parser(sentences, tags=False)
-    parser.segmenter = Segmenter.of_training([["嘉珍", "和", "我", "。"]])
-    parser.updates = None
-    parser.save("chinese")
-    result = run("parse", "--model", "chinese", "--text", "-", code=2, input="\n嘉珍和我。\n")
-    assert result.stderr.startswith("Error: -:2: no blank tells where the words of '嘉珍和我' end")
-
-
 def test_nothing_of_nltk_is_looked_for(folder, monkeypatch):
     def find(*_, **__):
         raise AssertionError("looked for NLTK's data")

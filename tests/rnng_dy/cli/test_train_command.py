@@ -14,7 +14,7 @@ import oracle
 from oracle.blocks import read_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.files import replacing
-from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine, registry
+from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.sizes import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
@@ -124,24 +124,6 @@ def test_patience_ends_training_and_says_so(data):
     assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
 
 
-@pytest.mark.parametrize(("command", "state"), [(PARSER, "no-buffer"), (GENERATOR, "stack")])
-def test_gated_attention_and_a_state_are_trained_by_processes_and_kept(data, command, state):
-    few = [
-        "--batch-size",
-        "15",
-        "--jobs",
-        "2",
-        "--set",
-        "evaluate_from_epoch=0",
-        "--evaluate-every",
-        "15",
-    ]
-    invoke(*command, *SMALL, *few, "--composition", "gated-attention", "--state", state)
-    config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
-    assert (config["composition"], config["state"]) == ("gated-attention", state)
-    assert registry.load("m").network.state.name == state
-
-
 @pytest.mark.parametrize("preset", ["fast", "quick"])
 def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, monkeypatch):
     small = [*GENERATOR, *SMALL, "--jobs", "1"]
@@ -169,9 +151,10 @@ def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
     assert GenerativeModel.load("smaller").sizes.hidden == 8
 
 
-def test_resume_takes_more_epochs_and_keeps_the_other_settings(data):
+def test_resume_takes_what_no_number_depends_on_and_keeps_the_other_settings(data):
     invoke(*PARSER, *SMALL, "--dropout", "0.1")
-    invoke(*PARSER, *SMALL[:4], "--model", "m", "--resume", "--epochs", "3")
+    more = ["--epochs", "3", "--set", "save_every=0", "--set", "report_every=7"]
+    invoke(*PARSER, *SMALL[:4], "--model", "m", "--resume", *more)
     state = checkpoint.training_state("m")
     assert state["settings"]["dropout"] == 0.1
     assert state["progress"]["sentences"] == 90
@@ -244,31 +227,34 @@ def test_resume_with_other_data_names_what_changed(data, command, change, says):
     assert Path("m/training.npz").read_bytes() == before
 
 
+def resumed(code, **changes):
+    """Resume a training after some parts of its saved state have changed; return what is said."""
+    invoke(*PARSER, *SMALL)
+    arrays = checkpoint.read_arrays("m/training.npz")
+    state = json.loads(str(arrays["state"])) | changes
+    np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
+    return invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=code).stderr
+
+
 @pytest.mark.parametrize(
-    ("part", "change"),
+    ("changes", "says"),
     [
-        ("progress", {"odd": 1}),
-        ("settings", None),
+        ({"progress": {"odd": 1}}, r"m/training\.npz: .*; damaged\n"),
+        ({"settings": None}, r"m/training\.npz: .*; damaged\n"),
+        ({"format": None}, r"m/training\.npz: a training state of an older version"),
     ],
 )
-def test_a_damaged_training_state_is_refused(data, part, change):
-    invoke(*PARSER, *SMALL)
-    arrays = checkpoint.read_arrays(data / "m/training.npz")
-    state = json.loads(str(arrays["state"]))
-    state[part] = change
-    np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
-    result = invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert re.search(r"m/training\.npz: .*; damaged\n", result.stderr)
+def test_a_training_state_that_is_damaged_or_old_is_refused(data, changes, says):
+    assert re.search(says, resumed(2, **changes))
 
 
-def test_a_training_state_of_an_older_version_is_refused(data):
-    invoke(*PARSER, *SMALL)
-    arrays = checkpoint.read_arrays(data / "m/training.npz")
-    state = json.loads(str(arrays["state"]))
-    del state["format"]
-    np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
-    result = invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert "m/training.npz: a training state of an older version" in result.stderr
+def test_a_training_state_of_an_earlier_commit_is_resumed(data):
+    """It was saved by sentences, and names the data by the options that gave it."""
+    settings = asdict(settings_for("paper", "discriminative", 30)) | {"checkpoint_every": 2500}
+    del settings["save_every"]
+    inputs = {"--train": "a hash", "--trees": None, "--init": False}
+    said = resumed(0, settings=settings, inputs=inputs)
+    assert "resuming after 30 sentences" in said and "60 sentences: dev F1" in said
 
 
 def test_a_resume_needs_the_best_model_so_far(data):

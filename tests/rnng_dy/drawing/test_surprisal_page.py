@@ -42,7 +42,6 @@ def sentence(verb):
 
 
 HEIGHT, TOP = 130, 20
-HEIGHT, TOP = 130, 20
 PAIR = [sentence("sat"), sentence("(sings)")]
 
 

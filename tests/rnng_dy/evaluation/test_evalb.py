@@ -172,11 +172,6 @@ def test_corpus_scores_sum_over_the_scored_sentences():
     assert [number for number, _ in scores.unscorable] == [2, 3]
 
 
-def test_scores_up_to_a_length():
-    scores = score(*corpus()).up_to(3)
-    assert (len(scores.per_sentence), scores.valid, scores.recall) == (3, 1, 50.0)
-
-
 def test_nothing_to_score_gives_zeros():
     scores = score([tree("")], [tree("")])
     assert set(scores.figures().values()) == {0, 1}

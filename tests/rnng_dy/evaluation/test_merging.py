@@ -6,7 +6,7 @@ import math
 import re
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.sentences import SourceSentence
@@ -29,6 +29,7 @@ WRITTEN = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(WRITTEN, max_size=12).map(" ".join), st.booleans())
 def test_tokens_of_running_text_are_found_by_their_places(text, one_per_line):
     for sentence in Segmenter().sentences(text, one_per_line):

@@ -234,34 +234,24 @@ def test_a_missing_time_leaves_the_word_and_numbers_have_points_or_commas():
 
 def test_a_latin_square_over_item_and_condition():
     """Each subject reads one variant of an item; the table of surprisals has all variants, in another order."""
-    texts = {
-        ("1", "a"): "It ran",
-        ("1", "b"): "They ran off",
-        ("2", "a"): "He slept",
-        ("2", "b"): "We slept",
-    }
-    times, bits = (
-        ["subject,item,condition,position,word,time"],
-        ["item,condition,sentence_id,token,surprisal"],
-    )
-    for subject, shown in (
-        ("x", ("2", "b")),
-        ("x", ("1", "a")),
-        ("y", ("1", "b")),
-        ("y", ("2", "a")),
-    ):
-        for i, word in enumerate(texts[shown].split(), 1):
-            times.append(f"{subject},{','.join(shown)},{i},{word},{300 + i}")
+    texts = {"1,a": "It ran", "1,b": "They ran off", "2,a": "He slept", "2,b": "We slept"}
+    times = ["subject,item,condition,position,word,time"]
+    for subject, shown in (("x", "2,b"), ("x", "1,a"), ("y", "1,b"), ("y", "2,a")):
+        words = enumerate(texts[shown].split(), 1)
+        times += [f"{subject},{shown},{i},{word},{300 + i}" for i, word in words]
+    bits = ["item,condition,sentence_id,token,surprisal"]
     for number, (variant, text) in enumerate(texts.items()):
-        bits += [f"{','.join(variant)},{number},{word},{number + 1}" for word in text.split()]
+        bits += [f"{variant},{number},{word},{number + 1}" for word in text.split()]
     write("square.csv", times)
     write("bits.csv", bits)
     found = read_times("square.csv", {"subject": "subject", "condition": "condition"})
-    assert {(w.item, w.condition) for w in found.words} == {*texts}
+    assert {f"{w.item},{w.condition}" for w in found.words} == {*texts}
     aligned, reports = align(found, read_surprisals("bits.csv"), "bits.csv")
     assert reports == []
     numbers = {variant: i for i, variant in enumerate(texts, 1)}
-    assert [row.bits for row in aligned] == [numbers[w.item, w.condition] for w in found.words]
+    assert [row.bits for row in aligned] == [
+        numbers[f"{w.item},{w.condition}"] for w in found.words
+    ]
 
 
 def test_log_probabilities_are_no_surprisals():

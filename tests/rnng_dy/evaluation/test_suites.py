@@ -233,7 +233,7 @@ def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
              (("dog", "x"), ("dogs", "y"), ("yak", "x"))]  # fmt: skip
     path.write_text("\n".join(map(json.dumps, pairs)), encoding="utf-8")
     suites = read_suites(str(path))
-    assert [(suite.name, [item.line for item in suite.items]) for suite in suites] == (
+    assert [(suite.name, [item.name for item in suite.items]) for suite in suites] == (
         [("x", [1, 3]), ("y", [2])]
     )
     path.write_text(json.dumps(pairs[0]), encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 
@@ -12,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnng_dy.evaluation.records import Analysis, WordRecord
-from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.evaluation.word_tables import MEASURES, header, json_line, token_cells
 from rnng_dy.evaluation.word_tables import line as line_of_row
 
@@ -100,26 +97,3 @@ def test_words_of_trees_have_no_white_space_or_brackets():
     records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
     [word] = json.loads(json_line(records, 1))["words"]
     assert word["beam"][0]["tree"] == "(S -LRB-a\\x20b-RRB-"
-
-
-# --- tables for spreadsheets, read again by Python's own reader
-
-
-def read(text, **dialect):
-    return list(csv.reader(io.StringIO(text, newline=""), strict=True, **dialect))
-
-
-@pytest.mark.parametrize("style", [TSV, CSV])
-def test_no_word_with_quotation_marks_costs_rows(style):
-    words = ['"', '"Hello', 'say "so"', "a,b", "+1", "#", "NA"]
-    lines = [header(["surprisal"], style)]
-    for number, word in enumerate(words, 1):
-        record = WordRecord(word, None, 1.5)
-        lines.append(line(record, 1, number, ["surprisal"], style))
-    text = "".join(f"{each}\n" for each in lines)
-    # as README.md says: quoting=3
-    as_documented = {"delimiter": "\t", "quoting": 3} if style == TSV else {}
-    names, *rows = read(text, **as_documented)
-    assert names == ["sentence_id", "token_id", "token", "unk", "known", "surprisal"]
-    escaped = [word.replace(" ", "\\x20") for word in words]
-    assert [cells[2] for cells in rows] == escaped

@@ -1,4 +1,4 @@
-"""Every measure of a word as docs/measures.md defines it, from all derivations of a tiny model."""
+"""Every measure of a word as docs/surprisal.md defines it, from all derivations of a tiny model."""
 
 from __future__ import annotations
 
@@ -216,6 +216,7 @@ def test_entropy_of_the_next_word_of_an_lstm(generative_sentences, monkeypatch):
 
 
 def test_the_page_defines_every_column_in_the_order_of_the_table():
-    page = (CHECKOUT / "docs" / "measures.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.*?) \| ", page, re.MULTILINE)
+    page = (CHECKOUT / "docs" / "surprisal.md").read_text(encoding="utf-8")
+    section = page.partition("## The measures\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| ", section, re.MULTILINE)
     assert re.findall(r"`(\w+)`", " ".join(rows))[3:] == list(ALL_MEASURES)

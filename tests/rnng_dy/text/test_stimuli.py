@@ -170,9 +170,12 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
         workbook.active.append(row)
     workbook.save(tmp_path / "items.xlsx")
     as_rows = [dict(zip(rows[0], row, strict=True)) for row in rows if row][1:]
-    for table in (str(tmp_path / "items.xlsx"), as_rows):
-        found = read_stimuli(table)
-        assert shown(found) == [("[1:A dog ][2:ran.]", "1", "2.5"), ("[1:Dogs]", "2", "")]
+    for table, cells in (
+        (str(tmp_path / "items.xlsx"), ["1", "2.5", "2", ""]),
+        (as_rows, [1, 2.5, 2, None]),
+    ):
+        found = shown(read_stimuli(table))
+        assert found == [("[1:A dog ][2:ran.]", *cells[:2]), ("[1:Dogs]", *cells[2:])]
     assert [text.line for text in read_stimuli(str(tmp_path / "items.xlsx")).texts] == [2, 4]
     (tmp_path / "bad.xlsx").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):

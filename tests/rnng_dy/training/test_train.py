@@ -57,16 +57,11 @@ def test_a_call_trains_as_the_command_does(kind):
     assert all(np.array_equal(a, best[name]) for name, a in model.store.arrays().items())
 
 
-def test_trees_in_memory_and_oracles_train_the_same_model():
+def test_trees_in_memory_train_the_model_of_their_files():
     rnng_dy.train("discriminative", "t.trees", "d.trees", folder="files", pos=True, **SMALL)
     given = {"folder": "memory", "pos": True, **SMALL}
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), **given)
     assert_same_bits("files", "memory")
-    for name in ("t", "d"):
-        invoke("oracle", "--train", "t.trees", f"{name}.trees", "-o", f"{name}.oracle")
-    oracles = {"train": "t.oracle", "dev": "d.oracle", "pos": True, **SMALL}
-    rnng_dy.train("discriminative", dev_trees="d.trees", folder="oracles", **oracles)
-    assert_same_bits("files", "oracles")
     # as the command is, a resume is refused if the trees are others
     rnng_dy.train("discriminative", trees("t.trees"), trees("d.trees"), resume=True, **given)
     with pytest.raises(RnngError, match=r"other data \(train, dev\)"):
