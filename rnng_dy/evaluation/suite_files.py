@@ -145,7 +145,8 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     texts = {} if path.endswith(".xlsx") else dict(read_lines(path))
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
-    if first.startswith("{") and not any(f'"{good}"' in first for good, _ in PAIR_NAMES):
+    keys = re.findall(r'"(\w+)"\s*:', first)
+    if first.startswith("{") and not any(good in keys for good, _ in PAIR_NAMES):
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
     pairs: dict[str, list[Item]] = {}
     for line, phenomenon, *sentences in _pairs(path, lines, first):

@@ -183,6 +183,20 @@ def test_predictions_that_are_texts_of_meta_are_known_too(write):
         read_suite(write(meta={"string_predictions": [1]}, predictions=[]))
 
 
+def test_a_suite_on_one_line_with_the_words_good_and_bad_is_no_pair(write):
+    """As in number_orc.json of Hu et al. (2020)."""
+    read = read_suite(
+        write(
+            items=[
+                item(
+                    1, ("match", ("a", "good", "bad", ".")), ("mismatch", ("a", "bad", "good", "."))
+                )
+            ]
+        )
+    )
+    assert [len(condition.regions) for condition in read.items[0].conditions] == [4, 4]
+
+
 def test_records_of_other_tokens_are_refused(write):
     with pytest.raises(RnngError, match="records are not of the tokens"):
         evaluate([read_suite(write())], lambda sentences: [[]] * len(sentences))
