@@ -183,10 +183,13 @@ def read_config(folder: str | Folder) -> dict[str, Any]:
         raise RnngError(_no_model(place))
     with reading(path, remedy="damaged: train the model again"):
         config = json.loads(path.read_bytes())
-        if (config["format"], config["version"]) != (FORMAT, VERSION):
-            raise ValueError("no model of this version of rnng_dy")
-        if not {"kind", "sizes"} <= config.keys():
-            raise ValueError("neither kind nor sizes")
+        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
+            raise ValueError("no model folder of rnng_dy")
+    if config["version"] != VERSION:
+        raise RnngError(
+            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
+            "install that version, or train the model again"
+        )
     return config
 
 

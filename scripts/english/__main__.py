@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
     options = parser.parse_args()
     texts = [(options.texts / f"{name}.txt.xz").resolve(strict=True) for name in OPEN]
+    print("On two cores all steps together take about six hours.", flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
     trees(options.archives, options.output)
     os.chdir(options.output)
