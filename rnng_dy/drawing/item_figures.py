@@ -49,7 +49,10 @@ def curves(
         # a curve has a gap where a word has no finite surprisal
         bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
         name = text.condition or f"line {text.line}"
-        found.setdefault(text.item or "", {})[name] = labels, bits
+        of_item = found.setdefault(text.item or "", {})
+        # as where a table names no items
+        name = f"{name}, line {text.line}" if name in of_item else name
+        of_item[name] = labels, bits
     return found
 
 

@@ -237,4 +237,10 @@ def test_a_figure_has_a_panel_per_item_and_a_curve_per_condition():
     Path("w.csv").write_text("text\nShe slept.\n", encoding="utf-8")
     run(*KINDS["lm"], "--stimuli", "w.csv", "-o", "w.svg")
     assert ">line 2</text>" in Path("w.svg").read_text(encoding="utf-8")
+    Path("w.csv").write_text(
+        "condition,text\na,She slept.\nb,She read.\na,He slept.\n", encoding="utf-8"
+    )
+    run(*KINDS["lm"], "--stimuli", "w.csv", "-o", "w.svg")
+    svg = Path("w.svg").read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in svg for name in ("a", "b", "a, line 4"))
     assert "add --stimuli" in run(*KINDS["lm"], "--text", "w.csv", "-o", "w.svg", code=2).stderr
