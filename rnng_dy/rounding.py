@@ -19,9 +19,9 @@ _FINE = frozenset(["action_weights", "class_weights"])
 def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray]:
     """Return arrays by name, floats in `bits` bits.
 
-    With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is 127; the scales
-    are an array of their own. Vectors are float16,
-    and so are the output layers of actions and classes. Raises RnngError for a number that float16 cannot hold.
+    With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is 127; the scales are an
+    array of their own. Vectors are float16, and so are the output layers of actions and classes. Raises RnngError for a
+    number that float16 cannot hold.
     """
     result = {}
     for name, values in arrays.items():

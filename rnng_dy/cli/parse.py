@@ -15,7 +15,7 @@ from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.option_groups import flag_given
 from rnng_dy.cli.options import SAMPLES, seed_option
 from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files, outputs_option, write_output
-from rnng_dy.cli.searching import given_search_option, search_options
+from rnng_dy.cli.searching import decode_option, given_search_option, search_options
 from rnng_dy.cli.source import parser_source
 from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
 from rnng_dy.drawing.terminal import columns_of
@@ -47,12 +47,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
     help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
 )
 @click.option("--samples", type=SAMPLES, metavar="K", default=100, help="Trees drawn for MBR.")
-@click.option(
-    "--decode",
-    type=click.Choice([BEST, MBR]),
-    default=BEST,
-    help="The greedy or best trees, or the tree with the highest expected F1.",
-)
+@decode_option("The greedy or best trees")
 @click.option(
     "--generator",
     type=GENERATIVE,

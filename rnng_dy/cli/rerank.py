@@ -10,8 +10,9 @@ from oracle.blocks import read_oracle
 from oracle.errors import listed
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
+from rnng_dy.cli.searching import decode_option
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.decoding import BEST, MBR
+from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
 
@@ -29,12 +30,7 @@ NAMED = 30
     type=FILE,
     help="Oracle with the words and POS tags of the MAP trees.",
 )
-@click.option(
-    "--decode",
-    type=click.Choice([BEST, MBR]),
-    default=BEST,
-    help="The MAP tree, or the tree with the highest expected F1.",
-)
+@decode_option("The MAP tree")
 @click.option(
     "--weight",
     type=FiniteRange(0, 1, min_open=True),

@@ -10,6 +10,7 @@ import click
 
 from rnng_dy.cli.option_groups import all_of, flag_given
 from rnng_dy.cli.options import LiveChoice
+from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
 _FIELDS = {of.name: of for of in fields(SearchOptions) if of.metadata}
@@ -53,3 +54,13 @@ def search_options(*without: str) -> Callable:
         return all_of(*map(_option, names))(with_options)
 
     return decorate
+
+
+def decode_option(best: str) -> Callable:
+    """Return the decorator for `--decode`, whose default is the tree that the text `best` names."""
+    return click.option(
+        "--decode",
+        type=click.Choice([BEST, MBR]),
+        default=BEST,
+        help=f"{best}, or the tree with the highest expected F1.",
+    )

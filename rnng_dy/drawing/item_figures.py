@@ -48,10 +48,11 @@ def curves(
         labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]
         # a curve has a gap where a word has no finite surprisal
         bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
-        name = text.condition or f"line {text.line}"
         of_item = found.setdefault(text.item or "", {})
-        # as where a table names no items
-        name = f"{name}, line {text.line}" if name in of_item else name
+        name = text.condition or f"line {text.line}"
+        if name in of_item:
+            # as where a table names no items
+            name = f"{name}, line {text.line}"
         of_item[name] = labels, bits
     return found
 

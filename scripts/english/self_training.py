@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from oracle.brackets import parse_line
@@ -39,12 +40,11 @@ def add_different(
 
     Returns the numbers of gold trees and of the others.
     """
-    trees = gold.read_text(encoding="utf-8").splitlines(keepends=True)
-    seen = {_sentence(tree) for path in (gold, *held_out) for tree in _lines(path)}
-    others = 0
+    trees, others = list(_lines(gold)), 0
+    seen = {_sentence(tree) for tree in chain(trees, *map(_lines, held_out))}
     with replacing(output) as stream:
         stream.writelines(trees)
-        for tree in (tree for path in parsed for tree in _lines(path)):
+        for tree in chain.from_iterable(map(_lines, parsed)):
             sentence = _sentence(tree)
             if len(sentence) in LENGTHS and sentence not in seen:
                 seen.add(sentence)
@@ -53,7 +53,7 @@ def add_different(
     return len(trees), others
 
 
-def _lines(path: Path) -> Iterable[str]:
+def _lines(path: Path) -> Iterator[str]:
     """Yield the trees of a file, one per line; an empty line is a sentence without a tree."""
     with path.open(encoding="utf-8") as stream:
         yield from (line for line in stream if line.strip())
