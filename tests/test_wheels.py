@@ -33,8 +33,7 @@ def pure_wheel(folder: Path) -> Path:
         archive.writestr("rnng_dy/__init__.py", "")
         info = "rnng_dy-0.3.0.dist-info"
         archive.writestr(
-            f"{info}/WHEEL",
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{info}/RECORD", "rnng_dy/__init__.py,,\n")
     return wheel

@@ -20,13 +20,7 @@ from rnng_dy.training.updates import Updater
 from ..pages import CHECKOUT, blocks
 from ..plugin_state import no_plugins
 from .conftest import PARSER_SIZES, ParserVocabulary, make_parser
-from .tiny_models import (
-    WORDS,
-    all_trees,
-    exact_log_q,
-    make_tiny_parser,
-    tokens_of,
-)
+from .tiny_models import WORDS, all_trees, exact_log_q, make_tiny_parser, tokens_of
 
 PACKAGES = ("oracle", "clusters", "rnng_dy")
 PAGE = CHECKOUT / "docs" / "extending.md"

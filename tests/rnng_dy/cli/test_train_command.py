@@ -143,10 +143,7 @@ def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
     monkeypatch.setattr("rnng_dy.training.presets.QUICK_FROM", 30)
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
     invoke(*quick, "--model", "small")
-    assert asdict(GenerativeModel.load("small").sizes) == {
-        **asdict(Sizes()),
-        **QUICK_SIZES,
-    }
+    assert asdict(GenerativeModel.load("small").sizes) == {**asdict(Sizes()), **QUICK_SIZES}
     invoke(*quick, "--model", "smaller", "--hidden", "8")
     assert GenerativeModel.load("smaller").sizes.hidden == 8
 
@@ -318,10 +315,7 @@ def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset):
 
 @pytest.mark.parametrize(
     ("option", "says"),
-    [
-        (["--jobs", "2"], "--jobs is for the CPU"),
-        (["--mpi"], "--mpi is for the CPU"),
-    ],
+    [(["--jobs", "2"], "--jobs is for the CPU"), (["--mpi"], "--mpi is for the CPU")],
 )
 def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gpu, option, says):
     trees = ["--trees", "good.trees", "--hold-out", "0.2"]
