@@ -16,7 +16,7 @@ from oracle.brackets import read_trees
 from oracle.files import replacing
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine
 from rnng_dy.cli.train import OPTIONS
-from rnng_dy.sizes import ParserSizes, Sizes, option_name
+from rnng_dy.settings import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
 from rnng_dy.training.presets import FITS, NAMES, QUICK_SIZES, Fit, Settings, settings_for
 from tests.commands import invoke
