@@ -247,17 +247,12 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     formulas, items = [], []
     for i, of_prediction in predictions:
         with reading(path, remedy=f"see prediction {i}"):
-            formulas.append(_prediction(i, of_prediction))
+            formula = of_prediction["formula"]
+            formulas.append(Formula(formula, str(of_prediction.get("name", i))))
     for i, of_item in found:
         with reading(path, remedy=f"see item {i} of the file"):
             items.append(_item(of_item, tokenize))
     return Suite(name, path, names, tuple(formulas), tuple(items))
-
-
-def _prediction(ordinal: int, content: Any) -> Formula:
-    if content.get("type", "formula") != "formula":
-        raise RnngError(f"its type is {content['type']!r}, and only 'formula' is known")
-    return Formula(content["formula"], str(content.get("name", ordinal)))
 
 
 def _item(content: Any, tokenize: Tokenize) -> Item:
