@@ -75,8 +75,10 @@ class SurprisalTable(WordScorer):
             letters = "".join(token.letters for token in tokens)
             both = self._sentences.setdefault(letters, tokens), tokens
             first, second = ([token._replace(bits=0.0) for token in of] for of in both)
-            bits = ([token.bits for token in of] for of in both)
-            if first != second or not np.allclose(*bits, rtol=0, atol=ROUNDING, equal_nan=True):
+            bits, others = ([token.bits for token in of] for of in both)
+            if first != second or not np.allclose(
+                bits, others, rtol=0, atol=ROUNDING, equal_nan=True
+            ):
                 self._unclear.add(letters)
         self._with_gaps = [letters for letters in self._sentences if _GAP in letters]
 

@@ -162,7 +162,7 @@ class SystemResult(NamedTuple):
 
     figures: Mapping[str, Any]
     """Its figures by name: log likelihoods of held-out rows in nats per row, coefficients in ms."""
-    columns: Mapping[str, Sequence]
+    columns: Mapping[str, Any]
     """The rows that are used: their places, predictors by name, and held-out log densities in nats."""
 
 
