@@ -16,6 +16,7 @@ from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.configuration import Derivation
@@ -93,6 +94,12 @@ def make_generator(sentences, composition="corrected", seed=1, state="full"):
         transitions=system,
         state=state,
     )
+
+
+def make_lm(sentences):
+    """An LSTM language model with random parameters and the sentences' words."""
+    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
+    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
 
 
 def write_untrained(folder, trees):

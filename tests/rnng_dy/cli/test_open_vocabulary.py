@@ -15,13 +15,11 @@ import rnng_dy
 from oracle.blocks import write_oracle
 from oracle.files import replacing
 from oracle.unknown import CLASSES
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import learnt_spelling
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke, value
 
-from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from ..conftest import make_generator, make_lm, make_parser, sentences_of
 
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -49,10 +47,7 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
     make_generator(generative_sentences, seed=5).save(folder / "plain")
     shutil.copytree(folder / "plain", folder / "generator")
     make_parser(sentences).save(folder / "parser")
-    vocabulary = GeneratorVocabulary.build(
-        simple_clusters(generative_sentences), generative_sentences
-    )
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    make_lm(generative_sentences).save(folder / "lm")
     (folder / "train.trees").write_text("".join(f"{t.text}\n" for t in trees))
     (folder / "some.trees").write_text("".join(f"{t.text}\n" for t in map(trees.__getitem__, SOME)))
     (folder / "text").write_text(TEXT)

@@ -11,12 +11,10 @@ from functools import partial
 import pytest
 
 from rnng_dy import generator as generator_module
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.cli import word_scorers as module
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
-from ..conftest import make_generator, simple_clusters
+from ..conftest import make_generator, make_lm
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 run = partial(invoke, "suite")
@@ -24,9 +22,7 @@ run = partial(invoke, "suite")
 
 @pytest.fixture
 def model(generative_sentences):
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
+    return make_lm(generative_sentences)
 
 
 @pytest.fixture

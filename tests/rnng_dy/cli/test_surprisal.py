@@ -14,14 +14,12 @@ import pytest
 from oracle.blocks import write_oracle
 from oracle.files import replacing
 from rnng_dy import generator as generator_module
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.word_tables import PLACE
 from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
 
-from ..conftest import make_generator, make_parser, simple_clusters
+from ..conftest import make_generator, make_lm, make_parser
 
 COLUMNS = [*PLACE, *searching.measures_of(SearchOptions())]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
@@ -45,9 +43,7 @@ def folder(tmp_path_factory, generator, sentences, generative_sentences):
     folder = tmp_path_factory.mktemp("surprisal")
     generator.save(folder / "generator")
     make_parser(sentences).save(folder / "parser")
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    make_lm(generative_sentences).save(folder / "lm")
     for name, part in (("train", generative_sentences), ("test", generative_sentences[:2])):
         with replacing(folder / f"{name}.oracle") as stream:
             write_oracle(part, stream)
@@ -234,17 +230,8 @@ def test_unknown_words_are_counted(kind):
 
 def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
     (folder / "short").write_text("the train\nthe train\n", encoding="utf-8")
-    arguments = [
-        "--model",
-        "generator",
-        "short",
-        "--search",
-        "particles",
-        "--particles",
-        "20",
-        "--runs",
-        "3",
-    ]
+    search = ("--search", "particles", "--particles", "20", "--runs", "3")
+    arguments = ("--model", "generator", "short", *search)
     one, again = run(*arguments).stdout, run(*arguments).stdout
     assert one == again
     assert run(*arguments, "--seed", "2").stdout != one

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import MEASURES, Analysis, WordRecord
-from rnng_dy.evaluation.word_tables import covering, line, token_cells, written_words
+from rnng_dy.evaluation.word_tables import line, token_cells
+from rnng_dy.evaluation.written_words import covering, written_words
 from rnng_dy.text.segmenter import Segmenter
 
 
