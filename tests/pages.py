@@ -17,7 +17,7 @@ from rnng_dy.cli import main
 CHECKOUT = Path(__file__).resolve().parent.parent
 TREES = 60
 """So many of a treebank."""
-_TRAINING = "--lstm-input 12 --hidden 12 --epochs 1"
+_TRAINING = "--set lstm_input=12 --hidden 12 --epochs 1"
 _SMALLER = {
     "train discriminative": _TRAINING,
     "train generative": _TRAINING,

@@ -18,12 +18,12 @@ from tests.rnng_dy.conftest import sentences_of
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
-SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "4"]
+SIZES = ["--set", "lstm_input=12", "--hidden", "12", "--epochs", "4"]
 SCHEDULE = [
     "--set",
     "first_evaluation=40",
-    "--evaluate-every",
-    "90",
+    "--set",
+    "evaluate_every=90",
     "--set",
     "save_every=0",
 ]

@@ -97,7 +97,7 @@ def small_disk():
         ("parse --model parser some.oracle -o full.trees", "full.trees"),
         ("oracle --train some.trees some.trees -o full.oracle", "full.oracle"),
         (
-            "train generative --train some.gen.oracle --dev some.gen.oracle --hidden 8 --lstm-input 8 --model full.m",
+            "train generative --train some.gen.oracle --dev some.gen.oracle --set lstm_input=8 --model full.m",
             "full.m",
         ),
     ],
@@ -176,7 +176,7 @@ def test_a_tree_five_thousand_deep_is_tagged(data):
 def test_an_untrained_model_says_so(data):
     done = run(data, "parse", "--model", "parser", "some.oracle", "-o", "x.trees")
     assert "parser: the model is not trained" in done.stderr
-    small = ("--hidden", 8, "--lstm-input", 8, "--epochs", 1)
+    small = ("--hidden", 8, "--set", "lstm_input=8", "--epochs", 1)
     run(data, *TRAIN.split(), "trained", *small)
     done = run(data, "parse", "--model", "trained", "some.oracle", "-o", "x.trees")
     assert "not trained" not in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import logging
+import shlex
 import signal
 import sys
 import warnings
@@ -16,7 +17,6 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
-from rnng_dy.cli.option_groups import TYPED
 from rnng_dy.cli.paths import FILE
 from rnng_dy.process import Terminated
 
@@ -44,6 +44,15 @@ COMMANDS = {
     "doctor": "Check the installation and the numerics.",
 }
 """Summaries, so that --help need not load the modules of commands."""
+
+
+TYPED = "rnng_dy.typed"
+"""Name of the typed arguments in click's `meta`, which all contexts of a command line share."""
+
+
+def typed_command() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["rnng-dy", *click.get_current_context().meta[TYPED]])
 
 
 def load_command(name: str = "") -> click.Command | None:

@@ -12,8 +12,8 @@ from oracle.errors import RnngError
 from oracle.files import file_hash
 from rnng_dy import registry
 from rnng_dy.checkpoint import writing
+from rnng_dy.cli import typed_command
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.option_groups import typed_command
 from rnng_dy.cli.options import COMPOSITION, LiveChoice
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.interop.vectors import read_vectors

@@ -14,8 +14,7 @@ import click
 from oracle.files import is_replaced
 from rnng_dy import __version__, engine, plugins, registry
 from rnng_dy.cli.messages import progress, warn
-from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import device_option
+from rnng_dy.cli.options import device_option, together
 from rnng_dy.cli.paths import write_output
 from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, check_jobs, fitting

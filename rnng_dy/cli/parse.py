@@ -11,9 +11,8 @@ from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.samples import format_sample
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, job_options
-from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import SAMPLES, seed_option
-from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files, outputs_option
+from rnng_dy.cli.options import SAMPLES, flag_given, outputs_option, seed_option
+from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files
 from rnng_dy.cli.searching import decode_option, given_search_option, search_options
 from rnng_dy.cli.source import parser_source
 from rnng_dy.results import Lines

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.cli.options import outputs_option
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import read_tree_file, sections_of
 from rnng_dy.drawing.terminal import columns_of, section_lines

@@ -14,8 +14,8 @@ from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import open_option
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, outputs_option, write_output
+from rnng_dy.cli.options import open_option, outputs_option
+from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option

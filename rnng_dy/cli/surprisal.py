@@ -13,8 +13,8 @@ from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, seed_option
-from rnng_dy.cli.paths import check_files, outputs_option, write_output
+from rnng_dy.cli.options import open_option, outputs_option, seed_option
+from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option

@@ -21,8 +21,10 @@ from .conftest import TINY, sentences_of
 DEVICE = os.environ.get("RNNG_DY_TEST_DEVICE", "cpu")
 pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="runs with RNNG_DY_TEST_DEVICE=cuda")
 
-SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
-ENDS = "--epochs=1 --evaluate-every=10 --seed=3 --set=evaluate_from_epoch=0 --set=report_every=5"
+SIZES = ["--hidden", "8", "--set", "lstm_input=9", "--batch-size", "5"]
+ENDS = (
+    "--epochs=1 --set evaluate_every=10 --seed=3 --set=evaluate_from_epoch=0 --set=report_every=5"
+)
 DATA = {
     "discriminative": "--train=some.oracle --dev=some.oracle --dev-trees=some.trees",
     "generative": "--train=some.gen.oracle --dev=some.gen.oracle",

@@ -14,8 +14,8 @@ from oracle.files import replacing
 from rnng_dy import checkpoint, load, model_folder
 from tests.commands import invoke
 
-SIZES = ["--lstm-input", "8", "--hidden", "8", "--epochs", "1"]
-SMALL = [*SIZES, "--set", "first_evaluation=20", "--evaluate-every", "20"]
+SIZES = ["--set", "lstm_input=8", "--hidden", "8", "--epochs", "1"]
+SMALL = [*SIZES, "--set", "first_evaluation=20", "--set", "evaluate_every=20"]
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees"]
 TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 
@@ -47,7 +47,7 @@ def test_training_writes_a_description_with_its_best_score(data):
     assert scores["dev"] == about["data"]["dev"] != about["data"]["train"]
     assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
     assert about["sizes"]["hidden"] == 8
-    assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
+    assert about["made"]["command"].endswith("--set evaluate_every=20 --model 'm d'")
     assert about["made"]["command"].startswith("rnng-dy train discriminative --train train.oracle")
     assert str(data) not in str(about)
 

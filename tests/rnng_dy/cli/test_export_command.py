@@ -17,7 +17,7 @@ from tests.plugin_state import no_plugins
 
 from ..conftest import make_generator, make_parser, write_untrained
 
-TRAIN = "train discriminative --trees some.trees --hold-out 0.2 --pos --hidden 8 --lstm-input 8 --epochs 1"
+TRAIN = "train discriminative --trees some.trees --hold-out 0.2 --pos --hidden 8 --set lstm_input=8 --epochs 1"
 
 
 @pytest.fixture(scope="module")

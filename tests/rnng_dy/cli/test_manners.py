@@ -34,7 +34,6 @@ TEXT = {
     "--tags",
     "--limit",
     "--set",
-    "--sentences",
 }
 """Options that take text which is no name of a file."""
 
@@ -129,7 +128,7 @@ def test_what_takes_files_says_so(names):
         ("import-clab generator", "'discriminative', 'generative'"),
         ("oracle --genrative", "Did you mean '--generative'?"),
         ("parse --modle m", "'--model'"),
-        ("train generative --evaluate 3", "'--evaluate-every'"),
+        ("train generative --batch 3", "'--batch-size'"),
     ],
 )
 def test_what_is_wrong_names_what_is_right(typed, said, tmp_path, monkeypatch):

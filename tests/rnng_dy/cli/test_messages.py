@@ -17,7 +17,7 @@ from tests.conftest import DATA, TINY
 
 MODELS = DATA / "models-0.1.0"
 TRAIN = (
-    "train generative --train gen.oracle --dev gen.oracle --model {} --hidden 6 --lstm-input 6"
+    "train generative --train gen.oracle --dev gen.oracle --model {} --hidden 6 --set lstm_input=6"
     " --epochs 1 --set report_every=5 --set first_evaluation=10"
 )
 COMMANDS = f"""

@@ -212,7 +212,7 @@ def test_perplexity_counts_strings(folder, system):
 @pytest.mark.parametrize("kind", ["generative", "lstm-lm"])
 def test_training_makes_the_same_spelling_model(folder, kind, trees):
     train = ["train", kind, "--trees", "train.trees", "--dev-trees", "some.trees", "--hidden", "8"]
-    train += ["--lstm-input", "8", "--epochs", "1", "--preset", "fast", "--model", "new"]
+    train += ["--set", "lstm_input=8", "--epochs", "1", "--preset", "fast", "--model", "new"]
     invoke(*train, "--open")
     made = (folder / "new/spelling.json").read_bytes()
     assert rnng_dy.load("new").spelling.words == json.loads(made)["words"]

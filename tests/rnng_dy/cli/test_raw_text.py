@@ -153,7 +153,18 @@ def test_training_keeps_what_its_tokens_show(
         write_oracle(few, stream)
     Path("dev.trees").write_text("".join(f"{s.tree}\n" for s in few), encoding="utf-8")
     data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
-    run("train", kind, *data, *TRAIN[kind], "--epochs", "1", "--hidden", "4", "--lstm-input", "5")
+    run(
+        "train",
+        kind,
+        *data,
+        *TRAIN[kind],
+        "--epochs",
+        "1",
+        "--hidden",
+        "4",
+        "--set",
+        "lstm_input=5",
+    )
     expected = Segmenter.of_training([s.tokens for s in few])
     assert Segmenter.load(Path("m/text.json")).conventions == expected.conventions
     assert json.loads(Path("m/text.json").read_text())["format"] == "rnng_dy text"

@@ -19,7 +19,7 @@ from ..conftest import make_generator, make_parser, sentences_of
 
 WORDS = "the cat slept ."
 TRAIN = "train discriminative --train 30.oracle --dev 30.oracle --dev-trees 30.trees --model m "
-TRAIN += "--hidden 8 --lstm-input 9 --epochs 1"
+TRAIN += "--hidden 8 --set lstm_input=9 --epochs 1"
 
 
 def run(command, text="", code=0):

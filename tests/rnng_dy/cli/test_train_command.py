@@ -35,7 +35,7 @@ PARSER = [
     "good.trees",
 ]
 GENERATOR = ["train", "generative", "--train", "good.gen.oracle", "--dev", "good.gen.oracle"]
-SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--model", "m"]
+SMALL = ["--hidden", "8", "--set", "lstm_input=9", "--epochs", "1", "--model", "m"]
 
 
 @pytest.fixture
@@ -116,10 +116,10 @@ def test_every_number_option_arrives(data):
 
 def test_patience_ends_training_and_says_so(data):
     """A learning rate so small that no score changes: the first evaluation is the best one."""
-    patience = ["--patience", "2", "--learning-rate", "1e-30", "--evaluate-every", "5"]
+    patience = ["--set", "patience=2", "--learning-rate", "1e-30", "--set", "evaluate_every=5"]
     still = ["--set", "l2=0", "--set", "first_evaluation=5", "--epochs", "3", "--model", "m"]
     result = invoke(*PARSER, *SMALL[:4], *patience, *still)
-    says = "15 sentences: no new best in 2 evaluations: training ends here (--patience)"
+    says = "15 sentences: no new best in 2 evaluations: training ends here (patience)"
     assert says in result.stderr
     assert json.loads(result.stdout.partition(": ")[2])["sentences"] == 5
 

@@ -17,7 +17,7 @@ from ..training.trainings import KINDS, arrays, assert_same_bits
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
 SMALL = ["--epochs", "1", "--set", "first_evaluation=5"]
-SIZES = ["--hidden", "8", "--lstm-input", "9"]
+SIZES = ["--hidden", "8", "--set", "lstm_input=9"]
 # no evaluation changes the parameters that are kept: the rate is so small that no float32 does
 STILL = ["--learning-rate", "1e-30", "--set", "l2=0"]
 

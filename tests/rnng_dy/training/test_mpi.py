@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
 SMALL = shlex.split(
-    "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --set save_every=0"
+    "--trees t.trees --hold-out 0.2 --hidden 8 --set lstm_input=9 --epochs 2 --set evaluate_every=12 --set save_every=0"
 )
 PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--set", "report_every=9"]
 PARSER += ["--preset", "fast", "--batch-size", "5"]

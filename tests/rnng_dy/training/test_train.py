@@ -29,7 +29,7 @@ SMALL = {
     "evaluate_from_epoch": 0,
     "first_evaluation": 10,
 }
-OPTIONS = ["--hidden", 8, "--lstm-input", 9, "--epochs", 2]
+OPTIONS = ["--hidden", 8, "--set", "lstm_input=9", "--epochs", 2]
 OPTIONS += ["--set", "evaluate_from_epoch=0", "--set", "first_evaluation=10"]
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
@@ -145,7 +145,7 @@ def test_settings_are_checked(settings, says):
 
 
 def test_gold_sentences_are_among_those_that_are_read():
-    with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than --gold 999"):
+    with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than gold=999"):
         rnng_dy.train(
             "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=999, gold_weight=2, **SMALL
         )
