@@ -36,7 +36,7 @@ from rnng_dy.model_folder import (
     model_files,
     write_about,
 )
-from rnng_dy.rounding import restored, rounded
+from rnng_dy.parameters import restored, rounded
 
 FORMAT, VERSION = "rnng_dy model", 1
 TRAINING = "training.npz"

@@ -27,7 +27,7 @@ from rnng_dy.search.surprisal import (
     next_words,
     search_batches,
 )
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 

@@ -10,9 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from rnng_dy import __version__, dynet_builds, engine
-from rnng_dy.cpu_level import cpu_level
-from rnng_dy.engine import MEMORY, dy
+from rnng_dy import __version__, engine
+from rnng_dy.engine import MEMORY, builds, dy
+from rnng_dy.engine.cpu_level import cpu_level
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import ParameterStore
@@ -27,8 +27,8 @@ def versions() -> Iterator[tuple[str, str]]:
     """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
     yield "rnng_dy", __version__
     yield "Python", f"{platform.python_version()} ({sys.executable})"
-    if folder := dynet_builds.build():
-        build = dynet_builds.details(folder)
+    if folder := builds.build():
+        build = builds.details(folder)
         parts = [f"CUDA build for sm_{build.CUDA_ARCH}" if build.CUDA_ARCH else "CPU build"]
         parts += [f"-march={build.MARCH or 'default'}", build.COMPILER]
         yield "dynet", f"{build.VERSION} ({', '.join(parts)}) in {folder}"

@@ -27,7 +27,7 @@ from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import log_probs
-from rnng_dy.sizes import ParserSizes
+from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
 
 

@@ -17,15 +17,7 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.search.surprisal import SEARCHES
 
 MODULE = "rnng_dy_plugin_"
-REGISTRIES = (
-    COMPOSITIONS,
-    PARSER_STATES,
-    GENERATOR_STATES,
-    SYSTEMS,
-    SEARCHES,
-    SCORERS,
-    READERS,
-)
+REGISTRIES = (COMPOSITIONS, PARSER_STATES, GENERATOR_STATES, SYSTEMS, SEARCHES, SCORERS, READERS)
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.dynet.installer import build
-from scripts.dynet.installer.build import apply_patch
-from scripts.dynet.installer.target import BuildError
+from scripts.dynet import build
+from scripts.dynet.build import apply_patch
+from scripts.dynet.target import BuildError
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DIFF = """\

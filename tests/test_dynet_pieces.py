@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from scripts.dynet.installer import build as cache
+from scripts.dynet import build as cache
 
 PROGRAM = """
 #include "gpu-pieces.h"

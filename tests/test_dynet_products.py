@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from rnng_dy.cpu_level import cpu_level, lower_levels
-from scripts.dynet.installer import build as cache
+from rnng_dy.engine.cpu_level import cpu_level, lower_levels
+from scripts.dynet import build as cache
 
 PROGRAM = """
 #include "products.h"

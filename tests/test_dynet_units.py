@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.dynet.installer import build
+from scripts.dynet import build
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.dynet.installer import build as cache
+from scripts.dynet import build as cache
 
 from .emulated import compile_program, run
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rnng_dy import engine
-from scripts.dynet.installer import build, command, target
-from scripts.dynet.installer.target import BuildError
+from scripts.dynet import build, command, target
+from scripts.dynet.target import BuildError
 
 from .commands import run
 from .installing import CHECKOUT, run_setup, write_wheel
@@ -260,7 +260,7 @@ def test_make_alone_tells_what_there_is_to_make():
 
 
 def test_the_backend_imports_nothing_of_the_package_that_it_builds():
-    program = "import sys, scripts.dynet.installer.backend; print(*sys.modules)"
+    program = "import sys, scripts.dynet.backend; print(*sys.modules)"
     loaded = run(CHECKOUT, program, command=(sys.executable, "-c")).stdout.split()
     assert "setuptools" in loaded
     assert not {"rnng_dy", "oracle", "clusters"} & {*loaded}

@@ -19,14 +19,7 @@ from tests.rnng_dy.conftest import sentences_of
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
 SIZES = ["--set", "lstm_input=12", "--hidden", "12", "--epochs", "4"]
-SCHEDULE = [
-    "--set",
-    "first_evaluation=40",
-    "--set",
-    "evaluate_every=90",
-    "--set",
-    "save_every=0",
-]
+SCHEDULE = ["--set", "first_evaluation=40", "--set", "evaluate_every=90", "--set", "save_every=0"]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """

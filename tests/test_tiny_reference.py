@@ -82,10 +82,7 @@ def test_clusters_stay_what_they_were(tiny_reference, made):
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
-        (
-            "parser",
-            {"layers": 2, "lstm_input": 10, "hidden": 10, "action": 4, "word": 6, "tag": 4},
-        ),
+        ("parser", {"layers": 2, "lstm_input": 10, "hidden": 10, "action": 4, "word": 6, "tag": 4}),
         ("generator-corrected", {"layers": 2, "lstm_input": 10, "hidden": 10, "action": 4}),
     ],
     ids=["parser", "generator"],

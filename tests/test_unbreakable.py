@@ -125,12 +125,7 @@ def test_an_alpha_that_is_none_is_refused(data, value):
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [
-        "--set unknown_probability=nan",
-        "--learning-rate nan",
-        "--dropout nan",
-    ],
+    "setting", ["--set unknown_probability=nan", "--learning-rate nan", "--dropout nan"]
 )
 def test_training_options_that_are_no_numbers_are_refused_by_name(data, setting):
     said = refused(data, *TRAIN.split(), "x", *setting.split())

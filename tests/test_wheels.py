@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy import cpu_level, dynet_builds, engine, installation
-from scripts.dynet.installer import backend, command, target
-from scripts.dynet.installer.backend import repack
+from rnng_dy import engine, installation
+from rnng_dy.engine import builds, cpu_level
+from scripts.dynet import backend, command, target
+from scripts.dynet.backend import repack
 from scripts.wheels import __main__ as trying
 
 from .commands import PYTHON, run
@@ -33,8 +34,7 @@ def pure_wheel(folder: Path) -> Path:
         archive.writestr("rnng_dy/__init__.py", "")
         info = "rnng_dy-0.3.0.dist-info"
         archive.writestr(
-            f"{info}/WHEEL",
-            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr(f"{info}/RECORD", "rnng_dy/__init__.py,,\n")
     return wheel
@@ -170,17 +170,17 @@ def installed(monkeypatch, tmp_path):
             f"VERSION, MARCH, COMPILER, CUDA_ARCH = {engine.NEEDED!r}, {level!r}, 'g++', ''\n"
         )
     (tmp_path / "site" / "rnng_dy.dynet" / "NOTICE.txt").touch()
-    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64-v3")
+    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64-v3")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
-    monkeypatch.setattr(dynet_builds, "__file__", str(tmp_path / "rnng_dy" / "dynet_builds.py"))
+    monkeypatch.setattr(builds, "__file__", str(tmp_path / "rnng_dy" / "engine" / "builds.py"))
     monkeypatch.delenv("RNNG_DY_CPU", raising=False)
-    dynet_builds.build.cache_clear()
+    builds.build.cache_clear()
     yield tmp_path / "site" / "rnng_dy.dynet"
-    dynet_builds.build.cache_clear()
+    builds.build.cache_clear()
 
 
 def test_the_highest_level_of_the_processor_is_chosen(installed):
-    assert dynet_builds.build() == installed / "x86-64-v3"
+    assert builds.build() == installed / "x86-64-v3"
     assert engine.installed_version() == engine.NEEDED
     rows = dict(installation.versions())
     assert "-march=x86-64-v3" in rows["dynet"]
@@ -189,22 +189,22 @@ def test_the_highest_level_of_the_processor_is_chosen(installed):
 @pytest.mark.parametrize("name", ["v2", "x86-64-v2"])
 def test_a_lower_level_can_be_asked_for(installed, monkeypatch, name):
     monkeypatch.setenv("RNNG_DY_CPU", name)
-    assert dynet_builds.build() == installed / "x86-64-v2"
+    assert builds.build() == installed / "x86-64-v2"
 
 
 @pytest.mark.parametrize("name", ["v4", "V2", "haswell"])
 def test_a_level_above_the_processors_is_refused(installed, monkeypatch, name):
     monkeypatch.setenv("RNNG_DY_CPU", name)
     with pytest.raises(RnngError, match=rf"this process uses {name}: .* unset RNNG_DY_CPU"):
-        dynet_builds.build()
+        builds.build()
 
 
 def test_builds_above_the_processor_are_named(installed, monkeypatch):
-    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
+    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64")
     with pytest.raises(
         RnngError, match=r"built for x86-64-v2, .*, and this process uses x86-64: install"
     ):
-        dynet_builds.build()
+        builds.build()
 
 
 OURS = """
@@ -236,7 +236,7 @@ def other_first(tmp_path):
 
 def test_dynet_is_ours_and_python_finds_what_it_found_before(other_first):
     done = run(None, OURS, command=PYTHON, env=other_first)
-    assert Path(done.stdout.strip()) == dynet_builds.build() / "dynet_config.py"
+    assert Path(done.stdout.strip()) == builds.build() / "dynet_config.py"
 
 
 def test_a_dynet_that_was_imported_before_is_named_with_what_to_do(other_first, tmp_path):

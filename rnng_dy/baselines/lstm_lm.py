@@ -23,7 +23,7 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.next_words import entropy
-from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 

@@ -13,7 +13,7 @@ from rnng_dy import checkpoint, load, registry
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
-from rnng_dy.rounding import BITS
+from rnng_dy.parameters import BITS
 
 
 @click.group(invoke_without_command=True)

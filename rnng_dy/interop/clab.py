@@ -25,7 +25,7 @@ from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.models.parser_state import DEFAULT as STATE
 from rnng_dy.parameters import LSTM_PARTS
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 REMEDY = "is this the oracle it was trained on?"

@@ -20,7 +20,7 @@ from rnng_dy.models.vectors import (
     pending,
     usable_graphs,
 )
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 
 STATES_OF = {
     STACK: attrgetter("stack"),

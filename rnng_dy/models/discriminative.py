@@ -16,7 +16,7 @@ from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.vectors import Embedding, LookupTable, value_of
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.sizes import ParserSizes
+from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
 
 

@@ -15,7 +15,7 @@ from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, pick
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 

@@ -31,7 +31,7 @@ from rnng_dy.models.parser_state import HISTORY, STACK, States
 from rnng_dy.models.softmax import log_softmax
 from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 INVALID = np.float32(-1e30)

@@ -9,8 +9,15 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from oracle.errors import RnngError
-from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, mistake, setting
-from rnng_dy.sizes import option_name
+from rnng_dy.settings import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    RATE,
+    FiniteRange,
+    mistake,
+    option_name,
+    setting,
+)
 
 T = TypeVar("T")
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from scripts.checkout import CHECKOUT, copy_tracked
-from scripts.dynet.installer.build import build_wheel, cache_folder, inputs, key, locked
-from scripts.dynet.installer.command import modules_of
-from scripts.dynet.installer.target import BuildError, Compiler, Cuda, Toolchain
+from scripts.dynet.build import build_wheel, cache_folder, inputs, key, locked
+from scripts.dynet.command import modules_of
+from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 from scripts.gpu.relinking import write_relinking
 
 LARGEST = 60_000_000

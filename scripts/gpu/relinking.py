@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.dynet.installer.target import HEADERS, Toolchain
+from scripts.dynet.target import HEADERS, Toolchain
 
 SOURCES = ("dynet", "python", "gen", "third_party")
 HEAD = """\

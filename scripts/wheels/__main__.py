@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
-from rnng_dy.cpu_level import LEVEL, cpu_level, lower_levels, required_flags
+from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels, required_flags
 from scripts.checkout import CHECKOUT
-from scripts.dynet.installer.target import MACHINES
+from scripts.dynet.target import MACHINES
 
 from . import emulated
 from .programs import called, new_environment

@@ -48,10 +48,7 @@ def test_words_known_in_lower_case_are_the_only_ones_of_their_classes():
     # an empty word is in no oracle, but it may be in a damaged file
     known = ["été", "dogs", "ßo", "Oslo", ""]
     classes = OpenClasses(UnknownWords("berkeley-unicode", known), sorted(CLASSES))
-    assert classes.capitalised == {
-        "Été": "UNK-INITC-KNOWNLC",
-        "Dogs": "UNK-INITC-KNOWNLC-s",
-    }
+    assert classes.capitalised == {"Été": "UNK-INITC-KNOWNLC", "Dogs": "UNK-INITC-KNOWNLC-s"}
 
 
 def test_a_class_that_the_model_lacks_goes_to_the_nearest_more_general_one():

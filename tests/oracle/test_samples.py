@@ -107,8 +107,7 @@ def test_a_line_that_is_no_likelihood_is_refused(tmp_path, line):
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
-    [(" 0 ||| -1 ||| (S a)\n", True), ("(S (CD 0))\n", False), ("", False)],
+    ("content", "expected"), [(" 0 ||| -1 ||| (S a)\n", True), ("(S (CD 0))\n", False), ("", False)]
 )
 def test_samples_are_told_from_trees(content, expected):
     assert begins_samples(content) is expected

@@ -21,7 +21,7 @@ from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.sizes import Sizes
+from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"

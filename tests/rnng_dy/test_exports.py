@@ -147,10 +147,7 @@ def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, 
 def test_terms_go_with_the_model(parser, tmp_path):
     parser.export(tmp_path / "a.zip", licence="CC BY 4.0", data="my treebank")
     again = rnng_dy.load(tmp_path / "a.zip")
-    assert again.about == {
-        **parser.about,
-        "terms": {"licence": "CC BY 4.0", "data": "my treebank"},
-    }
+    assert again.about == {**parser.about, "terms": {"licence": "CC BY 4.0", "data": "my treebank"}}
     again.export(tmp_path / "b.zip", licence="none")
     terms = rnng_dy.load(tmp_path / "b.zip").about["terms"]
     assert terms == {"licence": "none", "data": "my treebank"}

@@ -12,13 +12,7 @@ from rnng_dy.engine import dy
 from rnng_dy.reproduce.systems import parse
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
-from .conftest import (
-    GENERATOR_SIZES,
-    PARSER_SIZES,
-    DiscriminativeParser,
-    GenerativeModel,
-    log_q,
-)
+from .conftest import GENERATOR_SIZES, PARSER_SIZES, DiscriminativeParser, GenerativeModel, log_q
 
 COMPOSITIONS = ["corrected", "buggy", "gated-attention", "corrected/in-order", "corrected/history"]
 """With the transition system or the parser state where it is not the paper's."""

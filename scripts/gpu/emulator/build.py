@@ -12,9 +12,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rnng_dy.cpu_level import cpu_level
-from rnng_dy.dynet_builds import FOLDER, name_of
-from scripts.dynet.installer.build import (
+from rnng_dy.engine.builds import FOLDER, name_of
+from rnng_dy.engine.cpu_level import cpu_level
+from scripts.dynet.build import (
     build_wheel,
     cache_folder,
     cached_wheel,
@@ -22,7 +22,7 @@ from scripts.dynet.installer.build import (
     key,
     locked,
 )
-from scripts.dynet.installer.target import BuildError, Compiler, Cuda, Toolchain
+from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 
 HERE = Path(__file__).resolve().parent
 RUNTIME = "libcudart.so.13"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rnng_dy import cpu_level, dynet_builds, engine, installation
+from rnng_dy import engine, installation
+from rnng_dy.engine import builds, cpu_level
 from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
@@ -43,10 +44,10 @@ def build(monkeypatch, tmp_path):
     def found():
         return {path.name: path for path in tmp_path.iterdir()}
 
-    monkeypatch.setattr(dynet_builds, "builds", found)
-    dynet_builds.build.cache_clear()
+    monkeypatch.setattr(builds, "builds", found)
+    builds.build.cache_clear()
     yield install
-    dynet_builds.build.cache_clear()
+    builds.build.cache_clear()
 
 
 def test_a_missing_dynet_is_told_with_how_to_install_it(build):
@@ -65,7 +66,7 @@ def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(build):
 
 def test_a_dynet_built_for_a_newer_processor_is_not_started(build, monkeypatch):
     build(engine.NEEDED, "x86-64-v3")
-    monkeypatch.setattr(dynet_builds, "cpu_level", lambda: "x86-64")
+    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64")
     done = invoke("doctor", code=2)
     assert "DyNet was built for x86-64-v3, and this process uses x86-64: install" in done.output
 

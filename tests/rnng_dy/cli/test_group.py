@@ -10,11 +10,7 @@ from tests.commands import invoke
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [
-        ("prase", "parse"),
-        ("train discriminate", "discriminative"),
-        ("train lstm", "lstm-lm"),
-    ],
+    [("prase", "parse"), ("train discriminate", "discriminative"), ("train lstm", "lstm-lm")],
 )
 def test_a_mistyped_command_suggests_the_right_one(typed, meant):
     result = invoke(*typed.split(), code=2)

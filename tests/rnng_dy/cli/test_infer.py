@@ -28,10 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("options", "flag"),
-    [
-        (("--beam", 5), "--beam"),
-        (("--nbest", 2, "--word-beam", 9), "--word-beam"),
-    ],
+    [(("--beam", 5), "--beam"), (("--nbest", 2, "--word-beam", 9), "--word-beam")],
 )
 def test_a_search_that_a_parser_has_not_is_refused(options, flag):
     refused = infer("parse", f"{FIRST}\n", *options, code=2)

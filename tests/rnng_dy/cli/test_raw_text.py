@@ -136,11 +136,7 @@ def test_nothing_of_nltk_is_looked_for(folder, monkeypatch):
     assert words_of(parse("notes.txt").stdout) == TOKENS
 
 
-TRAIN = {
-    "discriminative": ["--dev-trees", "dev.trees"],
-    "generative": [],
-    "lstm-lm": [],
-}
+TRAIN = {"discriminative": ["--dev-trees", "dev.trees"], "generative": [], "lstm-lm": []}
 
 
 @pytest.mark.parametrize("kind", TRAIN)

@@ -142,8 +142,7 @@ def test_sentences_without_samples_are_named_and_keep_their_places(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("likelihood", "says"),
-    [("-inf", "above 1"), ("-5", "above 1"), ("nan", "not a number")],
+    ("likelihood", "says"), [("-inf", "above 1"), ("-5", "above 1"), ("nan", "not a number")]
 )
 def test_likelihoods_that_are_none_are_refused(tmp_path, likelihood, says):
     (tmp_path / "p").write_text("0 ||| -1 ||| (S a)\n")

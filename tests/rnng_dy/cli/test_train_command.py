@@ -16,7 +16,7 @@ from oracle.brackets import read_trees
 from oracle.files import replacing
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine
 from rnng_dy.cli.train import OPTIONS
-from rnng_dy.sizes import ParserSizes, Sizes, option_name
+from rnng_dy.settings import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
 from rnng_dy.training.presets import FITS, NAMES, QUICK_SIZES, Fit, Settings, settings_for
 from tests.commands import invoke
@@ -143,10 +143,7 @@ def test_quick_models_are_small_unless_sizes_are_given(data, monkeypatch):
     monkeypatch.setattr("rnng_dy.training.presets.QUICK_FROM", 30)
     quick = [*GENERATOR, "--preset", "quick", "--epochs", "1", "--jobs", "1"]
     invoke(*quick, "--model", "small")
-    assert asdict(GenerativeModel.load("small").sizes) == {
-        **asdict(Sizes()),
-        **QUICK_SIZES,
-    }
+    assert asdict(GenerativeModel.load("small").sizes) == {**asdict(Sizes()), **QUICK_SIZES}
     invoke(*quick, "--model", "smaller", "--hidden", "8")
     assert GenerativeModel.load("smaller").sizes.hidden == 8
 
@@ -318,10 +315,7 @@ def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset):
 
 @pytest.mark.parametrize(
     ("option", "says"),
-    [
-        (["--jobs", "2"], "--jobs is for the CPU"),
-        (["--mpi"], "--mpi is for the CPU"),
-    ],
+    [(["--jobs", "2"], "--jobs is for the CPU"), (["--mpi"], "--mpi is for the CPU")],
 )
 def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gpu, option, says):
     trees = ["--trees", "good.trees", "--hold-out", "0.2"]

@@ -136,11 +136,7 @@ def damaged(name):
         ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: "),
         ("discriminative", lambda: ["--model", "./discriminative/"], "name another --model"),
-        (
-            "discriminative",
-            lambda: ["--pretrained", "x"],
-            "--pretrained and --clusters do not",
-        ),
+        ("discriminative", lambda: ["--pretrained", "x"], "--pretrained and --clusters do not"),
         ("generative", lambda: ["--clusters", "x"], "--pretrained and --clusters do not"),
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),

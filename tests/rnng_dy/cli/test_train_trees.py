@@ -143,13 +143,7 @@ def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 def test_twenty_trees_or_one_are_enough(kind):
     write("one.trees", CLEAN)
-    train(
-        kind,
-        "--trees",
-        "one.trees",
-        "--dev-trees",
-        "d.trees",
-    )
+    train(kind, "--trees", "one.trees", "--dev-trees", "d.trees")
     result = train(kind, "--trees", "one.trees", "--hold-out", "0.5", model="n", code=2)
     assert "one.trees: one tree alone: held out, it leaves none to train on" in result.stderr
     write("words.trees", *["(S (NN yes))", "(S (UH no))"] * 10)

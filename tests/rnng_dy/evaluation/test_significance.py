@@ -90,10 +90,7 @@ def test_drawn_sign_flips_are_near_all_choices_and_repeat():
     assert sign_flip_p(np.ones(100), permutations=999) == 1 / 1000
 
 
-@pytest.mark.parametrize(
-    ("items", "t"),
-    [(2, 12.7062), (3, 4.3027), (12, 2.2010), (1001, 1.9623)],
-)
+@pytest.mark.parametrize(("items", "t"), [(2, 12.7062), (3, 4.3027), (12, 2.2010), (1001, 1.9623)])
 def test_intervals_of_means_have_the_quantiles_of_tables(items, t):
     values = [float(i % 2) for i in range(items)]
     mean, low, high = mean_interval(values)

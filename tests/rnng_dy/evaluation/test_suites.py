@@ -151,11 +151,7 @@ def test_items_that_decide_nothing_are_left_out(write):
 
 
 def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, caplog):
-    items = [
-        *ITEMS,
-        item(4, ("match", ("The", "", "is"))),
-        item(5, ("filler", ("The",))),
-    ]
+    items = [*ITEMS, item(4, ("match", ("The", "", "is"))), item(5, ("filler", ("The",)))]
     predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
     [suite] = suites_of([write(items=items, predictions=predictions)], (), None)
     assert "left out: 2 of 5 items, which lack a condition or region of it: 4, 5" in caplog.text

@@ -71,8 +71,7 @@ def test_another_oracle_names_the_parameter_and_both_shapes(reference, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
-    [([], "--pos"), (["--pos", "--pretrained", "vectors"], "--pretrained")],
+    ("options", "says"), [([], "--pos"), (["--pos", "--pretrained", "vectors"], "--pretrained")]
 )
 def test_missing_or_needless_options_are_suggested(reference, tmp_path, options, says):
     options = [reference / "pretrained/vectors.w2v" if o == "vectors" else o for o in options]

@@ -34,10 +34,7 @@ def trees_of(model, sentences):
         model.transitions.encode(model.transitions.actions_of(tree, preterminals=False))
         for tree in (Tree(one, ["w", *words]), Tree(one, [Tree(other, ["w"]), *words]))
     )
-    return [
-        first._replace(sequences=[*first.sequences, flat, unary, flat]),
-        second,
-    ]
+    return [first._replace(sequences=[*first.sequences, flat, unary, flat]), second]
 
 
 def words_of(tree):

@@ -13,14 +13,7 @@ from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch
 
 from ..conftest import make_parser
-from ..tiny_models import (
-    COMPOSITIONS,
-    WORDS,
-    all_trees,
-    exact_log_q,
-    make_tiny_parser,
-    tokens_of,
-)
+from ..tiny_models import COMPOSITIONS, WORDS, all_trees, exact_log_q, make_tiny_parser, tokens_of
 
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)

@@ -14,7 +14,7 @@ from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve import Limits
-from rnng_dy.sizes import LanguageModelSizes
+from rnng_dy.settings import LanguageModelSizes
 
 from .conftest import client_of, needs_serve
 

@@ -115,8 +115,7 @@ def text_json(tmp_path, generative_sentences):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, {"version": 2}, {"quotes": None}],
+    "content", [b"", b"{", b"[]", b"{}", b"\xff", b"[" * 100_000, {"version": 2}, {"quotes": None}]
 )
 def test_a_damaged_text_json_is_named(text_json, content):
     if isinstance(content, dict):

@@ -123,17 +123,11 @@ def test_a_call_changes_nothing_of_the_process():
         ({"epochs": "many"}, "epochs: 'many' is not a valid integer range."),
         ({"optimizer": "sdg"}, "optimizer: 'sdg' is not one of 'sgd', 'adam'."),
         ({"word_size": 0}, "word_size: 0 is not in the range x>=1."),
-        (
-            {"droput": 0.1},
-            "no setting of a discriminative training is called 'droput'",
-        ),
+        ({"droput": 0.1}, "no setting of a discriminative training is called 'droput'"),
         ({"clusters": "c"}, "--clusters is not for discriminative models"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
-        (
-            {"hold_out": 0.1, "dev_trees": "d.trees"},
-            "give --trees with --dev-trees or --hold-out,",
-        ),
+        ({"hold_out": 0.1, "dev_trees": "d.trees"}, "give --trees with --dev-trees or --hold-out,"),
         ({"extend": True}, "--extend goes with --init"),
     ],
 )

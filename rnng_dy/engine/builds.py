@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from oracle.errors import RnngError
-from rnng_dy.cpu_level import LEVEL, cpu_level, lower_levels
+from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
 
 FOLDER = "rnng_dy.dynet"
 MODULES = ("dynet", "_dynet", "dynet_config")
@@ -29,7 +29,7 @@ def name_of(level: str) -> str:
 
 def builds() -> dict[str, Path]:
     """Return the folder of each build by the name of its level; those of the first folder FOLDER on Python's path."""
-    for place in (Path(__file__).parents[1], *map(Path, sys.path)):
+    for place in (Path(__file__).parents[2], *map(Path, sys.path)):
         if (place / FOLDER).is_dir():
             return {path.name: path for path in sorted((place / FOLDER).iterdir()) if path.is_dir()}
     return {}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
 from oracle.numerals import is_whole_number
-from rnng_dy import dynet_builds
+from rnng_dy.engine import builds
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,10 +43,10 @@ _started: str | None = None
 def installed_version() -> str | None:
     """Return the version of our build of DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed.
 
-    Raises RnngError as `dynet_builds.build` does.
+    Raises RnngError as `builds.build` does.
     """
-    folder = dynet_builds.build()
-    return dynet_builds.details(folder).VERSION if folder else None
+    folder = builds.build()
+    return builds.details(folder).VERSION if folder else None
 
 
 def require_build() -> None:
@@ -119,7 +119,7 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
     device = device or CPU
     gpu = gpu_number(device)
     try:
-        with dynet_builds.first_on_path(), _visible(gpu):
+        with builds.first_on_path(), _visible(gpu):
             import dynet_config
 
             dynet_config.set(

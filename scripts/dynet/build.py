@@ -21,7 +21,7 @@ from pathlib import Path
 
 from .target import HEADERS, OLDEST_MACOS, ON_MAC, SYSTEM, BuildError, Compiler, Toolchain, report
 
-RECIPE = Path(__file__).resolve().parent.parent
+RECIPE = Path(__file__).resolve().parent
 NAMES = ["setup.py", "pyproject.toml", "sdist.txt", "versions.txt"]
 BUILD_FILES = (*NAMES, *(f"{name}-requirements.txt" for name in ("build", "cuda", "zig")))
 # at the peak of the largest source file

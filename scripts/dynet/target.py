@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+CHECKOUT = Path(__file__).resolve().parents[2]
 # the package itself is not imported: it is what is being built
-_LEVELS = runpy.run_path(str(CHECKOUT / "rnng_dy" / "cpu_level.py"))
+_LEVELS = runpy.run_path(str(CHECKOUT / "rnng_dy" / "engine" / "cpu_level.py"))
 cpu_level, lower_levels = _LEVELS["cpu_level"], _LEVELS["lower_levels"]
 ON_MAC = sys.platform == "darwin"
 OLDEST_MACOS = "11.0"
