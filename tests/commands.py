@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest.mock import patch
 
 from click.testing import CliRunner, Result
 
@@ -66,7 +67,9 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
 
 def invoke(*arguments: object, code: int = 0, **options: object) -> Result:
     """`rnng-dy` in this process, with the exit code that is expected and no other exception."""
-    result = CliRunner().invoke(main, [*map(str, arguments)], **options)
+    words = [*map(str, arguments)]
+    with patch.object(sys, "argv", ["rnng-dy", *words]):
+        result = CliRunner().invoke(main, words, **options)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit | None), result.exception
     assert "Traceback" not in result.output

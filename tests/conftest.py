@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
-import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import NoReturn
 
@@ -76,19 +74,3 @@ def tiny_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, part in TINY_PARTS.items():
         (folder / f"{name}.trees").write_bytes(b"".join(lines[part]))
     return folder
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The browser that looks at pages."""
-    return shutil.which("chromium") or absent("chromium is not installed: apt-get install chromium")
-
-
-def browse(chromium: str, profile: Path, *arguments: str) -> str:
-    """What chromium writes, without a window and with a profile of its own."""
-    options = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync"
-    )
-    command = [chromium, *options.split(), f"--user-data-dir={profile}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import logging
-import shlex
 import signal
 import sys
 import warnings
@@ -46,15 +45,6 @@ COMMANDS = {
 """Summaries, so that --help need not load the modules of commands."""
 
 
-TYPED = "rnng_dy.typed"
-"""Name of the typed arguments in click's `meta`, which all contexts of a command line share."""
-
-
-def typed_command() -> str:
-    """Return the command line as it was typed."""
-    return shlex.join(["rnng-dy", *click.get_current_context().meta[TYPED]])
-
-
 def load_command(name: str = "") -> click.Command | None:
     """Import a command from its module, which has its name with _ instead of -; None if there is no such command."""
     if name not in COMMANDS:
@@ -89,11 +79,8 @@ class LazyGroup(click.Group):
 
     def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""
-        typed = [*args]
         with errors_reported():
-            context = super().make_context(info_name, args, **extra)
-        context.meta[TYPED] = typed
-        return context
+            return super().make_context(info_name, args, **extra)
 
     def invoke(self, ctx: click.Context):
         """See click."""

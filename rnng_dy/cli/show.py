@@ -20,7 +20,7 @@ from rnng_dy.drawing.trees import svg_file
 @outputs_option(
     {
         ".txt": "trees drawn in characters",
-        ".html": "a page with a search field",
+        ".html": "a page",
         ".svg": "a drawing",
     }
 )

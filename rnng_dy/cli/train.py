@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -16,7 +17,6 @@ import click
 from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.unknown import RULES
-from rnng_dy.cli import typed_command
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
     COMPOSITION,
@@ -243,7 +243,14 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
             return bool(stopped)
 
         try:
-            run(kind, **options, **dict(others), ranks=ranks, command=typed_command(), stop=stop)
+            run(
+                kind,
+                **options,
+                **dict(others),
+                ranks=ranks,
+                command=shlex.join(["rnng-dy", *sys.argv[1:]]),
+                stop=stop,
+            )
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None
