@@ -136,7 +136,10 @@ class Job:
         is_file, name = is_replaced(output), click.get_current_context().info_name or ""
         hashes = list(map(input_hash, inputs))
         if make is None and is_file:
-            make = partial(_write_lines, output)
+
+            def make(kept: Results) -> None:
+                write_output(output, (f"{line}\n" for line in kept.lines()))
+
         resumes = is_file and None not in hashes
         key = content_hash(__version__, name, *decides, *hashes, *self.content())
         left_out, skips = [], deque()
@@ -170,10 +173,6 @@ class Job:
                 raise type(stop)(said) from None
             kept.remove()
         return left_out
-
-
-def _write_lines(output: str, kept: Results) -> None:
-    write_output(output, (f"{line}\n" for line in kept.lines()))
 
 
 def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: str | None = None):
