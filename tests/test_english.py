@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zipfile
@@ -12,8 +13,6 @@ import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
-from oracle.parsed import ParsedSentence, ScoredTree
-from oracle.sentences import SourceSentence
 from rnng_dy import model_folder
 from scripts.english import figures, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
@@ -157,13 +156,8 @@ def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
     gold, parsed, train = (tmp_path / name for name in ("gold", "parsed", "train"))
     gold.write_text("(S (NP (DT a)))\n")
     shares = {"(S (NP (NN sure)))": [1.0, 0.5], "(S (NP (NN unsure)))": [1.0, 0.25]}
-    lines = [
-        ParsedSentence(
-            i, SourceSentence(("a",), None, None, i), [ScoredTree(tree, -1.0, p)]
-        ).to_json()
-        for i, (tree, p) in enumerate(shares.items(), 1)
-    ]
-    parsed.write_text("".join(line + "\n" for line in lines))
+    trees = ({"tree": tree, "posteriors": of_tree} for tree, of_tree in shares.items())
+    parsed.write_text("".join(json.dumps({"trees": [tree]}) + "\n" for tree in trees))
     assert mix(gold, parsed, 0.7, train) == 1
     assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from oracle.parsed import ParsedSentence, ScoredTree
+from oracle.parsed import ScoredTree, json_line
 from oracle.samples import format_sample
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, job_options
@@ -119,7 +119,7 @@ def _lines(
 ) -> Lines:
     """Return the lines of a sentence; without trees an empty one, or none of the best trees."""
     if is_json:
-        return [ParsedSentence(item.index + 1, item.sentence, trees).to_json()]
+        return [json_line(item.index + 1, item.sentence, trees)]
     if several:
         return [format_sample(item.index, found.log_prob, found.tree) for found in trees]
     return [found.tree for found in trees] or [""]
