@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -49,20 +48,6 @@ def test_what_the_page_shows_is_what_one_sees(ran):
         seen = ran[1][line]
         cut = re.sub(r"[0-9a-f]{64}", "…", seen.stderr if seen.exit_code else seen.stdout)
         assert cut == shown
-
-
-def test_models_record_the_plugins_that_they_need(ran):
-    folder, _ = ran
-    found = {}
-    for model in ("parser", "generator", "short"):
-        config = json.loads((folder / model / "config.json").read_text("utf-8"))
-        parts = (config["composition"], config["state"], config["transitions"])
-        found[model] = (*parts, *config["plugins"])
-    assert found == {
-        "parser": ("gated-sum", "full", "top-down", "gated_sum.py"),
-        "generator": ("corrected", "shared", "top-down", "shared_state.py"),
-        "short": ("corrected", "full", "short-runs", "short_runs.py"),
-    }
 
 
 @pytest.mark.parametrize("name", ["parsed.trees", "short.trees"])

@@ -98,16 +98,6 @@ def test_the_benchmark_builds_the_original_and_trains_beside_it(tmp_path):
         assert float(ratio) == pytest.approx(21.5 / float(ours), abs=0.06, rel=0.05)
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is missing")
-def test_the_benchmark_says_why_the_original_fails(tmp_path):
-    short = original_in(tmp_path / "short", reports=2)
-    said = benchmark(tmp_path, "--original", short, "--only", "generative", code=1).stderr
-    assert "exit code 4 before three reports" in said
-    broken = original_in(tmp_path / "broken")
-    Path(broken, "nt-parser", "program.cc").write_text("#error broken\n")
-    assert "error: #error broken" in benchmark(tmp_path, "--original", broken, code=1).stderr
-
-
 def test_the_small_treebank_is_drawn_anew():
     printed = run(CHECKOUT, command=(str(CHECKOUT / "scripts" / "make_tiny_treebank"),)).stdout
     assert printed == (CHECKOUT / "oracle/data/tiny.trees").read_text(encoding="utf-8")

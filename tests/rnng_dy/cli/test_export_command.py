@@ -93,17 +93,6 @@ def test_export_says_size_and_what_it_leaves_out():
     )
 
 
-def test_no_tree_of_the_treebank_is_in_the_archive():
-    invoke(*TRAIN.split(), "--model", "m")
-    invoke("models", "export", "m", "-o", "m.rnng.zip")
-    words = [tree.split() for tree in Path("some.trees").read_text().splitlines()]
-    archive = zipfile.ZipFile("m.rnng.zip")
-    contents = {name: archive.read(name) for name in archive.namelist()}
-    text = b" ".join(contents.values()).decode("utf-8", "ignore")
-    assert "training.npz" not in contents and not any(name.startswith("data") for name in contents)
-    assert not any(" ".join(tree[:4]) in text for tree in words)
-
-
 @pytest.mark.parametrize(
     ("command", "says"),
     [

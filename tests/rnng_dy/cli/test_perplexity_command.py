@@ -86,16 +86,6 @@ def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sent
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
-def test_jobs_change_nothing_for_any_search(folder, search):
-    sizes = {"beam": SEARCH, "particles": ["--particles", "20"]}
-    given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
-    command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
-    invoke(*command, "-o", "one.tsv")
-    invoke(*command, "-o", "two.tsv", "--jobs", "2")
-    assert (folder / "one.tsv").read_bytes() == (folder / "two.tsv").read_bytes()
-
-
 def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
     """A full disk after the search: the next run reads what was found."""
     perplexity("-o", "one.tsv", "-o", "one.json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -107,16 +106,6 @@ def test_options_that_contradict_are_refused(folder, options, message):
     for command in ("parse", "sample"):
         result = run(command, "--model", "parser", *options, "notes.txt", code=2)
         assert message in result.stderr
-
-
-def test_a_parser_without_a_tagger_says_what_to_do(folder, sentences):
-    shutil.rmtree("parser/tagger")
-    result = parse("notes.txt", code=2)
-    assert result.stderr.startswith(
-        "Error: notes.txt:1: this parser was trained with POS tags and has no tagger"
-    )
-    make_parser(sentences, tags=False).save("words")
-    assert words_of(run("parse", "--model", "words", "--text", "notes.txt").stdout) == TOKENS
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "\ufeff", "\x00\n"])

@@ -65,22 +65,6 @@ def key_of(folder, monkeypatch):
     return key_of
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_no_output_replaces_a_file_of_the_model(folder, monkeypatch, command):
-    monkeypatch.chdir(folder)
-    model = command.split()[2]
-    parameters = Path(model, "parameters.npz")
-    before = parameters.read_bytes()
-    result = invoke(*command.split(), "-o", parameters, code=2)
-    assert f"{parameters} is the input as well" in result.stderr
-    assert parameters.read_bytes() == before
-    # other files in its folder are the user's
-    Path(model, "mine").write_text("old")
-    invoke(*command.split(), "-o", f"{model}/mine")
-    assert Path(model, "mine").read_text() != "old"
-    Path(model, "mine").unlink()
-
-
 @pytest.mark.parametrize("command", [COMMANDS["sample"], COMMANDS["surprisal"]])
 def test_every_file_that_decides_results_makes_another_job(key_of, command):
     """Those that a running training writes do not."""

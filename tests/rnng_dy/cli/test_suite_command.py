@@ -10,7 +10,6 @@ from functools import partial
 
 import pytest
 
-from rnng_dy import generator as generator_module
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.cli import word_scorers as module
 from rnng_dy.vocabulary import GeneratorVocabulary
@@ -64,13 +63,6 @@ def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
 def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
     monkeypatch.setattr(module, "DEFAULT", "lm")
     assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
-
-
-def test_the_number_of_jobs_changes_nothing(folder):
-    one = run("garden-path-npz", "--model", "lm", "-o", "1.tsv").stdout
-    two = run("garden-path-npz", "--model", "lm", "-o", "2.tsv", "--jobs", "2").stdout
-    assert one == two
-    assert (folder / "1.tsv").read_bytes() == (folder / "2.tsv").read_bytes()
 
 
 def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folder):
@@ -197,21 +189,3 @@ def test_plain_text_is_split(folder):
     assert "running text?" not in run("plain.tsv", "--model", "lm", "--text").stderr
     run("plain.tsv", "--model", "lm", "--text", "-o", "r.tsv")
     assert "She did n't read ." in (folder / "r.tsv").read_text()
-
-
-def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
-    folder, monkeypatch, generative_sentences
-):
-    make_generator(generative_sentences).save("generator")
-    measure = generator_module.measure
-
-    def full(model, sentences, *others, **more):
-        if any(sentence[-2] == "letter" for sentence in sentences):
-            raise MemoryError
-        return measure(model, sentences, *others, **more)
-
-    monkeypatch.setattr(generator_module, "measure", full)
-    found = run("pairs.tsv", "--model", "generator", "--beam", "5", "-o", "r.tsv")
-    assert found.stdout.splitlines()[1].split()[-2] == "1"
-    bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]
-    assert [value == "nan" for value in bits] == [False, False, True, False]

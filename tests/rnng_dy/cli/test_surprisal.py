@@ -375,15 +375,3 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     part = folder.resolve() / "cut.part"
     assert stopped.stderr.splitlines()[-1] == f"stopped; the same command continues with {part}"
     assert part.exists()
-
-
-def test_a_part_of_other_options_is_not_gone_on_with(folder):
-    arguments = ["--model", "generator", "many.txt", "-o", "cut"]
-    run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
-        part = {path: read(path) for path in folder.glob("cut.part*")}
-        assert part
-        result = run(*arguments, *SMALL, *changed)
-        assert "is not of this model, input and options: starting again" in result.stderr
-        for path, content in part.items():
-            path.write_bytes(content)

@@ -198,15 +198,3 @@ def test_trees_come_from_standard_input():
         invoke(*command, *more, input=text)
     result = invoke(*command, "--resume", code=2, input=text + text)
     assert "other data (train, dev)" in result.stderr
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_help_has_sections_and_says_what_is_a_file(kind):
-    text = invoke("train", kind, "--help").stdout
-    titles = ["Data:", "Model:", "Training:", "Run:", "Other:"]
-    assert [line for line in text.splitlines() if line in titles] == titles
-    for option in ("--trees", "--dev-trees", "--train", "--dev"):
-        assert f"  {option} FILE " in text
-    for option in ("--model", "--init"):
-        assert f"  {option} FOLDER " in text
-    assert " TEXT " not in text.replace("--device TEXT", "")
