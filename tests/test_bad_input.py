@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 import pytest
 
-import oracle
+from oracle.brackets import read_trees
 from rnng_dy.cli import main
 from tests.commands import invoke
-from tests.rnng_dy.conftest import make_generator, make_parser, sentences_of
+from tests.conftest import tiny_trees
+from tests.rnng_dy.conftest import make_generator, make_parser, save_oracles, sentences_of
 
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 TREE = "(S (NP (DT the) (NN cat)) (VP (VBD slept)) (. .))\n"
 SAMPLE = "0 ||| -1.5 ||| (S (NP the cat) (VP slept) .)\n"
 PREPARE = "prepare --from trees bad -o out"
@@ -133,17 +133,10 @@ CASES = [
 @pytest.fixture(scope="session")
 def good(tmp_path_factory):
     """A folder with sound files and models, none of which a case may change."""
-    from oracle.blocks import write_oracle
-    from oracle.brackets import read_trees
-    from oracle.files import replacing
-
     folder = tmp_path_factory.mktemp("good")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:40]
-    (folder / "good.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "good.trees").write_text(tiny_trees(0, 40), encoding="utf-8")
     trees = list(read_trees(folder / "good.trees"))
-    for name, generative in (("good.oracle", False), ("good.gen.oracle", True)):
-        with replacing(folder / name) as stream:
-            write_oracle(sentences_of(trees, generative), stream)
+    save_oracles(folder, "good", trees)
     (folder / "good.props").write_text(SAMPLE, encoding="utf-8")
     (folder / "one.txt").write_text("the cat slept .\n", encoding="utf-8")
     (folder / "times.tsv").write_text(f"{TIMES}1\t1\tthe\t300\n", encoding="utf-8")

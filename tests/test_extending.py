@@ -7,7 +7,7 @@ import re
 import pytest
 
 from . import pages
-from .conftest import TINY
+from .conftest import tiny_trees
 from .plugin_state import no_plugins
 
 PAGE = pages.CHECKOUT / "docs" / "extending.md"
@@ -17,8 +17,7 @@ PAGE = pages.CHECKOUT / "docs" / "extending.md"
 def ran(tmp_path_factory):
     """The folder in which all commands of the page have run, each in a process without plugins, and what they gave."""
     folder = tmp_path_factory.mktemp("extending")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[: pages.TREES]
-    (folder / "train.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "train.trees").write_text(tiny_trees(0, pages.TREES), encoding="utf-8")
     (folder / "sentences.txt").write_text("the cat saw a dog .\nshe slept .\n", encoding="utf-8")
     for block in pages.blocks(PAGE, "python"):
         name = re.match(r"# (\w+\.py)\n", block)[1]

@@ -19,7 +19,8 @@ from rnng_dy.cli import COMMANDS, errors_reported, load_command
 from rnng_dy.cli.paths import PathName
 
 from .commands import COMMAND, IN_SHELL, SHELL, refused, run, started, until, workers_of
-from .rnng_dy.conftest import TINY, trees, write_untrained  # noqa: F401
+from .conftest import tiny_trees
+from .rnng_dy.conftest import trees, write_untrained  # noqa: F401
 
 TRAIN = "train discriminative --train some.oracle --dev some.oracle --dev-trees some.trees --model"
 
@@ -179,8 +180,7 @@ def test_arguments_that_cannot_be_are_refused(data):
 
 
 def test_ctrl_c_ends_jackknifing_processes_at_once(tmp_path):
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "many.trees").write_text("".join(lines * 40), encoding="utf-8")
+    (tmp_path / "many.trees").write_text(tiny_trees() * 40, encoding="utf-8")
     command = [*COMMAND, "tag", "many.trees", "--jackknife", "10", "--jobs", "2", "-o", "out"]
     with started(*command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         until(lambda: len(workers_of(process)) >= 2)

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.errors import InputError, RnngError
-from oracle.files import replacing
 from rnng_dy import parallel
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
-from tests.conftest import CHECKOUT, TINY, absent
+from tests.conftest import CHECKOUT, absent, tiny_trees
 
-from .conftest import make_generator, make_parser
+from .conftest import make_generator, make_parser, save_oracle
 
 
 def square(x):
@@ -43,9 +41,8 @@ def models(sentences, generative_sentences, tmp_path_factory):
     make_parser(sentences).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "generator")
     for name, some in (("some", sentences), ("some.gen", generative_sentences)):
-        with replacing(folder / f"{name}.oracle") as stream:
-            write_oracle(some[:25], stream)
-    (folder / "some.trees").write_text("".join(TINY.read_text().splitlines(True)[:24]))
+        save_oracle(folder / f"{name}.oracle", some[:25])
+    (folder / "some.trees").write_text(tiny_trees(0, 24))
     return folder
 
 

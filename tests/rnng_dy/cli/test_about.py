@@ -8,11 +8,12 @@ import shutil
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import format_tree
 from oracle.files import replacing
 from rnng_dy import load, model_folder
 from tests.commands import invoke
+
+from ..conftest import save_oracle
 
 SIZES = ["--lstm-input", "8", "--hidden", "8", "--epochs", "1"]
 SMALL = [*SIZES, "--set", "first_evaluation=20", "--evaluate-every", "20"]
@@ -24,8 +25,7 @@ TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 def data(trees, sentences, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
-        with replacing(f"{name}.oracle") as stream:
-            write_oracle(sentences[part], stream)
+        save_oracle(f"{name}.oracle", sentences[part])
         with replacing(f"{name}.trees") as stream:
             stream.writelines(f"{format_tree(located.tree)}\n" for located in trees[part])
     return tmp_path

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from rnng_dy import load, model_folder
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from tests.commands import invoke
 from tests.plugin_state import no_plugins
 
-from ..conftest import make_generator, make_parser, write_untrained
+from ..conftest import make_lm, make_parser, write_untrained
 
 TRAIN = "train discriminative --trees some.trees --hold-out 0.2 --pos --hidden 8 --lstm-input 8 --epochs 1"
 
@@ -25,10 +24,7 @@ def made(trees, generative_sentences, tmp_path_factory):
     """Models as folders and as archives of the same name, with a few trees and sentences."""
     folder = tmp_path_factory.mktemp("exported")
     write_untrained(folder, trees)
-    words = make_generator(generative_sentences).vocabulary
-    LstmLanguageModel(words, LanguageModelSizes(layers=1, hidden=8, lstm_input=8)).save(
-        folder / "lm"
-    )
+    make_lm(generative_sentences).save(folder / "lm")
     (folder / "in.txt").write_text("the_DT dog_NN ran_VBD ._.\n\nit_PRP works_VBZ\n")
     (folder / "words.txt").write_text("the dog ran .\n")
     for name in ("parser", "generator", "lm"):

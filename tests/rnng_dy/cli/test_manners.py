@@ -12,7 +12,7 @@ import pytest
 
 from rnng_dy.cli import COMMANDS, main
 from tests.commands import PYTHON, invoke, run
-from tests.conftest import TINY
+from tests.conftest import tiny_trees
 
 SENTENCE = re.compile(r"(?=[A-Z`-]).*\.(\s+\[default: .+\])?", re.DOTALL)
 
@@ -94,7 +94,7 @@ def test_the_example_is_a_command(names):
 )
 def test_what_is_wrong_names_what_is_right(typed, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("some.trees").write_text(TINY.read_text(encoding="utf-8").split("\n")[0], encoding="utf-8")
+    Path("some.trees").write_text(tiny_trees(0, 1), encoding="utf-8")
     result = invoke(*shlex.split(typed), code=2)
     # click makes the lines of a long message as wide as a terminal
     assert said in " ".join(result.stderr.split())

@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.blocks import write_oracle
-from oracle.files import replacing
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
 from tests.commands import invoke
 
-from ..conftest import make_generator, make_parser
+from ..conftest import make_generator, make_parser, save_oracle
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +25,7 @@ def folder(tmp_path_factory, sentences, generative_sentences, tagger):
     generator = make_generator(generative_sentences)
     generator.about = {"model": {"kind": "generative"}}
     generator.save(folder / "generator")
-    with replacing(folder / "g.oracle") as stream:
-        write_oracle(generative_sentences[:2], stream)
+    save_oracle(folder / "g.oracle", generative_sentences[:2])
     (folder / "s.txt").write_text("the time\n")
     words = " ".join(generative_sentences[0].unkified)
     (folder / "t.props").write_text(f"0 ||| -1.0 ||| (S {words})\n")

@@ -10,12 +10,10 @@ from functools import partial
 
 import pytest
 
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.cli import word_scorers as module
-from rnng_dy.vocabulary import GeneratorVocabulary
-from tests.commands import invoke
+from tests.commands import invoke, table
 
-from ..conftest import make_generator, simple_clusters
+from ..conftest import make_generator, make_lm
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 run = partial(invoke, "suite")
@@ -23,9 +21,7 @@ run = partial(invoke, "suite")
 
 @pytest.fixture
 def model(generative_sentences):
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
+    return make_lm(generative_sentences)
 
 
 @pytest.fixture
@@ -78,8 +74,7 @@ SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 
 
 def tidy(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return table(path.read_text(encoding="utf-8"))
 
 
 def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_sentences):
