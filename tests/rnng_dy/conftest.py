@@ -69,30 +69,15 @@ def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=N
     """A parser with the random parameters of a seed, with the sentences' actions; `vectors` are (words, array)."""
     pretrained, array = vectors or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
-    system = sentences[0].transitions
-    return DiscriminativeParser(
-        vocabulary,
-        PARSER_SIZES,
-        composition=composition,
-        vectors=array,
-        seed=seed,
-        transitions=system,
-        state=state,
-    )
+    chosen = {"composition": composition, "transitions": sentences[0].transitions, "state": state}
+    return DiscriminativeParser(vocabulary, PARSER_SIZES, vectors=array, seed=seed, **chosen)
 
 
 def make_generator(sentences, composition="corrected", seed=1, state="full"):
     """A generative model with the random parameters of a seed, with the sentences' actions."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    system = sentences[0].transitions
-    return GenerativeModel(
-        vocabulary,
-        GENERATOR_SIZES,
-        composition=composition,
-        seed=seed,
-        transitions=system,
-        state=state,
-    )
+    chosen = {"composition": composition, "transitions": sentences[0].transitions, "state": state}
+    return GenerativeModel(vocabulary, GENERATOR_SIZES, seed=seed, **chosen)
 
 
 def make_lm(sentences, seed=3):
