@@ -55,25 +55,10 @@ def test_a_dry_release_prints_all_steps_and_the_upload_and_makes_nothing(checkou
 @pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [
-        (
-            "CHANGELOG.md",
-            date.today().isoformat(),
-            "2020-01-01",
-            "is dated 2020-01-01, and today is",
-        ),
-        (
-            "CHANGELOG.md",
-            f"## {__version__}",
-            "## 0.0.1",
-            f"CHANGELOG.md begins with 0.0.1, not {__version__}",
-        ),
+        ("CHANGELOG.md", date.today().isoformat(), "2020-01-01", "is dated 2020-01-01"),
+        ("CHANGELOG.md", f"## {__version__}", "## 0.0.1", "CHANGELOG.md begins with 0.0.1, not"),
         ("CHANGELOG.md", "## ", "", "CHANGELOG.md has no heading `## VERSION (DATE)`"),
-        (
-            "CITATION.cff",
-            f"version: {__version__}",
-            "version: 9",
-            f"CITATION.cff has version 9, not {__version__}",
-        ),
+        ("CITATION.cff", f": {__version__}", ": 9", "CITATION.cff has version 9, not"),
     ],
 )
 def test_versions_and_dates_must_agree(checkout, name, old, new, problem):
