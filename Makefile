@@ -20,7 +20,7 @@ help:
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make wheels      write to dist/ wheels for x86-64 and ARM Linux that need no compiler; MACHINE=macos-arm64 for Macs'
-	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it on emulated processors; MACHINE=aarch64'
+	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it; MACHINE=aarch64 (emulated), macos-arm64 (inspected)'
 	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
 	@echo 'make docs        build the pages of docs/ as a site in site/'
@@ -29,7 +29,7 @@ help:
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
 	@echo 'make gpu-bundle  one file for a machine with a GPU and without network; ARGS="--python python3.12"'
 	@echo 'make test-cuda-emulated  the CUDA backend on an emulated GPU: gradients, commands, and most of gpu-check'
-	@echo 'make release     check, test and build what a package index takes, and print the command that uploads it; ARGS=--dry'
+	@echo 'make release     check, test and build what a package index takes, and print the command that uploads it'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
 	@echo 'PYTHON=python3.12 chooses the Python; DYNET_FLAGS=--cuda sets up for a GPU'
 
@@ -103,9 +103,19 @@ test-cuda-emulated: setup
 english: setup
 	$(VENV)/bin/python -m scripts.english $(ARGS)
 
-release: setup
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' rnng_dy/__init__.py)
+
+release:
+	test -z "$$(git status --porcelain)"
+	grep -qx "## $(VERSION) ($$(date +%F))" CHANGELOG.md
+	grep -qx "version: $(VERSION)" CITATION.cff
+	$(MAKE) lint
+	$(MAKE) test-all
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check build twine
-	$(VENV)/bin/python -m scripts.release $(ARGS)
+	$(VENV)/bin/python -m build --sdist
+	$(MAKE) wheels
+	$(VENV)/bin/python -m twine check --strict dist/rnng_dy-$(VERSION)*
+	@echo 'twine upload dist/rnng_dy-$(VERSION)*'
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

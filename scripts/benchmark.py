@@ -1,8 +1,7 @@
-"""Times the commands of this checkout, alone, in turns with those of another checkout, or with the original program.
+"""Times the commands of this checkout, alone or in turns with those of another checkout.
 
     python3 -m scripts.benchmark
     python3 -m scripts.benchmark ../other-checkout
-    python3 -m scripts.benchmark --original ../clab-rnng
 
 A row is the work of a command without its start: the command does all of its work and a part of it, and the difference
 counts. In every other turn the second program comes first. Cells are medians over the turns, ratios those of each turn.
@@ -14,7 +13,6 @@ import scripts.in_venv  # noqa: F401  # isort: skip
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -39,16 +37,6 @@ SEARCHES = {
 }
 HEAD = "| {:42} | {:>8} | {:>8} | {:>8} | {:>8} |\n|---|---|---|---|---|"
 ROW = "| {:42} | {:8.2f} | {:8.2f} | {:8.0f} | {:>8} |"
-FLAGS = "-O3 -march=native"
-# the original overwrites CMAKE_CXX_FLAGS, and asks for a version of CMake that current ones refuse
-CMAKE = f"-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE='{FLAGS}' -DCMAKE_POLICY_VERSION_MINIMUM=3.5"
-ORIGINAL = {
-    "discriminative": "nt-parser --cnn-mem 1700 -x -t -P -C dev.trees --lstm_input_dim 128 --hidden_dim 128 -D 0.2",
-    "generative": "nt-parser-gen --cnn-mem 1700 -x -t --clusters clusters --input_dim 256 --lstm_input_dim 256 "
-    "--hidden_dim 256 -D 0.3",
-}
-"""Programs and options of the original's README, at the paper's sizes."""
-REPORT = re.compile(r"\[([\d.]+)ms per instance\]")
 
 
 class Usage(NamedTuple):
@@ -109,22 +97,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python3 -m scripts.benchmark", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("other", nargs="?", type=Path, help="another checkout")
-    parser.add_argument("--original", type=Path, help="a checkout of clab/rnng with submodules")
-    parser.add_argument("--eigen", help="headers of Eigen for the original, if cmake finds none")
     parser.add_argument("--turns", type=int, default=3, help="[default: 3]")
     parser.add_argument("--only", default="", help="rows whose names have this text")
     parser.add_argument("--sentences", type=int, default=1600, help="of training [default: 1600]")
     options = parser.parse_args()
-    for checkout in filter(None, (options.other, options.original)):
-        if not checkout.is_dir():
-            sys.exit(f"{checkout}: no such folder")
+    if options.other and not options.other.is_dir():
+        sys.exit(f"{options.other}: no such folder")
     with tempfile.TemporaryDirectory() as folder:
         here = Program(CHECKOUT, Path(folder))
         prepare(here, options.sentences)
-        if options.original:
-            programs = build(options.original.resolve(), Path(folder, "build"), options.eigen)
-            beside_original(here, programs, options)
-            return
         both = [Program(options.other.resolve(), here.folder)] if options.other else []
         compare([*both, here], options)
 
@@ -176,62 +157,6 @@ def _measured(program: Program, work: str | tuple[str, str], sentences: int) -> 
     kind, how = work
     command = f"{program.training(kind, 'train', 'tried')} {how} --epochs"
     return program.measure(f"{command} 2", f"{command} 1", sentences)
-
-
-def build(checkout: Path, folder: Path, eigen: str | None) -> Path:
-    """Build the original with native flags, outside of its checkout; return the folder of its programs."""
-    if shutil.which("cmake") is None:
-        sys.exit("cmake is missing, which builds the original: install it")
-    more = f" -DEIGEN3_INCLUDE_DIR={eigen}" if eigen else ""
-    for command in (
-        f"cmake -S '{checkout}' -B '{folder}' {CMAKE}{more}",
-        f"cmake --build '{folder}' --parallel 2",
-    ):
-        done = subprocess.run(command, shell=True, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{command}: failed\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    flags = [path.read_text() for path in folder.glob("nt-parser/CMakeFiles/*/flags.make")]
-    if not flags or not all(FLAGS in text for text in flags):
-        sys.exit(f"{checkout}: its programs were not compiled with {FLAGS}")
-    return folder / "nt-parser"
-
-
-def beside_original(program: Program, programs: Path, options: argparse.Namespace) -> None:
-    """Print milliseconds per sentence of training with the original and here, in turns."""
-    print(HEAD.format("training, per sentence", "original", "ours", "peak MB", "ratio"), flush=True)
-    for kind in KINDS:
-        for how in TRAININGS:
-            if options.only not in f"train {kind} {how}":
-                continue
-            turns = [
-                (
-                    original_ms(kind, programs, program.folder),
-                    _measured(program, (kind, how), options.sentences),
-                )
-                for _ in range(options.turns)
-            ]
-            original, ours = median(t[0] for t in turns), median(t[1].wall for t in turns)
-            ratio = median(theirs / own.wall for theirs, own in turns)
-            memory = turns[0][1].memory
-            print(
-                ROW.format(f"train {kind} {how}", original, ours, memory, f"{ratio:.2f}"),
-                flush=True,
-            )
-
-
-def original_ms(kind: str, programs: Path, folder: Path) -> float:
-    """Return milliseconds per sentence of training with the original: the median of its first three reports."""
-    program, *options = ORIGINAL[kind].split()
-    files = ["-T", f"train.{KINDS[kind]}", "-d", f"dev.{KINDS[kind]}"]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([programs / program, *files, *options], cwd=folder, **pipes) as process:
-        times: list[float] = []
-        for line in process.stderr:
-            times += map(float, REPORT.findall(line))
-            if len(times) == 3:
-                process.kill()
-                return median(times)
-    sys.exit(f"{program} ended with exit code {process.returncode} before three reports")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from oracle.brackets import parse_line
 from oracle.parsed import ParsedSentence, ScoredTree
 from oracle.sentences import SourceSentence
 from rnng_dy import model_folder
-from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status
 from scripts.english import figures, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
@@ -85,26 +84,19 @@ def test_tags_are_those_of_the_penn_treebank_where_treebanks_differ(tmp_path):
     ]
 
 
-def test_figures_are_those_of_each_group_of_sentences(capsys):
-    def sentence(genre, words, matched, log_p):
-        own = SentenceScore(Status.SCORED, words, words=words, correct_tags=words - 1)
-        found = [
-            SentenceScore(Status.SCORED, words, matched + i, gold=8, system=8) for i in range(4)
-        ]
-        return figures.Sentence("masc.dev", genre, own, found, log_p, words)
-
-    found = [
-        sentence("letters", 10, 1, -10 * math.log(8)),
-        sentence("talk", 20, 4, -20 * math.log(2)),
-        sentence("letters", 41, 3, -math.inf),
-    ]
-    figures.table("genre", found, lambda each: each.genre)
-    _, header, _, letters, talk = capsys.readouterr().out.splitlines()
-    assert header.startswith("| genre | sentences | tags | greedy |")
-    assert letters == "| letters | 2 | 96.1 | 25.0 | 37.5 | 50.0 | 62.5 | 8.0 |"
-    assert talk == "| talk | 1 | 95.0 | 50.0 | 62.5 | 75.0 | 87.5 | 2.0 |"
-    lengths = [each.length for each in found]
-    assert lengths == ["1 to 10 words", "11 to 20 words", "41 words and more"]
+def test_figures_are_those_of_the_decoded_trees(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(figures, "make", lambda *arguments: None)
+    gold, tag = "(S (NP (NN a)) (VP (VB b)))\n", "(S (NP (NN a)) (VP (XX b)))\n"
+    label = "(S (NP (NN a)) (NP (VB b)))\n"
+    Path("masc.dev.trees").write_text(gold)
+    Path("scored").mkdir()
+    endings = {"greedy": tag, "mbr": gold, "map": label, "both": gold}
+    endings |= {"props": "0 ||| -1 ||| (S (NP a) (VP b))\n", "scores": f"2\t{1 + math.log(64)}\n"}
+    for ending, content in endings.items():
+        Path("scored", f"masc.dev.{ending}").write_text(content)
+    found = figures.figures("masc.dev")
+    assert found == pytest.approx([50.0, 100.0, 100.0, 200 / 3, 100.0, 8.0])
 
 
 def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):

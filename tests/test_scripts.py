@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -50,48 +49,3 @@ def test_the_page_of_faithfulness_is_written_anew(shared):
         return [line.rpartition("| ")[0] for line in text.splitlines() if line.startswith("|")]
 
     assert cells(written) == cells(page)
-
-
-ORIGINAL = """cmake_minimum_required(VERSION 2.8 FATAL_ERROR)
-project(cnn)
-set(CMAKE_CXX_FLAGS "-Wall -std=c++11 -O3 -g")
-add_subdirectory(nt-parser)
-"""
-# it trains as the original does: on a file that can be read, with a line for each 100 sentences
-PROGRAM = r"""
-#include <fstream>
-#include <iostream>
-#include <string>
-int main(int argc, char** argv) {
-  for (int i = 1; i + 1 < argc; ++i) {
-    const std::string option = argv[i];
-    const bool is_file = option == "-T" || option == "-d" || option == "-C" || option == "--clusters";
-    if (is_file && std::ifstream(argv[i + 1]).peek() == EOF) return 3;
-  }
-  for (int n = 0; n < 9; ++n)
-    std::cerr << "update #" << n << " (epoch 0.1) per-action-ppl: 2 err: 0.5 [" << 20 + n << ".5ms per instance]\n";
-  return 4;
-}
-"""
-
-
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is missing")
-def test_the_benchmark_builds_the_original_and_trains_beside_it(tmp_path):
-    """A program that is built, called and heard like the original."""
-    programs = tmp_path / "original" / "nt-parser"
-    programs.mkdir(parents=True)
-    (tmp_path / "original" / "CMakeLists.txt").write_text(ORIGINAL)
-    targets = [f"add_executable({name} program.cc)\n" for name in ("nt-parser", "nt-parser-gen")]
-    (programs / "CMakeLists.txt").write_text("".join(targets))
-    (programs / "program.cc").write_text(PROGRAM)
-    arguments = ("--original", programs.parent, "--only", "train generative --batch-size 1")
-    found = rows(benchmark(tmp_path, *arguments))
-    assert len(found) == 3
-    for _, original, ours, _, ratio in found:
-        assert float(original) == 21.5
-        assert float(ratio) == pytest.approx(21.5 / float(ours), abs=0.06, rel=0.05)
-
-
-def test_the_small_treebank_is_drawn_anew():
-    printed = run(CHECKOUT, command=(str(CHECKOUT / "scripts" / "make_tiny_treebank"),)).stdout
-    assert printed == (CHECKOUT / "oracle/data/tiny.trees").read_text(encoding="utf-8")

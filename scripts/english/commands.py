@@ -6,18 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path("train.trees")
 COMMAND = str(Path(sys.executable).with_name("rnng-dy"))
-
-
-def check_folder() -> None:
-    """End with exit code 2 outside the output folder of `scripts.english`."""
-    if not HERE.exists():
-        print(
-            f"Error: no {HERE} here: run `python3 -m scripts.english` and enter its output folder",
-            file=sys.stderr,
-        )
-        sys.exit(2)
 
 
 def run(command: str, *arguments: str) -> None:

@@ -17,12 +17,12 @@ TREEBANKS = ("masc", "gum", "craft")
 """Those of general English come first; the parser reads their trees more often."""
 GENERAL = TREEBANKS[:2]
 DOCUMENTS = {
-    name: (part, genre)
-    for part, name, genre in map(
+    name: part
+    for part, name in map(
         str.split, Path(__file__).with_name("documents.txt").read_text().splitlines()
     )
 }
-"""The part, `dev` or `test`, and the genre of each document that is not trained on, by its name."""
+"""The part, `dev` or `test`, of each document that is not trained on, by its name."""
 MOST_OF_DEV = 400
 """The most trees of a treebank among the development trees, by which models are chosen."""
 MOST_OF_TAGGER = 8000
@@ -41,21 +41,13 @@ TAGS = {"to": "TO", ";": ":"}
 
 
 def write_trees(archives: Path, folder: Path) -> Iterator[str]:
-    """Write `train.trees`, `tagger.trees`, `dev.trees`, and the parts of each treebank; yield a line per file.
-
-    `TREEBANK.PART.genres` has the genre of each tree of a part that is not trained on.
-    """
+    """Write `train.trees`, `tagger.trees`, `dev.trees`, and the parts of each treebank; yield a line per file."""
     together: dict[str, list[str]] = {"train": [], "tagger": [], "dev": []}
     for treebank in TREEBANKS:
         parts: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
-        genres: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
         for path in unpacked(archives / f"{treebank}.tar.xz", folder / treebank):
-            part, genre = DOCUMENTS.get(path.stem, ("train", ""))
-            parts[part] += (lines := tree_lines(path))
-            genres[part] += [f"{genre}\n"] * len(lines)
+            parts[DOCUMENTS.get(path.stem, "train")] += tree_lines(path)
         for part, lines in parts.items():
-            if lines and part != "train":
-                write(folder / f"{treebank}.{part}.genres", genres[part])
             if lines:
                 yield write(folder / f"{treebank}.{part}.trees", lines)
         together["train"] += parts["train"]

@@ -1,1 +1,1 @@
-"""Tries the wheel of dist/ as a new user would, and on emulated processors (`make test-wheels`)."""
+"""Tries the wheel of dist/ as a new user would (`make test-wheels`)."""

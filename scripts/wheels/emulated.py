@@ -14,12 +14,10 @@ PACKAGES = [f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6"
 PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_aarch64"]
 
 
-def emulator(machine: str) -> str:
+def emulator() -> str:
     """Return the path of qemu's emulator; ends with the package to install where it is absent."""
-    for name in (f"qemu-{machine}", f"qemu-{machine}-static"):
-        if found := shutil.which(name):
-            return found
-    sys.exit(f"error: no qemu-{machine}: install the Debian package qemu-user-static")
+    found = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+    return found or sys.exit("error: no qemu-aarch64: install the Debian package qemu-user-static")
 
 
 def install(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
@@ -31,7 +29,7 @@ def install(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
     platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
     only = ["--python-version", PYTHON, "--only-binary", ":all:", "--target", str(site)]
     called([*pip, *platforms, *only, str(wheel)])
-    command = f"{emulator('aarch64')} -L {root} {root}/usr/bin/python{PYTHON}"
+    command = f"{emulator()} -L {root} {root}/usr/bin/python{PYTHON}"
     program = folder / "aarch64.python"
     program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     program.chmod(0o755)
