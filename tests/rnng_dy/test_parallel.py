@@ -90,7 +90,9 @@ def test_the_output_does_not_depend_on_the_number_of_processes(models, jobs):
         invoke("sample", *parser, "--samples", 7, "-o", f"{out}.props")
         scored = ("--model", models / "generator", f"{out}.props", "--jobs", n)
         invoke("score", *scored, "-o", f"{out}.likelihoods")
-    for suffix in ("trees", "props", "likelihoods"):
+        drawn = ("--search", "particles", "--particles", 9, models / "some.gen.oracle")
+        invoke("perplexity", *scored[:2], *drawn, "--jobs", n, "-o", f"{out}.tsv")
+    for suffix in ("trees", "props", "likelihoods", "tsv"):
         one, several = (Path(f"{models}/jobs{n}.{suffix}").read_bytes() for n in (1, jobs))
         assert one == several and one.count(b"\n") >= 25
 

@@ -34,7 +34,7 @@ def folder(model, tmp_path, monkeypatch):
 
 
 def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
-    result = run("pairs.tsv", "--model", "lm", "-o", "r.tsv", "-o", "r.json")
+    result = run("pairs.tsv", "--model", "lm", "--jobs", "2", "-o", "r.tsv", "-o", "r.json")
     rows = tidy(folder / "r.tsv")
     assert [row["condition"] for row in rows] == ["good", "bad"] * 2
     bits = [float(row["surprisal"]) for row in rows]
