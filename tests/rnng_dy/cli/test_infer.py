@@ -1,4 +1,4 @@
-"""`rnng-dy parse` and `sample` on texts: empty lines, and underscores that may or may not begin a tag."""
+"""`rnng-dy parse` and `sample` on texts: empty lines, options of searches, and what decides the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parser's own tagger: trained, given, kept."""
+"""A parser's own tagger: how good it is, and a kill while it is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What replicas add up: gradients in a row, added in one order."""
+"""What an update of the generative model leaves alone: the words of classes that no sentence of it has."""
 
 from __future__ import annotations
 
