@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import signal
@@ -84,6 +86,12 @@ def refused(folder: Path, *arguments: object) -> str:
         return invoke(*arguments, code=2).stderr
     finally:
         os.chdir(before)
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """The rows of a table with tabs."""
+    lines = io.StringIO(text, newline="")
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def value(name: str, said: str) -> float:

@@ -63,14 +63,6 @@ def test_every_word_has_a_surprisal():
     assert spelled[0] == spelled[-1] == 0 and all(10 < bits < 200 for bits in spelled[1:-1])
 
 
-def test_the_figures_say_where_they_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        figures.main()
-    assert ended.value.code == 2
-    assert "enter its output folder" in capsys.readouterr().err
-
-
 def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
     path = tmp_path / "VOL15_3.mrg"
     path.write_text(

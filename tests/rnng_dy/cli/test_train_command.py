@@ -10,30 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import oracle
-from oracle.blocks import read_oracle, write_oracle
+from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
-from oracle.files import replacing
 from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.settings import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
 from rnng_dy.training.presets import FITS, NAMES, QUICK_SIZES, Fit, Settings, settings_for
 from tests.commands import invoke
+from tests.conftest import tiny_trees
 
-from ..conftest import sentences_of
+from ..conftest import save_oracles
 
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
-PARSER = [
-    "train",
-    "discriminative",
-    "--train",
-    "good.oracle",
-    "--dev",
-    "good.oracle",
-    "--dev-trees",
-    "good.trees",
-]
+PARSER = ["train", "discriminative", "--train", "good.oracle", "--dev", "good.oracle"]
+PARSER += ["--dev-trees", "good.trees"]
 GENERATOR = ["train", "generative", "--train", "good.gen.oracle", "--dev", "good.gen.oracle"]
 SMALL = ["--hidden", "8", "--set", "lstm_input=9", "--epochs", "1", "--model", "m"]
 
@@ -42,11 +32,8 @@ SMALL = ["--hidden", "8", "--set", "lstm_input=9", "--epochs", "1", "--model", "
 def data(tmp_path, monkeypatch):
     """A folder of 30 sentences, the current one."""
     monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:30]
-    Path("good.trees").write_text("".join(lines), encoding="utf-8")
-    for name, generative in (("good.oracle", False), ("good.gen.oracle", True)):
-        with replacing(name) as stream:
-            write_oracle(sentences_of(list(read_trees("good.trees")), generative), stream)
+    Path("good.trees").write_text(tiny_trees(0, 30), encoding="utf-8")
+    save_oracles(".", "good", list(read_trees("good.trees")))
     return tmp_path
 
 

@@ -14,7 +14,7 @@ from rnng_dy import registry
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
-from tests.commands import IN_SHELL, invoke, run
+from tests.commands import invoke
 from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
@@ -149,25 +149,6 @@ def test_json_has_tokens_tags_and_trees():
     assert trees[0]["log_prob"] == pytest.approx(log_q, abs=1e-4)
 
 
-def test_a_stopped_run_goes_on(monkeypatch):
-    monkeypatch.setattr(decoding, "PARSED_WORDS", 4)
-    expected = parse().stdout
-    whole, batches = decoding.parse_batch, []
-
-    def stopping(parser, sentences):
-        batches.append(len(sentences))
-        if len(batches) == 2:
-            raise KeyboardInterrupt
-        return whole(parser, sentences)
-
-    monkeypatch.setattr(decoding, "parse_batch", stopping)
-    stopped = parse("-o", "out", code=130)
-    assert "the same command continues" in stopped.stderr and not Path("out").exists()
-    parse("-o", "out")
-    assert len(batches) == 3
-    assert Path("out").read_text(encoding="utf-8") == expected
-
-
 def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
     whole = decoding.parse_batch
 
@@ -198,14 +179,6 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
 )
 def test_what_cannot_be_is_refused(options, message):
     assert message in " ".join(parse(*options, code=2).stderr.split())
-
-
-def test_a_reader_that_goes_away_is_no_error():
-    line = f"{IN_SHELL} -q parse --model {PARSER} --tagged - | head -n 1"
-    text = TEXT.replace("\n\n", "\n") * 50
-    result = run(None, line, command=("bash", "-o", "pipefail", "-c"), input=text)
-    assert result.stderr == ""
-    assert result.stdout.startswith("(S (NP (DT the)")
 
 
 def test_tokens_of_raw_text_say_where_they_stood():

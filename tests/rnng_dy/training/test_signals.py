@@ -14,7 +14,7 @@ import pytest
 from rnng_dy import checkpoint
 from tests.commands import invoke, run, started, until
 
-from ..conftest import TINY
+from ...conftest import tiny_trees
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +58,7 @@ def train(*arguments):
 def straight(tmp_path_factory):
     """A folder of trees, and of the model that is trained without a stop: the current one."""
     folder = tmp_path_factory.mktemp("straight")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
-    (folder / "t.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "t.trees").write_text(tiny_trees(0, 20), encoding="utf-8")
     (folder / "slow.py").write_text(SLOW, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
