@@ -187,7 +187,9 @@ def described(record: Record) -> str:
         )
         return f"{text}{' (best)' if record['is_best'] else ''}"
     if record["event"] == ENDED_EARLY:
-        return f"{text}no new best in {record['patience']} evaluations: training ends here (--patience)"
+        return (
+            f"{text}no new best in {record['patience']} evaluations: training ends here (patience)"
+        )
     return (
         f"{text}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
         f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "

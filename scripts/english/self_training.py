@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 from oracle.brackets import parse_line
-from oracle.files import replacing
-from oracle.parsed import ScoredTree, read_parsed
+from oracle.files import open_text, replacing
 
 LENGTHS = range(3, 81)
 """The possible numbers of words of a sentence that the generative model learns from."""
 
 
-def confidence(tree: ScoredTree) -> float:
-    """Return the mean posterior of a tree's constituents, which is its expected precision.
-
-    >>> confidence(ScoredTree("(S (NP a) b)", None, [1.0, 0.5]))
-    0.75
-    """
-    return sum(tree.posteriors) / len(tree.posteriors)
-
-
 def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
-    """Write the gold trees, then the trees in JSON whose confidence is at least `keep_above`; return their number."""
-    trees = (tree for sentence in read_parsed(parsed) for tree in sentence.trees)
-    silver = [f"{tree.tree}\n" for tree in trees if confidence(tree) >= keep_above]
+    """Write the gold trees, then the trees in JSON whose constituents have a mean posterior of at least `keep_above`.
+
+    Returns the number of these. The mean posterior of a tree is its expected precision.
+    """
+    with open_text(parsed) as lines:
+        trees = [tree for line in lines for tree in json.loads(line)["trees"]]
+    silver = [
+        f"{tree['tree']}\n"
+        for tree in trees
+        if sum(tree["posteriors"]) / len(tree["posteriors"]) >= keep_above
+    ]
     with replacing(output) as stream:
         stream.write(gold.read_text(encoding="utf-8"))
         stream.writelines(silver)

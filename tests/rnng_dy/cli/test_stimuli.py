@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from functools import partial
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 
 import rnng_dy
 from tests import commands
+from tests.commands import table
 
 from ..conftest import make_generator, make_lm
 
@@ -41,10 +40,6 @@ def inside(models, tmp_path, monkeypatch):
     Path("items.csv").write_text(ITEMS, encoding="utf-8")
 
 
-def table(text):
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
 def column(rows, name):
     return [row[name] for row in rows]
 
@@ -56,8 +51,8 @@ def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
         *("item", "condition", "rating", "region", "word_id", "start", "end"),
         *("sentence_id", "token_id", "token", "unk", "known", "surprisal"),
     ]
-    words = 'The train slept. The old train, slept "here".'
-    assert " ".join(column(rows, "token")) == words
+    written = 'The train slept. The old train, slept "here".'
+    assert column(rows, "token") == written.split()
     assert column(rows, "region") == ["1", "1", "2", "1", "1", "1", "2", "2"]
     assert column(rows, "rating") == ["NA"] * 3 + ["1,5"] * 5
     assert column(rows, "word_id") == ["1", "2", "3", "1", "2", "3", "4", "5"]

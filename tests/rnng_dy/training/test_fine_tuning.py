@@ -11,7 +11,7 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Derivation
-from rnng_dy.training.initial_models import as_seen_by, extended, listed, unseen
+from rnng_dy.training.initial_models import as_seen_by, extended, unseen
 
 from ..conftest import make_generator, make_parser, sentences_of
 
@@ -47,16 +47,6 @@ def step_table(model, tree):
         generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
         found = model.network.walk([Derivation(None, [ids], generated)])
     return model.network.step([d.configuration for d in found.decisions]).action_log_probs()
-
-
-def test_what_a_model_has_not_is_found_in_order(made):
-    model, sentences = made
-    found = unseen(model, sentences)
-    assert found == {"nonterminals": ["SX", "QP"]} | (
-        {"POS tags": ["ZZ"]} if model.kind == "discriminative" else {}
-    )
-    says = "nonterminals SX, QP" + " and POS tags ZZ" * (model.kind == "discriminative")
-    assert listed(found) == says
 
 
 def test_another_transition_system_is_refused(made):
@@ -131,14 +121,6 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
     assert np.array_equal(rows[others], before[others])
     tree = parse_line(line)
     assert larger.log_prob(tree) == model.log_prob(tree)
-
-
-def test_a_tagger_stays_unless_there_are_new_tags(old):
-    model = make_parser(sentences_of(old, False))
-    model.tagger = object()
-    known = sentences_of(old[:3], False)
-    assert extended(model, known, 1).tagger is model.tagger
-    assert extended(model, new_sentences(False), 1).tagger is None
 
 
 def test_words_are_seen_as_the_model_knows_them(made, old):
