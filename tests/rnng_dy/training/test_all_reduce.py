@@ -13,12 +13,12 @@ from ..conftest import make_generator, make_parser
 
 def test_shares_are_added_in_the_order_of_ranks():
     parts = [
-        PartialLoss(1e16, (4,), {"word": {1}}, {"word": {1, 2}}),
-        PartialLoss(1.0, (), {}, {}),
-        PartialLoss(-1e16, (2, 1), {"word": {3}, "tag": {0}}, {"tag": {0}}),
+        PartialLoss(1e16, {"word": {1}}, {"word": {1, 2}}),
+        PartialLoss(1.0, {}, {}),
+        PartialLoss(-1e16, {"word": {3}, "tag": {0}}, {"tag": {0}}),
     ]
     assert total_loss(parts) == PartialLoss(
-        0.0, (4, 2, 1), {"word": {1, 3}, "tag": {0}}, {"word": {1, 2}, "tag": {0}}
+        0.0, {"word": {1, 3}, "tag": {0}}, {"word": {1, 2}, "tag": {0}}
     )
 
 
