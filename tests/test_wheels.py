@@ -143,7 +143,7 @@ def test_flags_come_from_pip_or_from_the_environment(
 
     monkeypatch.setattr(backend, "builds_for", builds_for)
     monkeypatch.setenv("DYNET_FLAGS", "--cuda --cuda-arch 80,90")
-    for settings in (None, {"dynet": "--jobs 1"}, {"dynet": "--cuda"}):
+    for settings in (None, {"dynet": "--portable"}, {"dynet": "--cuda"}):
         with pytest.raises(SystemExit, match="error: no"):
             backend.build_wheel(str(tmp_path), settings)
     assert asked == [(True, "80,90"), (False, None), (True, None)]
@@ -151,7 +151,7 @@ def test_flags_come_from_pip_or_from_the_environment(
 
 def test_a_portable_wheel_has_a_build_for_each_level(no_compiler, monkeypatch):
     monkeypatch.setattr(
-        command, "build_wheel", lambda chain, jobs, cache, work, out: write_wheel(work, out)
+        command, "build_wheel", lambda chain, cache, work, out: write_wheel(work, out)
     )
     wheels, platform = command.builds_for(command.options(["--portable"]))
     assert platform == "manylinux_2_17_x86_64"

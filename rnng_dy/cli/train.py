@@ -119,8 +119,8 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             "--preset",
             type=click.Choice(NAMES),
             help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
-            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, or "
-            "the folder's]",
+            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, "
+            "or the folder's]",
         ),
         options_of(Settings, training),
         set_option(sizes),

@@ -49,8 +49,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         choices=MACHINES,
         help="for any processor and system of a machine (default: %(const)s); zig compiles",
     )
-    add("--cache", type=Path, help="folder for builds")
-    add("--jobs", type=int, help="compiles at a time (default: by processors and memory)")
     add("--editable", action="store_true", help="install the checkout itself, and its test tools")
     add("--wheel-only", action="store_true", help="print the paths of DyNet's wheels; no install")
     chosen = parser.parse_args(arguments)
@@ -58,8 +56,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         parser.error("--cuda-arch goes with --cuda")
     if chosen.cuda and chosen.portable:
         parser.error("--portable and --cuda exclude each other")
-    if chosen.jobs is not None and chosen.jobs < 1:
-        parser.error("--jobs is 1 or more")
     return chosen
 
 
@@ -78,11 +74,11 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
     else:
         cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
         chains = [Toolchain(Compiler.find(), cuda)]
-    cache = (chosen.cache or cache_folder()).absolute()
+    cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     wheels = {}
     for chain in chains:
-        build = functools.partial(build_wheel, chain, chosen.jobs, cache)
+        build = functools.partial(build_wheel, chain, cache)
         wheels[chain.compiler.march] = cached_wheel(cache, inputs(chain), build)
     return wheels, platform
 
@@ -133,9 +129,6 @@ def fits(wheel: str, system: tuple[str, str] = SYSTEM) -> bool:
 
 def install(chosen: argparse.Namespace, flags: list[str]) -> None:
     """Install the checkout with pip, whose build backend finds DyNet in the cache."""
-    if chosen.cache:
-        # the backend runs in another folder
-        flags = [*flags, "--cache", str(chosen.cache.absolute())]
     extras = ["cuda"] * chosen.cuda + ["test"] * chosen.editable
     project = f"{CHECKOUT}[{','.join(extras)}]" if extras else str(CHECKOUT)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

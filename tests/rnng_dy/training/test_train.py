@@ -168,23 +168,6 @@ def test_no_kind_and_no_file_are_errors_of_ours():
     assert sorted(os.listdir()) == ["d.trees", "t.trees"]
 
 
-def test_a_model_goes_on_with_other_trees():
-    rnng_dy.train("discriminative", "t.trees", "d.trees", folder="first", **SMALL)
-    Path("new.trees").write_text("(S (NEW (XX a) (XX b)))\n" * 3, encoding="utf-8")
-    more = {"init": "first", "epochs": 1}
-    with pytest.raises(RnngError, match="NEW are not in first: add them with --extend"):
-        rnng_dy.train("discriminative", "new.trees", "new.trees", folder="second", **more)
-    given = {"folder": "second", "extend": True, **more}
-    second = rnng_dy.train("discriminative", "new.trees", "new.trees", **given)
-    with pytest.raises(RnngError, match="second was trained without --pos"):
-        rnng_dy.train("discriminative", "new.trees", "new.trees", **given, resume=True, pos=True)
-    with pytest.raises(RnngError, match="first was trained without --pos"):
-        rnng_dy.train(
-            "discriminative", "t.trees", "d.trees", **{**given, "folder": "third"}, pos=True
-        )
-    assert "NEW" in second.vocabulary.nonterminals
-
-
 def test_training_in_a_thread_is_no_matter_of_signals():
     from concurrent.futures import ThreadPoolExecutor
 
