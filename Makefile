@@ -31,10 +31,10 @@ help:
 	@echo 'make test-cuda-emulated  the CUDA backend on an emulated GPU: gradients, commands, and most of gpu-check'
 	@echo 'make release     check, test and build what a package index takes, and print the command that uploads it'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
-	@echo 'PYTHON=python3.12 chooses the Python; DYNET_FLAGS=--cuda sets up for a GPU'
+	@echo 'PYTHON=python3.12 chooses the Python of a new $(VENV); DYNET_FLAGS=--cuda sets up for a GPU'
 
 setup:
-	@$(PYTHON) scripts/make_venv $(VENV)
+	@$(VENV)/bin/python -c 'import pip' 2>/dev/null || { test ! -e $(VENV)/pyvenv.cfg || rm -r $(VENV); $(PYTHON) -m venv $(VENV); }
 	@$(MAKE) --no-print-directory parts
 
 parts: $(VENV)/.package

@@ -227,16 +227,12 @@ def test_a_broken_virtual_environment_is_made_again(tmp_path):
     (folder / "bin").mkdir(parents=True)
     (folder / "pyvenv.cfg").touch()
     (folder / "bin" / "python").symlink_to(tmp_path / "gone")
-    make = (sys.executable, CHECKOUT / "scripts" / "make_venv", folder)
-    assert "made the virtual environment" in run(None, command=make).stderr
-    assert run(None, command=make).stderr == ""
-
-
-def test_a_folder_of_the_users_is_not_taken_for_a_virtual_environment(tmp_path):
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(BuildError, match="no virtual environment and not empty"):
-        command.ensure_environment(tmp_path)
-    assert (tmp_path / "thesis.tex").exists()
+    make = ("make", "-C", CHECKOUT, "setup", f"VENV={folder}", f"PYTHON={sys.executable}")
+    # without the installation, which comes next
+    run(None, command=(*make, "MAKE=true"))
+    (folder / "kept").touch()
+    run(None, command=(*make, "MAKE=true"))
+    assert {"bin", "kept", "pyvenv.cfg"} <= {path.name for path in folder.iterdir()}
 
 
 def test_what_setup_py_declares(monkeypatch):

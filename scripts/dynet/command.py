@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from .build import build_wheel, cache_folder, cached_wheel, inputs, new_environment
+from .build import build_wheel, cache_folder, cached_wheel, inputs
 from .target import (
     CHECKOUT,
     MACHINES,
@@ -139,38 +139,15 @@ def install(chosen: argparse.Namespace, flags: list[str]) -> None:
     report(f"rnng_dy is installed into {sys.executable}")
 
 
-def ensure_environment(folder: Path) -> None:
-    """Make a virtual environment of this Python, unless the folder is one that works. Raises BuildError."""
-    identity = "import pip, sys; print(sys.base_prefix, sys.version)"
-    try:
-        known = subprocess.run([folder / "bin" / "python", "-c", identity], capture_output=True)
-        if known.stdout.decode() == f"{sys.base_prefix} {sys.version}\n":
-            return
-    except OSError:
-        pass
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
-        raise BuildError(f"{folder} is no virtual environment and not empty: move it away")
-    new_environment(folder)
-    report(f"made the virtual environment {folder}")
-
-
 def main() -> None:
     """Run the command; an error is one line and exit code 2."""
-    if sys.argv[1:2] == ["--environment"]:
-        _end_with(ensure_environment, Path(sys.argv[2]))
-        return
     chosen = options()
-    if not chosen.wheel_only:
-        _end_with(builds_for, chosen)
-        _end_with(install, chosen, sys.argv[1:])
-        return
-    wheels, _ = _end_with(builds_for, chosen)
-    print(*dict.fromkeys(wheels.values()), sep="\n")
-
-
-def _end_with(work, *arguments):
     try:
-        return work(*arguments)
+        wheels, _ = builds_for(chosen)
+        if chosen.wheel_only:
+            print(*dict.fromkeys(wheels.values()), sep="\n")
+        else:
+            install(chosen, sys.argv[1:])
     except (BuildError, OSError) as error:
         report(f"error: {error}")
         sys.exit(2)
