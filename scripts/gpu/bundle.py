@@ -67,6 +67,8 @@ def bundle(options: argparse.Namespace) -> int:
         (top / "wheels").mkdir()
         download(options.python, top / "wheels")
         copy_tracked(CHECKOUT, top / "project")
+        # the check needs no English model, and they are large
+        shutil.rmtree(top / "project" / "rnng_dy" / "shipped")
         for name, data in modules_of(wheel, options.march).items():
             (top / "project" / name).parent.mkdir(parents=True, exist_ok=True)
             (top / "project" / name).write_bytes(data)
