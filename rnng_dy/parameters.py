@@ -29,12 +29,11 @@ LARGEST = 1e9
 
 def are_usable(values: np.ndarray) -> bool:
     """Return whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
-    # the maximum as a Python float: float16 cannot hold LARGEST
-    return (
-        np.issubdtype(values.dtype, np.floating)
-        and bool(np.isfinite(values).all())
-        and float(np.abs(values).max(initial=0.0)) <= LARGEST
-    )
+    if not np.issubdtype(values.dtype, np.floating):
+        return False
+    # as Python's floats: float16 cannot hold LARGEST; the extremes are NaN if any value is
+    least, most = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    return -LARGEST <= least <= most <= LARGEST
 
 
 class ParameterStore:
@@ -68,9 +67,11 @@ class ParameterStore:
 
     def lookup(self, name: str, rows: int, size: int) -> dy.LookupParameters:
         """Add a trainable table of `rows` embeddings."""
-        values = self._uniform((rows, size), size)
-        self.lookups[name] = self.collection.lookup_parameters_from_numpy(values)
-        return self.lookups[name]
+        zero = dy.ConstInitializer(0)
+        self.lookups[name] = table = self.collection.add_lookup_parameters((rows, size), zero)
+        if self._random is not None:
+            table.init_from_array(self._uniform((rows, size), size))
+        return table
 
     def used_with(
         self, table: str, rows: Iterable[int], parameters: tuple[dy.Parameters, ...]
@@ -121,13 +122,12 @@ class ParameterStore:
         )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
-        values = self._uniform(shape, sum(shape))
-        self.dense[name] = self.collection.parameters_from_numpy(values)
-        return self.dense[name]
+        self.dense[name] = parameter = self.collection.add_parameters(shape, dy.ConstInitializer(0))
+        if self._random is not None:
+            parameter.set_value(self._uniform(shape, sum(shape)))
+        return parameter
 
     def _uniform(self, shape: tuple[int, ...], fan: int) -> np.ndarray:
-        if self._random is None:
-            return np.zeros(shape, np.float32)
         bound = np.sqrt(6.0 / fan)
         return self._random.uniform(-bound, bound, shape).astype(np.float32)
 
@@ -151,10 +151,15 @@ class ParameterStore:
                 raise RnngError(f"parameter {name} has shape {arrays[name].shape}, needs {shape}")
             if not are_usable(arrays[name]):
                 raise RnngError(f"parameter {name} holds no finite numbers up to {LARGEST:g}")
-        for name, parameter in self.dense.items():
-            parameter.set_value(arrays[name])
-        for name, table in self.lookups.items():
-            table.init_from_array(np.ascontiguousarray(arrays[name], np.float32))
+        for name, parameter in parameters.items():
+            values = np.ascontiguousarray(arrays[name], np.float32)
+            if engine.device() == engine.CPU:
+                # the others make several copies
+                parameter.view()[...] = values
+            elif name in self.dense:
+                parameter.set_value(values)
+            else:
+                parameter.init_from_array(values)
 
     def count(self) -> int:
         """Return the number of trainable values."""

@@ -29,8 +29,8 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, reque
     assert named or printed[-1][1]
 
 
-def test_there_are_twelve():
-    assert len(RECIPES) == 12
+def test_there_are_ten():
+    assert len(RECIPES) == 10
 
 
 def test_data_frames_have_a_row_per_condition(tmp_path, monkeypatch, capsys):

@@ -27,7 +27,7 @@ class Columns(NamedTuple):
     """The names of a table's columns; those that are not given have one of the usual names, or are not there."""
 
     texts: Sequence[str] = ()
-    """The texts; several columns hold a sentence each for a condition, which has the column's name."""
+    """The texts; several columns hold a sentence each for a condition, whose name ends with that of the column."""
     item: str | None = None
     conditions: Sequence[str] = ()
     """The conditions of a factorial design are joined by `_`."""
@@ -78,17 +78,19 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     path, first, names, lines = _rows(table)
     at = _places(names, columns, path, first)
     is_wide = len(at.texts) > 1
-    carried = [i for i, name in enumerate(names) if name and i not in (*at.texts, at.region)]
+    # the condition of a text in one of several columns takes the place of the row's
+    left = (*at.texts, at.region, *(i for i in at.conditions if is_wide and names[i] == CONDITION))
+    carried = [i for i, name in enumerate(names) if name and i not in left]
     found: dict[_Key, list[Row]] = {}
     for line, row in lines:
         cells = [cell_text(cell).translate(_LINE_ENDS) for cell in row]
         item = None if at.item is None else cells[at.item]
-        condition = "_".join(cells[i] for i in at.conditions) if at.conditions else None
+        of_row = [cells[i] for i in at.conditions]
         # rows in Python keep their numbers
         kept = tuple(cells[i] if isinstance(row[i], str) else row[i] for i in carried)
         for of in at.texts:
-            if is_wide:
-                condition = names[of]
+            parts = [*of_row, names[of]] if is_wide else of_row
+            condition = "_".join(parts) if parts else None
             own = (*kept, condition) if is_wide else kept
             if at.region is None:
                 if not cells[of].strip():

@@ -152,6 +152,12 @@ def test_a_column_for_each_condition(read):
     assert stimuli.columns == ["item", "condition"]
     assert shown(stimuli) == [("[1:A dog]", "1", "a"), ("[1:Dogs]", "1", "b")]
     assert [s.name for s in stimuli.texts] == ["1 a", "1 b"]
+    # beside the conditions of rows
+    text = "item,kind,condition,a,b\n1,x,y,A dog,Dogs\n1,x,z,A cat,Cats\n"
+    stimuli = read(text, Columns(("a", "b")))
+    assert stimuli.columns == ["item", "kind", "condition"]
+    assert shown(stimuli)[0] == ("[1:A dog]", "1", "x", "y_a")
+    assert [s.name for s in stimuli.texts] == ["1 y_a", "1 y_b", "1 z_a", "1 z_b"]
 
 
 def test_a_cell_may_have_several_sentences(read):
