@@ -242,6 +242,8 @@ def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)
+        # each rank names the sentences that do not fit into its memory
+        logging.getLogger("rnng_dy.training.updates").setLevel(logging.WARNING)
         # mpirun sends them to all ranks; the first one ends the others
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
