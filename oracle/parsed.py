@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from oracle.files import one_line, open_text, reading
+from oracle.files import one_line
 from oracle.sentences import SourceSentence
 
 
@@ -53,39 +52,20 @@ class ParsedSentence(NamedTuple):
         return one_line({**content, "tokens": tokens, "trees": trees})
 
     @classmethod
-    def read(cls, text: str, path: str | os.PathLike, line: int) -> ParsedSentence:
-        """Return the sentence of a line of a file. Raises InputError for anything else than `to_json` writes."""
-        with reading(path, line, "no line of JSON as `rnng-dy parse -o FILE.jsonl` writes it"):
-            content = json.loads(text)
-            tokens = content["tokens"]
-            tags = tuple(token["tag"] for token in tokens)
-            spans = tuple((token["start"], token["end"]) for token in tokens if "start" in token)
-            source = SourceSentence(
-                tuple(token["token"] for token in tokens),
-                None if None in tags else tags,
-                None,
-                content["line"],
-                spans or None,
-                content["text"],
-            )
-            trees = [
-                ScoredTree(
-                    tree["tree"] + "",
-                    tree["log_prob"] and float(tree["log_prob"]),
-                    tree.get("posteriors"),
-                )
-                for tree in content["trees"]
-            ]
-            return cls(content["sentence"], source, trees)
+    def read(cls, text: str) -> ParsedSentence:
+        """Return the sentence of a line that `to_json` wrote."""
+        content = json.loads(text)
+        tokens = content["tokens"]
+        words, tags = (tuple(token[key] for token in tokens) for key in ("token", "tag"))
+        spans = tuple((token["start"], token["end"]) for token in tokens if "start" in token)
+        where = content["line"], spans or None, content["text"]
+        source = SourceSentence(words, None if None in tags else tags, None, *where)
+        trees = [
+            ScoredTree(t["tree"], t["log_prob"], t.get("posteriors")) for t in content["trees"]
+        ]
+        return cls(content["sentence"], source, trees)
 
 
 def _number(log_prob: float | None) -> float | None:
     """Round to the digits of a samples file; None in place of infinities, which JSON lacks."""
     return float(f"{log_prob:.9g}") if log_prob is not None and math.isfinite(log_prob) else None
-
-
-def read_parsed(path: str | os.PathLike) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a file of `ParsedSentence.to_json` lines. Raises InputError for any other line."""
-    with reading(path), open_text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            yield ParsedSentence.read(line, path, number)

@@ -46,7 +46,7 @@ class TreeWriter(NamedTuple):
 
     def parts(self, lines: Iterable[str], title: str, description: str) -> Iterator[str]:
         """Yield the text of all sentences in parts, from their lines of JSON."""
-        parsed = (ParsedSentence.read(line, "", i) for i, line in enumerate(lines, 1))
+        parsed = map(ParsedSentence.read, lines)
         if self.form not in DRAWINGS:
             return (f"{line}\n" for sentence in parsed for line in self.lines(sentence))
         return drawing(self.form, list(map(self._section, parsed)), title, description)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from oracle.brackets import parse_line
-from oracle.files import replacing
-from oracle.parsed import ScoredTree, read_parsed
+from oracle.files import open_text, replacing
 
 LENGTHS = range(3, 81)
 """The possible numbers of words of a sentence that the generative model learns from."""
 
 
-def confidence(tree: ScoredTree) -> float:
+def confidence(posteriors: Sequence[float]) -> float:
     """Return the mean posterior of a tree's constituents, which is its expected precision.
 
-    >>> confidence(ScoredTree("(S (NP a) b)", None, [1.0, 0.5]))
+    >>> confidence([1.0, 0.5])
     0.75
     """
-    return sum(tree.posteriors) / len(tree.posteriors)
+    return sum(posteriors) / len(posteriors)
 
 
 def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
     """Write the gold trees, then the trees in JSON whose confidence is at least `keep_above`; return their number."""
-    trees = (tree for sentence in read_parsed(parsed) for tree in sentence.trees)
-    silver = [f"{tree.tree}\n" for tree in trees if confidence(tree) >= keep_above]
+    with open_text(parsed) as lines:
+        trees = [tree for line in lines for tree in json.loads(line)["trees"]]
+    silver = [f"{tree['tree']}\n" for tree in trees if confidence(tree["posteriors"]) >= keep_above]
     with replacing(output) as stream:
         stream.write(gold.read_text(encoding="utf-8"))
         stream.writelines(silver)

@@ -11,7 +11,6 @@ from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.parsed import read_parsed
 from oracle.samples import read_likelihoods, read_samples
 from oracle.sentences import read_sentences
 from oracle.tables import read_columns
@@ -24,19 +23,12 @@ READERS = {
     "sentences": read_sentences,
     "tagged": lambda path: read_sentences(path, tagged=True),
     "table": lambda path: read_columns(path, ["item"]),
-    "parsed": read_parsed,
     "clusters": read_clusters,
     "corpus": read_corpus,
 }
 PARTS = [
     *("(S (NP it) (VP ran))", "(S (NN a))", "(", ")", "# ", "NN", "NT(S)", "SHIFT", "REDUCE"),
     *("0 ||| -1.5 ||| ", "|||", "3\t", "inf", "1e999", "9" * 5000, "item", ",", ";", "\t", '"'),
-    *(
-        '{"sentence": 1, "line": 1, "text": null, "tokens": [], "trees": [',
-        "]}",
-        "null",
-        "[" * 3000,
-    ),
     *("01\tthe\t9", "the_DT", "\ufeff", "\udce9", "\0", "\r", " ", "\n", "\n", "\n"),
 ]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=12).map(
