@@ -39,13 +39,10 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
         yield from _group(command, context)
         return
     yield f"Usage: `{path} {' '.join(command.collect_usage_pieces(context))}`\n"
-    section = None
     for option in command.get_params(context):
         record = option.get_help_record(context)
         if not record or isinstance(option, click.Argument) or "--help" in option.opts:
             continue
-        if section != (section := getattr(option, "section", None)):
-            yield f"**{section}**\n"
         flags, text = record
         yield f"`{flags}`\n:   {_escaped(text)}\n"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import signal
@@ -11,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest.mock import patch
 
 from click.testing import CliRunner, Result
 
@@ -66,7 +69,9 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
 
 def invoke(*arguments: object, code: int = 0, **options: object) -> Result:
     """`rnng-dy` in this process, with the exit code that is expected and no other exception."""
-    result = CliRunner().invoke(main, [*map(str, arguments)], **options)
+    words = [*map(str, arguments)]
+    with patch.object(sys, "argv", ["rnng-dy", *words]):
+        result = CliRunner().invoke(main, words, **options)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit | None), result.exception
     assert "Traceback" not in result.output
@@ -81,6 +86,12 @@ def refused(folder: Path, *arguments: object) -> str:
         return invoke(*arguments, code=2).stderr
     finally:
         os.chdir(before)
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """The rows of a table with tabs."""
+    lines = io.StringIO(text, newline="")
+    return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def value(name: str, said: str) -> float:

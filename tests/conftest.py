@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
-import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +17,7 @@ DATA = CHECKOUT / "tests" / "data"
 TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
 SHARED = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
 # tests/data/README.md: which lines of tiny.trees the original programs had as what
-TINY_PARTS = {"train": slice(0, 500), "dev": slice(500, 550), "test": slice(550, 600)}
+TINY_PARTS = {"train": (0, 500), "dev": (500, 550), "test": (550, 600)}
 
 # processes that tests start run this checkout, whichever is installed
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -48,6 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.reference)
 
 
+def tiny_trees(begin: int = 0, end: int | None = None) -> str:
+    """Lines of tiny.trees."""
+    return "".join(TINY.read_text(encoding="utf-8").splitlines(keepends=True)[begin:end])
+
+
 def absent(reason: str) -> NoReturn:
     """Skip what lacks something, a test or a module; where all must be tested, fail."""
     if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
@@ -72,23 +75,6 @@ def tiny_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / packed.relative_to(packed_folder).with_suffix("")
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(lzma.decompress(packed.read_bytes()))
-    lines = TINY.read_bytes().splitlines(keepends=True)
     for name, part in TINY_PARTS.items():
-        (folder / f"{name}.trees").write_bytes(b"".join(lines[part]))
+        (folder / f"{name}.trees").write_text(tiny_trees(*part), encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The browser that looks at pages."""
-    return shutil.which("chromium") or absent("chromium is not installed: apt-get install chromium")
-
-
-def browse(chromium: str, profile: Path, *arguments: str) -> str:
-    """What chromium writes, without a window and with a profile of its own."""
-    options = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-        "--disable-component-update --disable-sync"
-    )
-    command = [chromium, *options.split(), f"--user-data-dir={profile}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout

@@ -17,7 +17,7 @@ from rnng_dy.cli import main
 CHECKOUT = Path(__file__).resolve().parent.parent
 TREES = 60
 """So many of a treebank."""
-_TRAINING = "--lstm-input 12 --hidden 12 --epochs 1"
+_TRAINING = "--set lstm_input=12 --hidden 12 --epochs 1"
 _SMALLER = {
     "train discriminative": _TRAINING,
     "train generative": _TRAINING,
@@ -63,9 +63,9 @@ def run_examples(page: Path) -> list[str]:
     return [_run(line.partition(" | cut ")[0]) for line in typed]
 
 
-def _run(line: str) -> str:
-    """What a line prints, which ends well."""
-    result = result_of(line)
+def _run(line: str, given: str | None = None) -> str:
+    """What a line prints, which ends well; `given` is its standard input."""
+    result = result_of(line, given)
     if result is None:
         return ""
     if isinstance(result, str):
@@ -74,25 +74,24 @@ def _run(line: str) -> str:
     return result.stdout
 
 
-def result_of(line: str) -> Result | str | None:
-    """Run `rnng-dy …`, `echo TEXT | rnng-dy …`, `echo TEXT > FILE` (or >>) or `mpirun …`; what mpirun prints."""
+def result_of(line: str, text: str | None = None) -> Result | str | None:
+    """Run `rnng-dy …`, commands joined by |, `echo TEXT > FILE` (or >>) or `mpirun …`; what mpirun prints."""
     words = shlex.split(line)
-    text = None
     if words[0] == "mpirun":
         mpirun, n, ranks, program, *arguments = words
         command = [_installed(mpirun), n, ranks, _installed(program), *_smaller(arguments)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         return done.stdout
+    while "|" in words:
+        first = words[: words.index("|")]
+        words = words[len(first) + 1 :]
+        text = first[1] if first[0] == "echo" else _run(shlex.join(first), text)
     if words[0] == "echo":
-        _, text, sign, *words = words
-        if sign in (">", ">>"):
-            with open(
-                words[0], sign.replace(">>", "a").replace(">", "w"), encoding="utf-8"
-            ) as file:
-                file.write(f"{text}\n")
-            return None
-        assert sign == "|", line
+        _, text, sign, name = words
+        with open(name, {">": "w", ">>": "a"}[sign], encoding="utf-8") as file:
+            file.write(f"{text}\n")
+        return None
     program, *arguments = words
     assert program == "rnng-dy", line
     arguments = [found for word in arguments for found in (sorted(glob(word)) or [word])]

@@ -27,7 +27,7 @@ TOKENS = {
     "long": "y" * 10_000,
 }
 KINDS = ("discriminative", "generative", "lstm-lm")
-SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
+SMALL = ["--hidden", "8", "--set", "lstm_input=9", "--epochs", "1", "--set", "first_evaluation=10"]
 
 
 def written(token: str) -> str:

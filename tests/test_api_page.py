@@ -5,23 +5,20 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
-import oracle
 from rnng_dy.cli import COMMANDS
 
 from . import pages
+from .conftest import tiny_trees
 
 PAGE = pages.CHECKOUT / "docs" / "api.md"
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 
 
 def test_every_line_runs_and_gives_what_the_page_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # the page sets it, for this test alone
     monkeypatch.setenv("RNNG_DY_MODELS", "")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    parts = {"train": lines[:60], "dev": lines[60:75], "test": lines[75:90]}
-    for name, trees in parts.items():
-        Path(f"{name}.trees").write_text("".join(trees), encoding="utf-8")
+    for name, part in {"train": (0, 60), "dev": (60, 75), "test": (75, 90)}.items():
+        Path(f"{name}.trees").write_text(tiny_trees(*part), encoding="utf-8")
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     outcome = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags)
     assert (outcome.failed, outcome.attempted > 40) == (0, True)

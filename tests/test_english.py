@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import zipfile
@@ -12,8 +13,6 @@ import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
-from oracle.parsed import ParsedSentence, ScoredTree
-from oracle.sentences import SourceSentence
 from rnng_dy import model_folder
 from scripts.english import figures, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
@@ -62,14 +61,6 @@ def test_every_word_has_a_surprisal():
     spelled = [float(row[header.index("spelling_surprisal")]) for row in cells]
     assert [row[2] for row in cells] == ["The", "zyzzyvas", "xkcded", "\u732b", "."]
     assert spelled[0] == spelled[-1] == 0 and all(10 < bits < 200 for bits in spelled[1:-1])
-
-
-def test_the_figures_say_where_they_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        figures.main()
-    assert ended.value.code == 2
-    assert "enter its output folder" in capsys.readouterr().err
 
 
 def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
@@ -157,13 +148,8 @@ def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
     gold, parsed, train = (tmp_path / name for name in ("gold", "parsed", "train"))
     gold.write_text("(S (NP (DT a)))\n")
     shares = {"(S (NP (NN sure)))": [1.0, 0.5], "(S (NP (NN unsure)))": [1.0, 0.25]}
-    lines = [
-        ParsedSentence(
-            i, SourceSentence(("a",), None, None, i), [ScoredTree(tree, -1.0, p)]
-        ).to_json()
-        for i, (tree, p) in enumerate(shares.items(), 1)
-    ]
-    parsed.write_text("".join(line + "\n" for line in lines))
+    trees = ({"tree": tree, "posteriors": of_tree} for tree, of_tree in shares.items())
+    parsed.write_text("".join(json.dumps({"trees": [tree]}) + "\n" for tree in trees))
     assert mix(gold, parsed, 0.7, train) == 1
     assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"
 

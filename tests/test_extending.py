@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 
 from . import pages
-from .conftest import TINY
+from .conftest import tiny_trees
 from .plugin_state import no_plugins
 
 PAGE = pages.CHECKOUT / "docs" / "extending.md"
@@ -18,8 +17,7 @@ PAGE = pages.CHECKOUT / "docs" / "extending.md"
 def ran(tmp_path_factory):
     """The folder in which all commands of the page have run, each in a process without plugins, and what they gave."""
     folder = tmp_path_factory.mktemp("extending")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[: pages.TREES]
-    (folder / "train.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "train.trees").write_text(tiny_trees(0, pages.TREES), encoding="utf-8")
     (folder / "sentences.txt").write_text("the cat saw a dog .\nshe slept .\n", encoding="utf-8")
     for block in pages.blocks(PAGE, "python"):
         name = re.match(r"# (\w+\.py)\n", block)[1]
@@ -49,20 +47,6 @@ def test_what_the_page_shows_is_what_one_sees(ran):
         seen = ran[1][line]
         cut = re.sub(r"[0-9a-f]{64}", "…", seen.stderr if seen.exit_code else seen.stdout)
         assert cut == shown
-
-
-def test_models_record_the_plugins_that_they_need(ran):
-    folder, _ = ran
-    found = {}
-    for model in ("parser", "generator", "short"):
-        config = json.loads((folder / model / "config.json").read_text("utf-8"))
-        parts = (config["composition"], config["state"], config["transitions"])
-        found[model] = (*parts, *config["plugins"])
-    assert found == {
-        "parser": ("gated-sum", "full", "top-down", "gated_sum.py"),
-        "generator": ("corrected", "shared", "top-down", "shared_state.py"),
-        "short": ("corrected", "full", "short-runs", "short_runs.py"),
-    }
 
 
 @pytest.mark.parametrize("name", ["parsed.trees", "short.trees"])

@@ -10,20 +10,9 @@ import pytest
 
 from . import pages
 
-PAGES = [
-    pages.CHECKOUT / "docs" / f"{name}.md"
-    for name in (
-        "treebanks",
-        "perplexity",
-        "raw-text",
-        "surprisal",
-        "suites",
-        "systems",
-        "models",
-        "reproduce",
-        "install",
-    )
-]
+NAMES = ["treebanks", "perplexity", "raw-text", "surprisal", "suites", "systems", "models"]
+NAMES += ["reproduce", "install"]
+PAGES = [pages.CHECKOUT / "docs" / f"{name}.md" for name in NAMES]
 
 
 @pytest.fixture(scope="module")

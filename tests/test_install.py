@@ -23,29 +23,14 @@ CUDA = target.Cuda("/usr/bin/nvcc", "/usr/local/cuda", "V13.0.88", "90")
 CHAIN = target.Toolchain(COMPILER)
 
 
-def variants() -> dict[str, target.Toolchain]:
-    """Tool chains that each differ from CHAIN in one thing."""
-    change = dataclasses.replace
-    chains = {}
-    for name, value in (("version", "g++ 14.2.0"), ("march", "x86-64")):
-        chains[f"compiler {name}"] = target.Toolchain(change(COMPILER, **{name: value}))
-    chains["cuda"] = target.Toolchain(COMPILER, CUDA)
-    other_cards = change(CUDA, architectures="80,90")
-    chains["cards"] = target.Toolchain(COMPILER, other_cards)
-    chains["zig"] = target.Toolchain(target.Compiler.zig("x86-64-v3", target.MACHINES["x86_64"]))
-    chains["zig's processor"] = target.Toolchain(
-        target.Compiler.zig("x86-64", target.MACHINES["x86_64"])
-    )
-    chains["zig's machine"] = target.Toolchain(
-        target.Compiler.zig("x86-64-v3", target.MACHINES["aarch64"])
-    )
-    chains["nvcc"] = target.Toolchain(COMPILER, change(CUDA, version="V13.1.1"))
-    return chains
-
-
 def test_every_difference_of_the_tool_chain_gives_another_key():
-    keys = {build.key(build.inputs(chain)) for chain in [CHAIN, *variants().values()]}
-    assert len(keys) == 1 + len(variants())
+    change, zig, machines = dataclasses.replace, target.Compiler.zig, target.MACHINES
+    compilers = [COMPILER, change(COMPILER, version="g++ 14.2.0"), change(COMPILER, march="x86-64")]
+    compilers += [zig("x86-64-v3", machines["x86_64"]), zig("x86-64", machines["x86_64"])]
+    compilers.append(zig("x86-64-v3", machines["aarch64"]))
+    cuda = [CUDA, change(CUDA, architectures="80,90"), change(CUDA, version="V13.1.1")]
+    chains = [*map(target.Toolchain, compilers), *(target.Toolchain(COMPILER, of) for of in cuda)]
+    assert len({build.key(build.inputs(chain)) for chain in chains}) == len(chains)
 
 
 def test_a_system_changes_the_key_and_the_place_of_a_compiler_does_not(monkeypatch):
@@ -135,20 +120,29 @@ def test_a_missing_compiler_is_named_with_its_package(tmp_path):
     )
 
 
-def test_a_compiler_that_compiles_nothing_is_named_with_its_package(tmp_path, monkeypatch):
-    (tmp_path / "g++").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "g++").chmod(0o755)
-    monkeypatch.setenv("CXX", str(tmp_path / "g++"))
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """Puts a shell script in place of the compiler that a variable names."""
+
+    def write(variable: str, script: str) -> None:
+        program = tmp_path / "compiler"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv(variable, str(program))
+
+    return write
+
+
+def test_a_compiler_that_compiles_nothing_is_named_with_its_package(compiler):
+    compiler("CXX", "exit 1")
     with pytest.raises(BuildError, match=r"does not compile C\+\+17 .* package g\+\+"):
         target.Compiler.find()
 
 
 def test_a_compiler_that_does_not_know_the_cpu_level_compiles_for_the_plain_one(
-    tmp_path, monkeypatch
+    compiler, monkeypatch
 ):
-    (tmp_path / "g++").write_text('#!/bin/sh\ncase "$*" in *64-v*) exit 1;; esac\necho g++ 10\n')
-    (tmp_path / "g++").chmod(0o755)
-    monkeypatch.setenv("CXX", str(tmp_path / "g++"))
+    compiler("CXX", 'case "$*" in *64-v*) exit 1;; esac\necho g++ 10')
     monkeypatch.setattr(target, "cpu_level", lambda: "x86-64-v3")
     assert target.Compiler.find().march == "x86-64"
 
@@ -165,30 +159,16 @@ def test_a_missing_cuda_compiler_is_named(tmp_path):
     assert "no CUDA compiler (nvcc): install the CUDA 13 toolkit" in said
 
 
-def test_cuda_12_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "nvcc").write_text("#!/bin/sh\necho 'Cuda tools, release 12.4, V12.4.99'\n")
-    (tmp_path / "nvcc").chmod(0o755)
-    monkeypatch.setenv("NVCC", str(tmp_path / "nvcc"))
+def test_cuda_12_is_refused(compiler):
+    compiler("NVCC", "echo 'Cuda tools, release 12.4, V12.4.99'")
     with pytest.raises(BuildError, match="not of CUDA 13"):
         target.Cuda.find("90")
 
 
-def fake_nvcc(folder: Path, monkeypatch) -> None:
-    """A CUDA 13 compiler whose toolkit is `folder`."""
-    text = f"#!/bin/sh\necho 'tools, release 13.0, V13.0.88'\necho '#$ TOP={folder}' >&2\n"
-    (folder / "nvcc").write_text(text)
-    (folder / "nvcc").chmod(0o755)
-    monkeypatch.setenv("NVCC", str(folder / "nvcc"))
-
-
-def test_a_cuda_toolkit_without_headers_is_named(tmp_path, monkeypatch):
-    fake_nvcc(tmp_path, monkeypatch)
+def test_a_cuda_toolkit_has_headers_and_the_order_of_cards_is_of_no_account(compiler, tmp_path):
+    compiler("NVCC", f"echo 'tools, release 13.0, V13.0.88'\necho '#$ TOP={tmp_path}' >&2")
     with pytest.raises(BuildError, match="comes without headers"):
         target.Cuda.find("90")
-
-
-def test_the_same_cards_in_another_order_are_the_same(tmp_path, monkeypatch):
-    fake_nvcc(tmp_path, monkeypatch)
     (tmp_path / "include" / "crt").mkdir(parents=True)
     (tmp_path / "include" / "crt" / "host_config.h").touch()
     assert target.Cuda.find("90,80,90") == target.Cuda.find("80,90")

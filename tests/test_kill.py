@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import oracle
-from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
-from oracle.files import replacing
 from rnng_dy.checkpoint import read_arrays
 from tests.commands import PYTHON, run
-from tests.rnng_dy.conftest import sentences_of
+from tests.conftest import tiny_trees
+from tests.rnng_dy.conftest import save_oracles
 
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
-SIZES = ["--lstm-input", "12", "--hidden", "12", "--epochs", "4"]
-SCHEDULE = ["--set", "first_evaluation=40", "--evaluate-every", "90", "--set", "save_every=0"]
+SIZES = ["--set", "lstm_input=12", "--hidden", "12", "--epochs", "4"]
+SCHEDULE = ["--set", "first_evaluation=40", "--set", "evaluate_every=90", "--set", "save_every=0"]
 OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """
@@ -55,11 +51,9 @@ main()
 
 @pytest.fixture
 def folder(tmp_path):
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    for name, part in (("train", lines[:150]), ("dev", lines[500:515])):
-        (tmp_path / f"{name}.trees").write_text("".join(part), encoding="utf-8")
-        with replacing(tmp_path / f"{name}.oracle") as stream:
-            write_oracle(sentences_of(list(read_trees(tmp_path / f"{name}.trees")), False), stream)
+    for name, part in (("train", (0, 150)), ("dev", (500, 515))):
+        (tmp_path / f"{name}.trees").write_text(tiny_trees(*part), encoding="utf-8")
+        save_oracles(tmp_path, name, list(read_trees(tmp_path / f"{name}.trees")))
     return tmp_path
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from .commands import run
-from .conftest import TINY
+from .conftest import tiny_trees
 
 HIDDEN = """\
 import os, resource, sys
@@ -39,8 +39,7 @@ def like_a_mac(tmp_path):
 
 
 def test_commands_need_nothing_that_only_linux_has(like_a_mac, tmp_path):
-    trees = "".join(TINY.read_text().splitlines(keepends=True)[:40])
-    (tmp_path / "some.trees").write_text(trees)
+    (tmp_path / "some.trees").write_text(tiny_trees(0, 40))
     sizes = ("--epochs", 1, "--hidden", 8, "--batch-size", 8, "--jobs", 2)
     data = ("--trees", "some.trees", "--hold-out", 0.1)
     run(tmp_path, "train", "generative", *data, *sizes, "--model", "model", env=like_a_mac)

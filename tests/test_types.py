@@ -30,15 +30,6 @@ def main(text: str) -> None:
     best, log_q = parser.nbest(["it", "works"], 2)[0]
     print(rnng_dy.load("lm")(text), best, log_q + 1, rnng_dy.LstmLanguageModel.load("lm").sample(2)[0][0].upper())
 """
-MISTAKES = """
-import rnng_dy
-
-model = rnng_dy.LanguageModel.load("generator")
-model.surprisals_of("It works.", 20)
-model.surprisals("It works.".split())[0].tokn
-sum(rnng_dy.LstmLanguageModel.load("lm").sample(2))
-rnng_dy.load_plugin(3)
-"""
 
 
 def found_in(folder, program):
@@ -67,11 +58,6 @@ def test_the_page_of_the_python_interface_is_accepted(tmp_path):
     # mypy holds that unpacked integers may be any of the arguments
     settings = "from typing import Any\n\nsmall: dict[str, Any]\n"
     assert found_in(tmp_path, settings + program) == []
-
-
-def test_mistakes_in_a_program_are_found(tmp_path):
-    expected = [("5", "arg-type"), ("6", "attr-defined"), ("7", "arg-type"), ("8", "arg-type")]
-    assert sorted(set(found_in(tmp_path, MISTAKES))) == expected
 
 
 @pytest.mark.parametrize("package", ["rnng_dy", "oracle", "clusters"])

@@ -8,14 +8,13 @@ import hashlib
 import os
 import sys
 import zipfile
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from oracle.errors import RnngError
 from rnng_dy import engine, installation
-from rnng_dy.engine import builds, cpu_level
+from rnng_dy.engine import builds
 from scripts.dynet import backend, command, target
 from scripts.dynet.backend import repack
 from scripts.wheels import __main__ as trying
@@ -245,21 +244,6 @@ def test_a_dynet_that_was_imported_before_is_named_with_what_to_do(other_first, 
         f"another DyNet has been imported: {tmp_path / 'dynet_config.py'}; "
         "use that of `rnng_dy.engine` instead\n"
     )
-
-
-def test_every_flag_of_the_kernel_counts_for_a_level(tmp_path):
-    for level in LEVELS:
-        needed = cpu_level.required_flags(level)
-        for left_out in needed:
-            cpuinfo = tmp_path / "cpuinfo"
-            cpuinfo.write_text(f"flags : {' '.join(needed - {left_out})}\n")
-            assert cpu_level.cpu_level("x86_64", cpuinfo) != level
-        cpuinfo.write_text(f"flags : {' '.join(needed)}\n")
-        assert cpu_level.cpu_level("x86_64", cpuinfo) == level
-
-
-def test_no_other_distribution_is_required():
-    assert not any("dynet" in line.lower() for line in metadata.requires("rnng_dy"))
 
 
 def test_numbers_of_processors_may_differ_in_the_fifth_digit(capsys):

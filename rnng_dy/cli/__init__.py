@@ -16,7 +16,6 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
-from rnng_dy.cli.option_groups import TYPED
 from rnng_dy.cli.paths import FILE
 from rnng_dy.process import Terminated
 
@@ -80,11 +79,8 @@ class LazyGroup(click.Group):
 
     def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:
         """See click; --version and --help print while the context is made."""
-        typed = [*args]
         with errors_reported():
-            context = super().make_context(info_name, args, **extra)
-        context.meta[TYPED] = typed
-        return context
+            return super().make_context(info_name, args, **extra)
 
     def invoke(self, ctx: click.Context):
         """See click."""

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.cli.options import outputs_option
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -13,7 +15,6 @@ from oracle.files import file_hash
 from rnng_dy import registry
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.option_groups import typed_command
 from rnng_dy.cli.options import COMPOSITION, LiveChoice
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.interop.vectors import read_vectors
@@ -83,7 +84,8 @@ def import_clab(
         entries = read_clusters(clusters)
         model = clab.import_generator(params, sentences, entries, composition, state)
     origin = {"program": "clab/rnng", "checkpoint": params, "sha256": file_hash(params)}
-    model.about = about_model(model, sentences, typed_command()) | {"origin": origin}
+    command = shlex.join(["rnng-dy", *sys.argv[1:]])
+    model.about = about_model(model, sentences, command) | {"origin": origin}
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:

@@ -14,8 +14,7 @@ import click
 from oracle.files import is_replaced
 from rnng_dy import __version__, engine, plugins, registry
 from rnng_dy.cli.messages import progress, warn
-from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import device_option
+from rnng_dy.cli.options import device_option, together
 from rnng_dy.cli.paths import write_output
 from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, check_jobs, fitting
@@ -137,7 +136,10 @@ class Job:
         is_file, name = is_replaced(output), click.get_current_context().info_name or ""
         hashes = list(map(input_hash, inputs))
         if make is None and is_file:
-            make = partial(_write_lines, output)
+
+            def make(kept: Results) -> None:
+                write_output(output, (f"{line}\n" for line in kept.lines()))
+
         resumes = is_file and None not in hashes
         key = content_hash(__version__, name, *decides, *hashes, *self.content())
         left_out, skips = [], deque()
@@ -171,10 +173,6 @@ class Job:
                 raise type(stop)(said) from None
             kept.remove()
         return left_out
-
-
-def _write_lines(output: str, kept: Results) -> None:
-    write_output(output, (f"{line}\n" for line in kept.lines()))
 
 
 def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: str | None = None):

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from rnng_dy.drawing.words import visible
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -97,18 +99,10 @@ def to_nowhere(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-# characters that control a terminal or change the direction of text
-_CONTROLS = {
-    number: chr(number).encode("unicode_escape").decode()
-    for number in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if chr(number) not in "\n\t"
-}
-
-
 def escaped(text: str) -> str:
     r"""Escape control characters, which a file's name may have, so that they do not affect a terminal.
 
     >>> print(escaped("\x1b[2Jold\rnew"))
     \x1b[2Jold\rnew
     """
-    return text.translate(_CONTROLS)
+    return "\n".join(map(visible, text.split("\n")))

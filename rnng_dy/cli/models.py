@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -12,6 +10,7 @@ from oracle.errors import RnngError
 from rnng_dy import checkpoint, load, registry
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
+from rnng_dy.evaluation.tables import aligned
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
 from rnng_dy.parameters import BITS
 
@@ -31,22 +30,16 @@ def models(context: click.Context) -> None:
     rows = []
     for name, path in known_models().items():
         try:
-            rows.append(_row(name, path))
+            rows.append((name, registry.kind_of(path).kind, size_of(path), os.fspath(path)))
         except (RnngError, OSError) as error:
             warn(f"{name} is left out: {error}")
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
-    if not rows:
+    if rows:
+        click.echo(aligned(rows, left=4), nl=False)
+    else:
         say(
             f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy models export` into one "
             f"of these, or name another folder in {VARIABLE}"
         )
-
-
-def _row(name: str, path: Path) -> Sequence[str]:
-    return name, registry.kind_of(path).kind, size_of(path), os.fspath(path)
 
 
 @models.command()

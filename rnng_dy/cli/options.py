@@ -1,18 +1,23 @@
-"""Options that several commands share."""
+"""Options that several commands share, and groups of options that a command gets as one value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from oracle.transitions import SYSTEMS
-from rnng_dy.cli.paths import GENERATIVE, MODEL, OUTPUT
+from rnng_dy.cli.paths import GENERATIVE, MODEL, OUTPUT, ending_of
+from rnng_dy.drawing import pages
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.settings import FiniteRange
 
+ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
+"""The endings that say a form in some command."""
 SAMPLES = click.IntRange(1, 10**9)
 
 
@@ -47,69 +52,116 @@ class ListOf(click.ParamType):
 
 
 class Assignment(click.ParamType):
-    """NAME=VALUE with one of some names; the command gets the pair."""
+    """NAME=VALUE with one of some names, each with a type of value; the command gets the pair."""
 
     name = "assignment"
 
-    def __init__(self, names: Sequence[str], value: click.ParamType = click.STRING):
-        self._names, self._value = names, value
+    def __init__(self, types: Mapping[str, click.ParamType]):
+        self._types = types
 
     def convert(self, value, param, ctx) -> tuple[str, Any]:
         """See click."""
-        if isinstance(value, tuple):
-            return value
         name, _, text = value.partition("=")
-        if name not in self._names or not text:
-            names = ", ".join(self._names)
+        if name not in self._types or not text:
+            names = ", ".join(self._types)
             self.fail(f"{value!r} is no NAME=VALUE, with one of {names} as NAME", param, ctx)
-        return name, self._value.convert(text, param, ctx)
+        return name, self._types[name].convert(text, param, ctx)
 
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
 ALPHA = FiniteRange(0, 100)
 
 
-class SectionOption(click.Option):
-    """An option that the help lists in a section; see `Sectioned`."""
+def all_of(*options: Callable) -> Callable:
+    """Return a decorator that adds options to a command, in this order."""
 
-    def __init__(self, *arguments, section: str, **settings):
-        super().__init__(*arguments, **settings)
-        self.section = section
+    def decorate(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
 
-
-class Sectioned(click.Command):
-    """A command whose help lists options in sections, in the order of each section's first option."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """See click."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                title = getattr(parameter, "section", "Other")
-                sections.setdefault(title, []).append(record)
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+    return decorate
 
 
-def in_section(title: str) -> Callable:
-    """Return a function that makes options for a section in the help of a `Sectioned` command."""
-    return partial(click.option, cls=SectionOption, section=title)
+def together(name: str, make: Callable, *options: Callable) -> Callable:
+    """Return a decorator that adds options; the command gets `name`, the result of `make`, instead of them.
+
+    `make` takes options, these and others of the command, as parameters of their names. It raises UsageError for
+    options that exclude each other.
+    """
+    names = inspect.signature(make).parameters
+
+    def decorate(command: Callable) -> Callable:
+        @wraps(command)
+        def with_options(*args, **given):
+            value = make(**{option: given.pop(option) for option in names if option in given})
+            return command(*args, **{name: value}, **given)
+
+        return all_of(*options)(with_options)
+
+    return decorate
 
 
-def device_options(option: Callable) -> Callable:
-    """Return the option --device."""
-    return option(
-        "--device",
-        default="cpu",
-        show_default=True,
-        metavar="cpu|cuda|cuda:N",
-        help="Where to compute.",
+def flag_given(name: str) -> str | None:
+    """Return the flag of an option, such as `--beam`, if it is on the command line, else None."""
+    context = click.get_current_context()
+    if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        return None
+    return next(p.opts[0] for p in context.command.params if p.name == name)
+
+
+def outputs_option(forms: Mapping[str, str]) -> Callable:
+    """Return a decorator that adds -o, which may be given several times, and --format.
+
+    `forms` says what a file with each ending holds; the first is the form of a file with another ending and of
+    standard output, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
+    """
+    first = next(iter(forms))
+
+    def make(output: Sequence[str], form: str | None) -> dict[str, str]:
+        other = first if form is None else f".{form}"
+        found: dict[str, str] = {}
+        for path in output or ["-"]:
+            ending = ending_of(path) if ending_of(path) in forms else other
+            if ending_of(path) in ENDINGS and ending_of(path) not in forms:
+                raise click.UsageError(f"-o {path}: this command writes {', '.join(forms)}")
+            if ending in found:
+                raise click.UsageError(
+                    f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "
+                    f"another ending of {', '.join(forms)}"
+                )
+            found[ending] = path
+        if form is not None and other not in found:
+            raise click.UsageError("--format is for standard output: here endings say the forms")
+        if ".html" in found:
+            pages.require()
+        return found
+
+    return together(
+        "outputs",
+        make,
+        click.option(
+            "-o",
+            "--output",
+            type=OUTPUT,
+            multiple=True,
+            help="File to write, one or more; the ending says what it holds: "
+            + "; ".join(f"{ending} {what}" for ending, what in forms.items())
+            + ".  [default: standard output]",
+        ),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice([ending[1:] for ending in forms]),
+            metavar="FORM",
+            help=f"The form of standard output.  [default: {first[1:]}]",
+        ),
     )
 
 
-device_option = device_options(click.option)
+device_option = click.option(
+    "--device", default="cpu", metavar="cpu|cuda|cuda:N", help="Where to compute."
+)
 model_option = click.option(
     "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
 )

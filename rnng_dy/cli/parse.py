@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 
-from oracle.files import is_replaced
-from oracle.parsed import ParsedSentence
+from oracle.parsed import ScoredTree, json_line
+from oracle.samples import format_sample
 from rnng_dy import registry
 from rnng_dy.cli.job import ModelFolder, job_options
-from rnng_dy.cli.option_groups import flag_given
-from rnng_dy.cli.options import SAMPLES, seed_option
-from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files, outputs_option, write_output
+from rnng_dy.cli.options import SAMPLES, flag_given, outputs_option, seed_option
+from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files
 from rnng_dy.cli.searching import decode_option, given_search_option, search_options
 from rnng_dy.cli.source import parser_source
-from rnng_dy.drawing.parsed_trees import DRAWINGS, FORMS, TreeWriter
-from rnng_dy.drawing.terminal import columns_of
-from rnng_dy.results import Lines, Results
+from rnng_dy.results import Lines
 from rnng_dy.search.decoding import (
     BESIDE,
     BEST,
@@ -38,7 +34,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @click.option(
     "--model", "folder", type=MODEL, default="english", help="Model folder, archive or name."
 )
-@outputs_option(FORMS)
+@outputs_option({".trees": "brackets", ".jsonl": "all, a sentence per line"})
 @parser_source
 @click.option(
     "--nbest",
@@ -62,12 +58,14 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, seed, opti
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
     line. With a parser, --nbest K keeps the --beam most probable partial trees (default: the larger of 20 and 2K) and
     the greedy one. The other search options are for generative models. --decode mbr decides by trees drawn from
-    q(y | x) without flattening. With --generator both models decide, which gives the best trees.
+    q(y | x) without flattening. With --generator both models decide, which gives the best trees. `show` draws trees.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """
-    paths = list(outputs.values())
-    check_files(paths)
+    if len(outputs) > 1:
+        raise click.UsageError("give one -o: .jsonl has the trees, too")
+    [(form, output)] = outputs.items()
+    check_files([output])
     wanted = _wanted(nbest, samples, decode, seed, generator)
     options = SearchOptions(**options, seed=seed)
     kind = registry.kind_of(folder)
@@ -82,25 +80,14 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, seed, opti
     reader = SentenceReader(job.open(ModelFolder(kind.kind, folder)), source)
     if generator:
         job.open(ModelFolder("generative", generator))
-    several = wanted.nbest is not None
-    writers = {path: TreeWriter(form, several, columns_of(path)) for form, path in outputs.items()}
-    is_made = len(outputs) > 1 or any(form in outputs for form in DRAWINGS)
-    writer = TreeWriter(".jsonl", several, columns_of("")) if is_made else writers[paths[0]]
-
-    def make(kept: Results) -> None:
-        title = f"Trees of {Path(source.path).name}"
-        for path, of_path in writers.items():
-            parts = of_path.parts(kept.lines(), title, f"{decoder.name} {folder}")
-            write_output(path, parts)
-
+    lines = partial(_lines, form == ".jsonl", wanted.nbest is not None)
     left_out = job.write(
-        next(filter(is_replaced, paths), paths[0]),
+        output,
         decoder.batches(reader.sentences()),
-        partial(lines_of, writer, decoder.trees),
-        partial(without_trees, writer),
-        *(wanted, decoder.options, source._replace(path=""), writer.form),
+        partial(_lines_of_batch, lines, decoder.trees),
+        lambda item: lines(item, []),
+        *(wanted, decoder.options, source._replace(path=""), form),
         inputs=[source.path],
-        make=make if is_made else None,
     )
     reader.report(left_out)
 
@@ -122,14 +109,17 @@ def _wanted(
     return Wanted(nbest, samples, decode, seed, generator is not None)
 
 
-def lines_of(writer: TreeWriter, trees_of: Callable, *models_and_batch) -> list[Lines]:
+def _lines_of_batch(lines: Callable, trees_of: Callable, *models_and_batch) -> list[Lines]:
     """Return the lines of each sentence. The last arguments are the models and the batch."""
-    return [
-        writer.lines(ParsedSentence(item.index + 1, item.sentence, trees))
-        for item, trees in decoded(trees_of, *models_and_batch)
-    ]
+    return [lines(item, trees) for item, trees in decoded(trees_of, *models_and_batch)]
 
 
-def without_trees(writer: TreeWriter, item: NumberedSentence) -> Lines:
-    """Return the lines that replace a sentence that does not fit into memory."""
-    return writer.lines(ParsedSentence(item.index + 1, item.sentence, []))
+def _lines(
+    is_json: bool, several: bool, item: NumberedSentence, trees: Sequence[ScoredTree]
+) -> Lines:
+    """Return the lines of a sentence; without trees an empty one, or none of the best trees."""
+    if is_json:
+        return [json_line(item.index + 1, item.sentence, trees)]
+    if several:
+        return [format_sample(item.index, found.log_prob, found.tree) for found in trees]
+    return [found.tree for found in trees] or [""]

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import click
-from click.shell_completion import CompletionItem
 
 from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
-from rnng_dy.cli.option_groups import together
-from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of
 
 
-class PathName(click.ParamType):
-    """The name of a file or folder, which shells complete; errors are raised only when it is opened.
-
-    `meaning` turns a given name into another one.
-    """
+class PathName(click.Path):
+    """The name of a file or folder; errors are raised only when it is opened. `meaning` may turn it into another."""
 
     def __init__(self, name: str, meaning: Callable[[str], str] = str):
+        super().__init__()
         self.name, self._meaning = name, meaning
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -29,12 +24,6 @@ class PathName(click.ParamType):
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
         return self._meaning(value)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """See click. The shell completes it."""
-        return [CompletionItem(incomplete, type="file")]
 
 
 FILE, OUTPUT = PathName("file"), PathName("file")
@@ -44,63 +33,12 @@ GENERATIVE = PathName("folder", meaning=generative)
 
 
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
-ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
-"""The endings that say a form in some command."""
 
 
 def ending_of(path: str) -> str:
     """Return the ending that says a file's form: `.trees` of `a.trees` and of `a.trees.gz`, '' of `-`."""
     root, ending = os.path.splitext(path)
     return os.path.splitext(root)[1] if ending in PACKED else ending
-
-
-def outputs_option(forms: Mapping[str, str]) -> Callable:
-    """Return a decorator that adds -o, which may be given several times, and --format.
-
-    `forms` says what a file with each ending holds; the first is the form of a file with another ending and of
-    standard output, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
-    """
-    first = next(iter(forms))
-
-    def make(output: Sequence[str], form: str | None) -> dict[str, str]:
-        other = first if form is None else f".{form}"
-        found: dict[str, str] = {}
-        for path in output or ["-"]:
-            ending = ending_of(path) if ending_of(path) in forms else other
-            if ending_of(path) in ENDINGS and ending_of(path) not in forms:
-                raise click.UsageError(f"-o {path}: this command writes {', '.join(forms)}")
-            if ending in found:
-                raise click.UsageError(
-                    f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "
-                    f"another ending of {', '.join(forms)}"
-                )
-            found[ending] = path
-        if form is not None and other not in found:
-            raise click.UsageError("--format is for standard output: here endings say the forms")
-        if ".html" in found:
-            pages.require()
-        return found
-
-    return together(
-        "outputs",
-        make,
-        click.option(
-            "-o",
-            "--output",
-            type=OUTPUT,
-            multiple=True,
-            help="File to write, one or more; the ending says what it holds: "
-            + "; ".join(f"{ending} {what}" for ending, what in forms.items())
-            + ".  [default: standard output]",
-        ),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice([ending[1:] for ending in forms]),
-            metavar="FORM",
-            help=f"The form of standard output.  [default: {first[1:]}]",
-        ),
-    )
 
 
 def require_read_once(*paths: str | None) -> None:
@@ -123,7 +61,6 @@ def check_files(outputs: Iterable[str | None]) -> None:
     inputs = [*_inputs()]
     require_read_once(*inputs)
     read = [path for path in inputs if path != "-" and os.path.exists(path)]
-    targets: dict[str, str] = {}
     for path in filter(None, outputs):
         if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
@@ -131,13 +68,8 @@ def check_files(outputs: Iterable[str | None]) -> None:
             continue
         if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):
             raise RnngError(f"{path} is the input as well: name another file for the output")
-        target = os.path.realpath(path)
-        if not os.path.isdir(parent := os.path.dirname(target)):
+        if not os.path.isdir(parent := os.path.dirname(os.path.realpath(path))):
             raise RnngError(f"{path}: there is no folder {parent}")
-        if target in targets:
-            raise RnngError(f"{path} is the name of two outputs: give each its own")
-        targets[target] = path
-    for path in targets.values():
         click.get_current_context().with_resource(locked(path))
 
 

@@ -18,8 +18,8 @@ from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, seed_option
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.cli.options import open_option, outputs_option, seed_option
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import require_trees, system_option

@@ -9,8 +9,8 @@ import click
 
 from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Assignment, ListOf
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
+from rnng_dy.cli.options import Assignment, ListOf, outputs_option
+from rnng_dy.cli.paths import FILE, check_files, write_output
 from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
@@ -32,7 +32,7 @@ from rnng_dy.settings import FiniteRange
 @click.option(
     "--column",
     "columns",
-    type=Assignment(NEEDED + OPTIONAL),
+    type=Assignment(dict.fromkeys(NEEDED + OPTIONAL, click.STRING)),
     metavar="NAME=COLUMN",
     multiple=True,
     help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count); "

@@ -82,11 +82,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
         corpus,
         _sources(corpus, sources),
         unk=unk or UNKNOWN.get(corpus, "berkeley"),
-        training={
-            name: value
-            for name, value in (("epochs", epochs), ("hidden", hidden), ("lstm_input", hidden))
-            if value is not None
-        },
+        training=(f" --epochs {epochs}" if epochs else "")
+        + (f" --hidden {hidden} --set lstm_input={hidden}" if hidden else ""),
         **same,
     )
     engine.gpu_number(device)

@@ -27,21 +27,15 @@ def score(folder, source, output, job) -> None:
     """
     check_files([output])
     model = job.open(ModelFolder("generative", folder))
-    sentences = impossible = 0
 
     def batches() -> Iterator[list[scoring.SentenceTrees]]:
-        nonlocal sentences, impossible
         for trees in scoring.trees_to_score(source, model):
-            sentences += 1
             if reasons := scoring.impossible(model, trees):
-                impossible += 1
                 warn(f"sentence {trees.number + 1}: p = 0, {'; '.join(reasons)}")
             yield [trees]
 
     lines, left_out_lines = scoring.likelihood_lines, scoring.impossible_lines
     left_out = job.write(output, batches(), lines, left_out_lines, inputs=[source])
-    if impossible:
-        warn(f"{impossible} of {sentences} sentences have trees with p = 0")
     if left_out:
         numbers = ", ".join(str(trees.number + 1) for trees in left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")

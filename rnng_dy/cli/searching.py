@@ -8,8 +8,7 @@ from functools import wraps
 
 import click
 
-from rnng_dy.cli.option_groups import all_of, flag_given
-from rnng_dy.cli.options import LiveChoice
+from rnng_dy.cli.options import LiveChoice, all_of, flag_given
 from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 

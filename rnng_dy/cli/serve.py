@@ -34,7 +34,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--limit",
     "limits",
-    type=Assignment([of.name for of in fields(Limits)], AT_LEAST_1),
+    type=Assignment({of.name: AT_LEAST_1 for of in fields(Limits)}),
     metavar="NAME=N",
     multiple=True,
     help="The most of what a request may ask: "

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from oracle.corpora import parse_sections
-from rnng_dy.cli.paths import FILE, check_files, outputs_option, write_output
-from rnng_dy.drawing.parsed_trees import DRAWINGS, drawing
+from rnng_dy.cli.options import outputs_option
+from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.drawing.pages import parts
+from rnng_dy.drawing.sections import read_tree_file, sections_of
 from rnng_dy.drawing.terminal import columns_of, section_lines
-from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
+from rnng_dy.drawing.trees import svg_file
 
 
 @click.command()
@@ -19,17 +20,14 @@ from rnng_dy.drawing.tree_files import chosen_sections, read_tree_file
 @outputs_option(
     {
         ".txt": "trees drawn in characters",
-        ".html": "a page with a search field",
+        ".html": "a page",
         ".svg": "a drawing",
     }
 )
 @click.option(
-    "--sentences", "numbers", metavar="1-10,12", help="Draw only these sentences, counted from 1."
-)
-@click.option(
     "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
-def show(trees, gold, outputs, numbers, only_errors) -> None:
+def show(trees, gold, outputs, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
     TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules with the gold tags,
@@ -41,17 +39,17 @@ def show(trees, gold, outputs, numbers, only_errors) -> None:
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
     check_files(outputs.values())
-    ranges = parse_sections(numbers) or ()
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
-    chosen = chosen_sections(system, reference, ranges, only_errors)
-    # a drawing in characters needs no other sentence
-    sections = chosen if list(outputs) == [".txt"] else list(chosen)
+    sections = list(sections_of(system, reference, only_errors))
+    numbered = len(sections) > 1
+    title, description = f"Trees of {Path(trees).name}", f"{len(sections):,} sentences"
+    page = {"sections": sections, "title": title, "description": description}
     for form, path in outputs.items():
-        if form in DRAWINGS:
-            title, description = f"Trees of {Path(trees).name}", f"{len(sections):,} sentences"
-            write_output(path, drawing(form, sections, title, description))
+        if form == ".html":
+            write_output(path, parts("trees.html", **page))
+        elif form == ".svg":
+            write_output(path, svg_file(row for of in sections for row in of.captioned(numbered)))
         else:
-            columns = columns_of(path)
-            lines = (f"{x}\n" for each in sections for x in section_lines(each, columns, True))
-            write_output(path, lines)
+            lines = (x for of in sections for x in section_lines(of, columns_of(path), numbered))
+            write_output(path, (f"{line}\n" for line in lines))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import click
 
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.option_groups import together
+from rnng_dy.cli.options import together
 from rnng_dy.cli.paths import FILE
 from rnng_dy.text.sources import RawText, Source
 from rnng_dy.text.stimuli import Columns

@@ -9,12 +9,11 @@ from itertools import chain
 
 import click
 
-from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, seed_option
-from rnng_dy.cli.paths import check_files, outputs_option, write_output
+from rnng_dy.cli.options import open_option, outputs_option, seed_option
+from rnng_dy.cli.paths import check_files, write_output
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option
@@ -34,8 +33,8 @@ from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
 from rnng_dy.spelling import required_spelling, with_open_classes
-from rnng_dy.text.sources import NumberedSentence, Source
-from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
+from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.stimuli import USUAL, read_stimuli
 
 
 @click.command()
@@ -96,7 +95,14 @@ def surprisal(
     measures = measures_of(options) if system.has_trees else ["surprisal", *of_next]
     measures = [*measures, *(OPEN_MEASURES if is_open else ())]
     model = job.open(system)
-    sentences, rows = _read(source, columns, model, measures, merge, by_region)
+    if source.is_stimuli:
+        stimuli = read_stimuli(source.path, columns)
+        texts = stimuli.tokenised(model.segmenter, source.text)
+        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
+        sentences = list(chain.from_iterable(texts))
+    else:
+        sentences = list(source.read(model))
+        rows = WordRows([[s] for s in sentences]) if merge else TokenRows()
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None
@@ -138,24 +144,6 @@ def surprisal(
         inputs=[],
         make=make,
     )
-
-
-def _read(
-    source: Source,
-    columns: Columns,
-    model,
-    measures: Sequence[str],
-    merge: bool,
-    by_region: bool,
-) -> tuple[Sequence[SourceSentence], TokenRows]:
-    """Return the sentences of INPUT, and the rows of the table."""
-    if source.is_stimuli:
-        stimuli = read_stimuli(source.path, columns)
-        texts = stimuli.tokenised(model.segmenter, source.text)
-        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
-        return list(chain.from_iterable(texts)), rows
-    sentences = list(source.read(model))
-    return sentences, WordRows([[s] for s in sentences]) if merge else TokenRows()
 
 
 def _lines(

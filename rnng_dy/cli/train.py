@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,13 @@ from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.option_groups import all_of, typed_command
 from rnng_dy.cli.options import (
     COMPOSITION,
     TRANSITIONS,
+    Assignment,
     LiveChoice,
-    Sectioned,
-    device_options,
-    in_section,
+    all_of,
+    device_option,
 )
 from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.engine import CPU
@@ -35,126 +35,114 @@ from rnng_dy.process import keep_from_collection, limit_memory, stopping, tidy
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import NAMES, Settings
 
-data, model, training, running = map(in_section, ("Data", "Model", "Training", "Run"))
-
-
-_SCHEDULE = "epochs", "dropout", "learning_rate", "batch_size", "evaluate_every", "patience"
-OPTIONS = ("lstm_input", "hidden", *_SCHEDULE, "gold", "gold_weight", "seed", "jobs")
+OPTIONS = ("hidden", "epochs", "dropout", "learning_rate", "batch_size", "seed", "jobs")
 """The settings that have options; --set sets the others."""
 
 
-def options_of(settings: type, option: Callable) -> Callable:
+def options_of(settings: type) -> Callable:
     """Return a decorator that adds options of a dataclass's settings, without defaults, so that presets apply."""
-    with_option = (of for of in fields(settings) if of.name in OPTIONS)
-    return all_of(*(option("--" + of.name.replace("_", "-"), **of.metadata) for of in with_option))
-
-
-def set_option(sizes: type) -> Callable:
-    """Return the option --set, which gives settings by name, with numbers as numbers."""
-    settings = (*fields(Settings), *fields(sizes))
-    names = [option_name(of.name) for of in settings if of.name not in OPTIONS]
-
-    def by_name(_ctx, _param, values: Sequence[str]) -> dict[str, int | float | str]:
-        given = dict(text.partition("=")[::2] for text in values)
-        if wrong := given.keys() - names:
-            raise click.BadParameter(f"{min(wrong)!r} is not one of {', '.join(names)}.")
-        return {name: _number(value) for name, value in given.items()}
-
-    return training(
-        "--set",
-        "others",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=by_name,
-        help=f"Other setting, such as layers=1: {', '.join(names)}.",
+    with_option = [of for of in fields(settings) if of.name in OPTIONS]
+    return all_of(
+        *(click.option(f"--{of.name.replace('_', '-')}", **of.metadata) for of in with_option)
     )
 
 
-def _number(text: str) -> int | float | str:
-    for number in (int, float):
-        with suppress(ValueError):
-            return number(text)
-    return text
+def set_option(sizes: type) -> Callable:
+    """Return the option --set, which gives settings by name."""
+    settings = (*fields(Settings), *fields(sizes))
+    types = {option_name(of.name): of.metadata["type"] for of in settings if of.name not in OPTIONS}
+    return click.option(
+        "--set",
+        "others",
+        type=Assignment(types),
+        multiple=True,
+        metavar="NAME=VALUE",
+        help=f"Other setting, such as layers=1: {', '.join(types)}.",
+    )
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
     """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
     return all_of(
-        data(
+        click.option(
             "--trees",
             type=FILE,
             help="Bracketed trees to train on. The command cleans them as `prepare` does.",
         ),
-        data(
+        click.option(
             "--dev-trees",
             type=FILE,
             help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
             "oracle here.",
         ),
-        data(
+        click.option(
             "--hold-out",
             type=FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
             help="Instead of --dev-trees: set a share of --trees aside, evenly spaced, as dev.trees in the model "
             "folder; 0.1 takes every tenth tree.",
         ),
-        data(
+        click.option(
             "--unk",
             type=click.Choice(RULES),
             help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
         ),
-        data("--train", type=FILE, help="Instead of --trees: training oracle."),
-        data("--dev", type=FILE, help="With --train: development oracle."),
-        model("--model", "folder", required=True, type=FOLDER, help="Model folder to write."),
-        model("--resume", is_flag=True, help="Continue the training in the model folder, if any."),
-        model(
+        click.option("--train", type=FILE, help="Instead of --trees: training oracle."),
+        click.option("--dev", type=FILE, help="With --train: development oracle."),
+        click.option(
+            "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
+        ),
+        click.option(
+            "--resume", is_flag=True, help="Continue the training in the model folder, if any."
+        ),
+        click.option(
             "--init",
             type=MODEL,
             help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
             "as their classes of unknown words.",
         ),
-        options_of(sizes, model),
+        options_of(sizes),
         *more,
-        training(
+        click.option(
             "--preset",
             type=click.Choice(NAMES),
             help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
             "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, "
             "or the folder's]",
         ),
-        options_of(Settings, training),
+        options_of(Settings),
         set_option(sizes),
-        running(
+        click.option(
             "--mpi",
             is_flag=True,
             help="Divide each minibatch between processes that MPI started, on one or several machines with a shared "
             "disk: `mpirun -n 4 rnng-dy train ... --mpi`.",
         ),
-        device_options(running),
+        device_option,
     )
 
 
 def grammar_options(states: Collection[str]) -> Callable:
     """Return a decorator that adds the options of models with trees, with the parser states of a kind."""
     return all_of(
-        model(
+        click.option(
             "--extend",
             is_flag=True,
             help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
             "twice.",
         ),
-        model(
+        click.option(
             "--composition",
             type=COMPOSITION,
             help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
             f"attention over the children.  [default: {DEFAULT}]",
         ),
-        model(
+        click.option(
             "--transitions",
             type=TRANSITIONS,
             help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
-        model(
+        click.option(
             "--state",
             type=LiveChoice(states),
             help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over "
@@ -164,12 +152,12 @@ def grammar_options(states: Collection[str]) -> Callable:
 
 
 words_options = all_of(
-    data(
+    click.option(
         "--clusters",
         type=FILE,
         help="Clusters of the training words.  [default: the command makes Brown clusters]",
     ),
-    model(
+    click.option(
         "--open",
         is_flag=True,
         help="Also train a spelling model of unknown words, so that every string has a probability. With --init, keep "
@@ -183,16 +171,16 @@ def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
-@train.command("discriminative", cls=Sectioned)
+@train.command("discriminative")
 @training_options(ParserSizes, grammar_options(PARSER_STATES))
-@model("--pos", is_flag=True, help="Read the POS tags of the data.")
-@model(
+@click.option("--pos", is_flag=True, help="Read the POS tags of the data.")
+@click.option(
     "--no-tagger",
     is_flag=True,
     help="With --pos: train no POS tagger for the model folder. If the training tags are jackknifed, `rnng-dy tag "
     "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
-@data(
+@click.option(
     "--pretrained",
     type=FILE,
     help="Word vectors in word2vec's text format, which training does not change.",
@@ -207,7 +195,7 @@ def discriminative(no_tagger, **options) -> None:
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
-@train.command("generative", cls=Sectioned)
+@train.command("generative")
 @training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
@@ -217,7 +205,7 @@ def generative(**options) -> None:
     run_training("generative", **options)
 
 
-@train.command("lstm-lm", cls=Sectioned)
+@train.command("lstm-lm")
 @training_options(LanguageModelSizes, words_options)
 def lstm_lm(**options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
@@ -227,7 +215,7 @@ def lstm_lm(**options) -> None:
     run_training("lstm-lm", **options)
 
 
-def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -> None:
+def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
     from rnng_dy.training.loop import saved_state
     from rnng_dy.training.replicas import Ranks
@@ -257,7 +245,14 @@ def run_training(kind: str, mpi: bool, others: dict[str, Any], **options: Any) -
             return bool(stopped)
 
         try:
-            run(kind, **options, **others, ranks=ranks, command=typed_command(), stop=stop)
+            run(
+                kind,
+                **options,
+                **dict(others),
+                ranks=ranks,
+                command=shlex.join(["rnng-dy", *sys.argv[1:]]),
+                stop=stop,
+            )
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None

@@ -9,8 +9,7 @@ import click
 from rnng_dy import registry
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.job import ModelFolder
-from rnng_dy.cli.option_groups import together
-from rnng_dy.cli.options import LiveChoice
+from rnng_dy.cli.options import LiveChoice, together
 from rnng_dy.cli.paths import FILE, GENERATIVE
 from rnng_dy.cli.searching import given_search_option
 

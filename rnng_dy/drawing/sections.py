@@ -1,25 +1,27 @@
-"""Sections of a drawing, one per sentence: its trees, their captions, and the marked constituents."""
+"""Sentences to be drawn: trees from files by number, their captions, and the constituents that differ from gold."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, read_tree_lines
+from oracle.errors import InputError
+from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
-from oracle.treebank import words
+from oracle.samples import begins_samples, read_samples
+from oracle.treebank import has_preterminals, words
 from rnng_dy.drawing.trees import Picture
+from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
 
 
 class DrawnTree(NamedTuple):
-    """A tree to be drawn, and what a model says of it."""
+    """A tree to be drawn, and its log probability among samples or best trees."""
 
     tree: nltk.Tree
     log_prob: float | None = None
-    posteriors: Sequence[float] | None = None
-    """Probabilities of its constituents, from the top down and from left to right."""
     line: int = 0
     """1-based line of a file where the tree begins."""
 
@@ -54,10 +56,19 @@ class Section(NamedTuple):
 
 
 def section(number: int, trees: Sequence[DrawnTree]) -> Section:
-    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted."""
-    pictures = [
-        Picture(found.tree, said, posteriors=found.posteriors) for found, said in _captioned(trees)
-    ]
+    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted.
+
+    Captions have how many are the same, and their log probability.
+    """
+    texts = [format_tree(found.tree) for found in trees]
+    counts = Counter(texts)
+    pictures = []
+    for text, count in counts.most_common():
+        first = trees[texts.index(text)]
+        said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
+        if first.log_prob is not None:
+            said.append(f"log probability {first.log_prob:.2f}")
+        pictures.append(Picture(first.tree, ", ".join(said)))
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
@@ -79,15 +90,88 @@ def compared(number: int, gold: nltk.Tree, system: nltk.Tree | None) -> Section:
     return Section(name, pictures, title, score)
 
 
-def _captioned(trees: Sequence[DrawnTree]) -> list[tuple[DrawnTree, str]]:
-    """Return the distinct trees with captions: how many are the same, and their log probability."""
-    texts = [format_tree(found.tree) for found in trees]
-    counts = Counter(texts)
-    found = []
-    for text, count in counts.most_common():
-        first = trees[texts.index(text)]
-        said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
-        if first.log_prob is not None:
-            said.append(f"log probability {first.log_prob:.2f}")
-        found.append((first, ", ".join(said)))
-    return found
+class TreeFile(NamedTuple):
+    """The trees of a file of trees or samples; some sentences may have none."""
+
+    path: str
+    trees: Mapping[int, Sequence[DrawnTree]]
+    """Trees by the number of the sentence, from 1."""
+    count: int
+    """Number of sentences."""
+    untagged: int | None
+    """1-based line of the first tree with a word that is not an only child under its tag."""
+
+
+def read_tree_file(path: str) -> TreeFile:
+    """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` writes them.
+
+    If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
+    InputError for anything else, and for a file without trees.
+    """
+    trees: dict[int, list[DrawnTree]] = defaultdict(list)
+    # opened once, since content read from a pipe is gone
+    with reading(path), open_text(path) as stream:
+        first, lines = peeked(stream)
+        if begins_samples(first):
+            for s in read_samples(path, lines):
+                trees[s.index + 1].append(DrawnTree(s.tree, s.log_q, line=s.line))
+            count = max(trees, default=0)
+        else:
+            numbered = [
+                (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
+                for number, text in numbered_lines(lines, path)
+            ]
+            located = list(read_tree_lines(numbered, path, bare=True))
+            has_lines = all(tree.text is not None for tree in located)
+            count = len(numbered if has_lines else located)
+            for number, tree in enumerate(located, 1):
+                found = DrawnTree(tree.tree, line=tree.line)
+                trees[tree.line if has_lines else number].append(found)
+    if not trees:
+        raise InputError("no tree in this file", path)
+    lines = (x.line for of in trees.values() for x in of if not has_preterminals(x.tree))
+    return TreeFile(path, trees, count, next(lines, None))
+
+
+def sections_of(
+    system: TreeFile, gold: TreeFile | None, only_errors: bool = False
+) -> Iterator[Section]:
+    """Return the sentences of a file, compared with `gold` if there is one.
+
+    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the gold tags. Raises
+    InputError for trees without tags or over different words, naming both places, for several trees of a sentence,
+    and for files of different numbers of sentences.
+    """
+    numbers = range(1, (gold or system).count + 1)
+    if gold is None:
+        return (section(n, system.trees.get(n, ())) for n in numbers)
+    for file in (gold, system):
+        if file.untagged is not None:
+            message = "a tree that is compared needs a tag over each word: (TAG word)"
+            raise InputError(message, file.path, file.untagged)
+        if any(len(trees) > 1 for trees in file.trees.values()):
+            raise InputError("several trees of a sentence: give one, with --gold", file.path)
+    if system.count != gold.count:
+        few, many = sorted((gold, system), key=lambda file: file.count)
+        message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
+        raise InputError(message, few.path)
+    found = (_against(gold, system, n) for n in numbers)
+    return (s for s in found if not only_errors or s.score is None or not s.score.complete)
+
+
+def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
+    [reference], [found] = (file.trees.get(number, [None]) for file in (gold, system))
+    if reference is None:
+        if found is not None:
+            message = f"a tree of sentence {number}, but {gold.path} has none"
+            raise InputError(message, system.path, found.line)
+        return section(number, [])
+    if found is None:
+        return compared(number, reference.tree, None)
+    tree = with_gold_tags(reference.tree, found.tree)
+    result = compared(number, reference.tree, tree)
+    # words that EVALB deletes may differ
+    if result.score is None and words(tree) != words(reference.tree):
+        place = f"{gold.path}:{reference.line}"
+        raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
+    return result

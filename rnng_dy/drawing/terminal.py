@@ -50,9 +50,9 @@ def _is_tag(node: nltk.Tree) -> bool:
 
 def section_lines(section: Section, columns: int, numbered: bool) -> list[str]:
     """Return the lines of a sentence, with an empty line after each tree; `numbered` puts its number above."""
-    heading = section.heading if numbered else section.title and section.heading
-    lines = [heading] if heading else []
-    for picture in section.pictures:
-        lines += [visible(picture.caption)] if picture.caption else []
-        lines += [*drawn_lines(picture.tree, columns, picture.marked), ""]
+    lines: list[str] = []
+    for caption, picture in section.captioned(numbered):
+        lines += [visible(caption)] if caption else []
+        if picture is not None:
+            lines += [*drawn_lines(picture.tree, columns, picture.marked), ""]
     return lines if section.pictures else [*lines, ""]

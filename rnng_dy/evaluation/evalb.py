@@ -231,17 +231,3 @@ def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:
     rows = zip(*(of.per_sentence for of in systems), strict=True)
     kept = [all(s.status == Status.SCORED for s in row) for row in rows]
     return [replace(of, per_sentence=tuple(compress(of.per_sentence, kept))) for of in systems]
-
-
-def summed(systems: Sequence[Scores]) -> Scores:
-    """Return scores with, per sentence, the sums of the bracket counts of several systems (or seeds).
-
-    Only sentences that all systems have scored may be given.
-    """
-    counts = ("matched", "gold", "system")
-    return Scores(
-        tuple(
-            replace(of[0], **{name: sum(getattr(s, name) for s in of) for name in counts})
-            for of in zip(*(system.per_sentence for system in systems), strict=True)
-        )
-    )

@@ -37,7 +37,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
         "  ".join(
             cell.ljust(width) if i < left else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
+        ).rstrip()
         + "\n"
         for row in rows
     )

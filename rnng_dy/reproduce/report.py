@@ -27,8 +27,6 @@ from rnng_dy.search.importance import read_sampled
 TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
 KINDS = {"discriminative": "greedy", "generative": "reranked"}
 """How the trees of each kind of model are made."""
-POOLED = "all"
-"""Stands for the seed in a comparison that pools all seeds."""
 Row = dict[str, Any]
 
 
@@ -151,12 +149,11 @@ def _perplexity(folder: Path, e: Experiment, trials: Trials, with_baselines: boo
 
 
 def _differences(e: Experiment, trials: Trials) -> Table:
-    """Return the table of each system less the first, per seed and, of several seeds, with the seeds pooled."""
+    """Return the table of each system less the first, per seed."""
     rows: list[Row] = []
-    seeds = [[seed] for seed in e.seeds] + [[*e.seeds]] * (len(e.seeds) > 1)
     for system in e.systems[1:]:
-        for of in seeds:
-            rows += _compare(e.systems[0], system, of, trials)
+        for seed in e.seeds:
+            rows += _compare(e.systems[0], system, seed, trials)
     families = defaultdict(list)
     for row in rows:
         families[row["seed"], row["measure"]].append(row)
@@ -164,31 +161,26 @@ def _differences(e: Experiment, trials: Trials) -> Table:
         for row, p in zip(family, significance.holm([row["p"] for row in family]), strict=True):
             row["p_Holm"] = p
     note = (
-        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. With seed `all`, the counts of "
-        "each sentence are summed over the seeds before sentences are resampled. p is of each row for itself; the last "
-        "column is corrected by Holm's method for the pairs of the same seed and measure."
+        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. p is of each row for itself; "
+        "the last column is corrected by Holm's method for the pairs of the same seed and measure."
     )
     return Table("Differences", rows, note)
 
 
-def _compare(one: System, two: System, seeds: Sequence[int], trials: Trials) -> Iterator[Row]:
-    """Yield the differences, second system minus first, of one seed, or over the sums of several seeds."""
-    first, second = ([trials[system, seed] for seed in seeds] for system in (one, two))
+def _compare(one: System, two: System, seed: int, trials: Trials) -> Iterator[Row]:
+    """Yield the differences, second system minus first."""
+    first, second = trials[one, seed], trials[two, seed]
     differences = {}
     for kind in ("generative",) if one.proposal == two.proposal else KINDS:
-        common = evalb.on_common_sentences([t.scores[kind] for t in (*first, *second)])
-        sums = (evalb.summed(of) for of in (common[: len(seeds)], common[len(seeds) :]))
-        differences[f"F1, {KINDS[kind]}"] = significance.f1_difference(*sums)
-    log_probs = [
-        [sum(of_seeds) for of_seeds in zip(*(t.log_probs for t in of), strict=True)]
-        for of in (first, second)
-    ]
-    lengths = [len(seeds) * length for length in first[0].lengths]
-    differences["perplexity"] = significance.perplexity_difference(*log_probs, lengths)
+        common = evalb.on_common_sentences([first.scores[kind], second.scores[kind]])
+        differences[f"F1, {KINDS[kind]}"] = significance.f1_difference(*common)
+    differences["perplexity"] = significance.perplexity_difference(
+        first.log_probs, second.log_probs, first.lengths
+    )
     for measure, found in differences.items():
         yield {
             "systems": f"{two.name} less {one.name}",
-            "seed": str(seeds[0]) if len(seeds) == 1 else POOLED,
+            "seed": str(seed),
             "measure": measure,
             "difference": found.value,
             "low": found.low,

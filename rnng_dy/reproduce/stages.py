@@ -41,8 +41,8 @@ class Experiment:
     unk: str = "berkeley"
     preset: str = "paper"
     samples: int = 100
-    training: Mapping[str, int] = field(default_factory=dict)
-    """Options of every `train` command that replace the preset's, by their Python names, such as `lstm_input`."""
+    training: str = ""
+    """Options of every `train` command that replace the preset's."""
     systems: Sequence[System] = PAPER
     """The systems to train; the first is compared with each other one."""
 
@@ -152,8 +152,8 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
 def _training(
     e: Experiment, kind: str, model: str, seed: int, data: str, group: str = "train"
 ) -> Stage:
-    sizes = "".join(f" --{name.replace('_', '-')} {size}" for name, size in e.training.items())
-    command = f"train {kind} {data} --preset {e.preset} --seed {seed}{sizes} --model {model}"
+    settings = f"--preset {e.preset} --seed {seed}{e.training}"
+    command = f"train {kind} {data} {settings} --model {model}"
     return Stage(f"train {model}", group, command, ("--resume", "--device"))
 
 

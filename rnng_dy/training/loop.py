@@ -165,7 +165,7 @@ def run(
         evaluate_now()
     save()
     if p.epoch < settings.epochs:
-        why = f"no new best in {p.stale} evaluations: training ends here (--patience)"
+        why = f"no new best in {p.stale} evaluations: training ends here (patience)"
         _log.info(f"{folder.name}: {p.sentences} sentences: {why}")
     return True
 

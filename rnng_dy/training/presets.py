@@ -42,12 +42,12 @@ class Settings:
     unknown_probability: float = setting("Of words seen once.", 0.5, FiniteRange(0, 1))
     """The probability that a word that occurs once in training is replaced by its class of unknown words."""
     gold: int = setting(
-        "Number of the training sentences, from the first on, that --gold-weight is about.",
+        "Number of the training sentences, from the first on, that gold_weight is about.",
         0,
         NOT_NEGATIVE,
     )
     gold_weight: int = setting(
-        "Times that each of the first --gold training sentences is in an epoch.", 1
+        "Times that each of the first `gold` training sentences is in an epoch.", 1
     )
     first_evaluation: int = setting("Sentences before the first evaluation on the dev data.")
     evaluate_every: int = setting("Sentences between evaluations.")
@@ -162,5 +162,5 @@ def settings_and_sizes(
     if given:
         raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
     if "gold_weight" in parts[0] and not parts[0].get("gold"):
-        raise RnngError("--gold-weight needs --gold, the number of gold sentences")
+        raise RnngError("gold_weight needs gold, the number of gold sentences")
     return parts[0], parts[1]

@@ -214,7 +214,7 @@ def train(
         # examples
         examples = examples_of(model, data.train, data.source)
         if settings.gold > len(data.train):
-            message = f"{len(data.train)} sentences, fewer than --gold {settings.gold}"
+            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
             raise InputError(message, data.source)
         examples = examples.repeated(settings.gold, settings.gold_weight)
         updater = Updater(model, examples, settings)

@@ -22,17 +22,17 @@ DATA = (
     "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0), other text: see ATTRIBUTION.md"
 )
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
-TRAINING = "--preset fast --dropout 0.3 --evaluate-every 15000"
-PARSER = f"--pos --no-tagger --lstm-input 160 --hidden 160 {TRAINING}"
+TRAINING = "--preset fast --dropout 0.3 --set evaluate_every=15000"
+PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
 KEPT_ABOVE = 0.7
 """The least mean posterior of the constituents of a silver tree."""
 # half the paper's dimensions: this model only judges trees for the parser's self-training
-JUDGE = "--preset fast --epochs 4 --lstm-input 128 --hidden 128 --evaluate-every 15000"
+JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 # no dropout, since no sentence but the gold ones is read twice
 GENERATOR = (
     "--preset fast --epochs 1 --dropout 0 --batch-size 32 --learning-rate 0.003 "
-    "--evaluate-every 100000 --set evaluate_from_epoch=0"
+    "--set evaluate_every=100000 --set evaluate_from_epoch=0"
 )
 
 
@@ -150,7 +150,7 @@ def train_parser(folder: str, train: str, dev: str, general: int, *options: str)
 
 def weighted(general: int) -> str:
     """Return the options by which the first `general` training sentences count twice."""
-    return f"--gold-weight 2 --jobs 2 --gold {general}"
+    return f"--set gold_weight=2 --jobs 2 --set gold={general}"
 
 
 def general_trees() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -14,20 +14,18 @@ LENGTHS = range(3, 81)
 """The possible numbers of words of a sentence that the generative model learns from."""
 
 
-def confidence(posteriors: Sequence[float]) -> float:
-    """Return the mean posterior of a tree's constituents, which is its expected precision.
-
-    >>> confidence([1.0, 0.5])
-    0.75
-    """
-    return sum(posteriors) / len(posteriors)
-
-
 def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
-    """Write the gold trees, then the trees in JSON whose confidence is at least `keep_above`; return their number."""
+    """Write the gold trees, then the trees in JSON whose constituents have a mean posterior of at least `keep_above`.
+
+    Returns the number of these. The mean posterior of a tree is its expected precision.
+    """
     with open_text(parsed) as lines:
         trees = [tree for line in lines for tree in json.loads(line)["trees"]]
-    silver = [f"{tree['tree']}\n" for tree in trees if confidence(tree["posteriors"]) >= keep_above]
+    silver = [
+        f"{tree['tree']}\n"
+        for tree in trees
+        if sum(tree["posteriors"]) / len(tree["posteriors"]) >= keep_above
+    ]
     with replacing(output) as stream:
         stream.write(gold.read_text(encoding="utf-8"))
         stream.writelines(silver)

@@ -29,24 +29,6 @@ def test_classes_are_listed_once(rules):
     assert len(set(unknown_classes(rules))) == len(unknown_classes(rules))
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [
-        ("UNK-INITC", "Zyx"),
-        ("UNK-INITC-KNOWNLC-ing", "Running"),
-        ("UNK-CAPS-NUM-DASH-s", "BB-52s"),
-        ("UNK-LC-NUM-ed", "1980ed"),
-        ("UNK-LC-ity", "ability"),
-        ("UNK-NUM-DASH", "10-12"),
-        ("UNK-DASH", "--"),
-        ("UNK", "?"),
-    ],
-)
-def test_listed_classes_are_those_of_words(name, word):
-    assert UnknownWords("berkeley", {"running"}).word_class(word) == name
-    assert name in unknown_classes("berkeley")
-
-
 def test_rules_that_do_not_exist_are_an_error():
     with pytest.raises(RnngError, match="'stanford'"):
         unknown_classes("stanford")

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-SMALL = "--set layers=2 --lstm-input 6 --hidden 7 --set action_size=4 --epochs 1 --seed 5"
-SMALL_LSTM = "--set layers=2 --lstm-input 6 --hidden 7 --epochs 1 --seed 5"
+SMALL = "--set layers=2 --set lstm_input=6 --hidden 7 --set action_size=4 --epochs 1 --seed 5"
+SMALL_LSTM = "--set layers=2 --set lstm_input=6 --hidden 7 --epochs 1 --seed 5"
 PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --set word_size=5 --no-tagger {SMALL}"
 TAGGED = f"{PARSER} --pos --set tag_size=3"
 GENERATOR = f"-q train generative --trees {{train}} --dev-trees {{dev}} {SMALL}"

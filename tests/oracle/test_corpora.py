@@ -28,13 +28,8 @@ def wsj(tmp_path):
 
 
 def test_a_folder_gives_its_mrg_files_in_order(wsj):
-    assert words_read(READERS["ptb"]().read([wsj])) == [
-        "wsj_0001",
-        "wsj_0201",
-        "wsj_0299",
-        "wsj_2101",
-        "wsj_2400",
-    ]
+    names = sorted(path.stem for path in wsj.rglob("*.mrg"))
+    assert words_read(READERS["ptb"]().read([wsj])) == names and len(names) == 5
 
 
 def test_sections_are_the_first_two_digits(wsj):

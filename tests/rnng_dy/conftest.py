@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import oracle
 from clusters.files import ClusteredWord
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
@@ -16,15 +15,16 @@ from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.settings import Sizes
+from rnng_dy.settings import LanguageModelSizes, Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
+from ..conftest import TINY, tiny_trees
 
 
 @pytest.fixture(scope="session")
@@ -69,38 +69,39 @@ def make_parser(sentences, composition="corrected", seed=1, tags=True, vectors=N
     """A parser with the random parameters of a seed, with the sentences' actions; `vectors` are (words, array)."""
     pretrained, array = vectors or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, tags, pretrained)
-    system = sentences[0].transitions
-    return DiscriminativeParser(
-        vocabulary,
-        PARSER_SIZES,
-        composition=composition,
-        vectors=array,
-        seed=seed,
-        transitions=system,
-        state=state,
-    )
+    chosen = {"composition": composition, "transitions": sentences[0].transitions, "state": state}
+    return DiscriminativeParser(vocabulary, PARSER_SIZES, vectors=array, seed=seed, **chosen)
 
 
 def make_generator(sentences, composition="corrected", seed=1, state="full"):
     """A generative model with the random parameters of a seed, with the sentences' actions."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    system = sentences[0].transitions
-    return GenerativeModel(
-        vocabulary,
-        GENERATOR_SIZES,
-        composition=composition,
-        seed=seed,
-        transitions=system,
-        state=state,
-    )
+    chosen = {"composition": composition, "transitions": sentences[0].transitions, "state": state}
+    return GenerativeModel(vocabulary, GENERATOR_SIZES, seed=seed, **chosen)
+
+
+def make_lm(sentences, seed=3):
+    """An LSTM language model with the random parameters of a seed and the sentences' words."""
+    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
+    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=seed)
+
+
+def save_oracle(path, sentences):
+    """Write an oracle."""
+    with replacing(path) as stream:
+        write_oracle(sentences, stream)
+
+
+def save_oracles(folder, name, trees):
+    """Write both oracles of trees: NAME.oracle and NAME.gen.oracle."""
+    save_oracle(Path(folder, f"{name}.oracle"), sentences_of(trees, generative=False))
+    save_oracle(Path(folder, f"{name}.gen.oracle"), sentences_of(trees, generative=True))
 
 
 def write_untrained(folder, trees):
     """Untrained models of the trees, and of the first 12 `some.trees` and oracles."""
     few = trees[:12]
-    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
-        with replacing(folder / name) as stream:
-            write_oracle(sentences_of(few, generative), stream)
+    save_oracles(folder, "some", few)
     (folder / "some.trees").write_text("".join(t.text + "\n" for t in few), encoding="utf-8")
     make_parser(sentences_of(trees, False)).save(folder / "parser")
     make_generator(sentences_of(trees, True)).save(folder / "generator")
@@ -162,6 +163,5 @@ def generator(generative_sentences):
 def train_and_dev(tmp_path, monkeypatch):
     """A folder of 30 trees to train on and 10 others, the current one."""
     monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    Path("t.trees").write_text("".join(lines[:30]), encoding="utf-8")
-    Path("d.trees").write_text("".join(lines[30:40]), encoding="utf-8")
+    Path("t.trees").write_text(tiny_trees(0, 30), encoding="utf-8")
+    Path("d.trees").write_text(tiny_trees(30, 40), encoding="utf-8")

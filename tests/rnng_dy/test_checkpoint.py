@@ -8,8 +8,8 @@ import nltk
 import numpy as np
 import pytest
 
-from oracle.errors import InputError, RnngError
-from rnng_dy import DiscriminativeParser, registry
+from oracle.errors import InputError
+from rnng_dy import DiscriminativeParser
 from rnng_dy.checkpoint import read_arrays
 
 from .conftest import make_parser
@@ -85,11 +85,3 @@ def test_numbers_that_are_none_are_refused(folder, name, value):
     np.savez(folder / name, **arrays)
     with pytest.raises(InputError, match=rf"{name}: .*no finite numbers"):
         DiscriminativeParser.load(folder)
-
-
-def test_a_kind_that_nobody_knows_is_told(folder):
-    change_config(folder, lambda c: c.update(kind="dragon"))
-    with pytest.raises(RnngError, match="no kind of model is called 'dragon'"):
-        registry.load(folder)
-    with pytest.raises(RnngError, match="'dragon': discriminative, generative, lstm-lm"):
-        registry.kind("dragon")

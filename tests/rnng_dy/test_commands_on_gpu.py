@@ -11,18 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
-from oracle.files import replacing
 from tests.commands import run
+from tests.conftest import tiny_trees
 
-from .conftest import TINY, sentences_of
+from .conftest import save_oracles
 
 DEVICE = os.environ.get("RNNG_DY_TEST_DEVICE", "cpu")
 pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="runs with RNNG_DY_TEST_DEVICE=cuda")
 
-SIZES = ["--hidden", "8", "--lstm-input", "9", "--batch-size", "5"]
-ENDS = "--epochs=1 --evaluate-every=10 --seed=3 --set=evaluate_from_epoch=0 --set=report_every=5"
+SIZES = ["--hidden", "8", "--set", "lstm_input=9", "--batch-size", "5"]
+ENDS = (
+    "--epochs=1 --set evaluate_every=10 --seed=3 --set=evaluate_from_epoch=0 --set=report_every=5"
+)
 DATA = {
     "discriminative": "--train=some.oracle --dev=some.oracle --dev-trees=some.trees",
     "generative": "--train=some.gen.oracle --dev=some.gen.oracle",
@@ -35,11 +36,8 @@ NUMBER = re.compile(r"-?\d+\.\d+")
 def folder(tmp_path_factory) -> Path:
     """Twenty sentences, and a parser and a generative model that were trained on the GPU."""
     folder = tmp_path_factory.mktemp("gpu")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
-    (folder / "some.trees").write_text("".join(lines), encoding="utf-8")
-    for name, generative in (("some.oracle", False), ("some.gen.oracle", True)):
-        with replacing(str(folder / name)) as stream:
-            write_oracle(sentences_of(list(read_trees(folder / "some.trees")), generative), stream)
+    (folder / "some.trees").write_text(tiny_trees(0, 20), encoding="utf-8")
+    save_oracles(folder, "some", list(read_trees(folder / "some.trees")))
     for kind in TRAIN:
         train(folder, kind, kind, DEVICE)
     return folder
@@ -47,17 +45,8 @@ def folder(tmp_path_factory) -> Path:
 
 def train(folder: Path, kind: str, model: str, device: str, *options: str) -> list[float]:
     """Train a model; the losses that the log has."""
-    arguments = (
-        *TRAIN[kind],
-        *SIZES,
-        *ENDS.split(),
-        "--model",
-        model,
-        "--device",
-        device,
-        *options,
-    )
-    run(folder, "train", kind, *arguments)
+    where = ("--model", model, "--device", device)
+    run(folder, "train", kind, *TRAIN[kind], *SIZES, *ENDS.split(), *where, *options)
     log = (folder / model / "log.jsonl").read_text(encoding="utf-8").splitlines()
     return [number for line in log for name, number in json.loads(line).items() if "loss" in name]
 

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.errors import InputError, RnngError
-from oracle.files import replacing
 from rnng_dy import parallel
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
-from tests.conftest import CHECKOUT, TINY, absent
+from tests.conftest import CHECKOUT, absent, tiny_trees
 
-from .conftest import make_generator, make_parser
+from .conftest import make_generator, make_parser, save_oracle
 
 
 def square(x):
@@ -43,9 +41,8 @@ def models(sentences, generative_sentences, tmp_path_factory):
     make_parser(sentences).save(folder / "parser")
     make_generator(generative_sentences).save(folder / "generator")
     for name, some in (("some", sentences), ("some.gen", generative_sentences)):
-        with replacing(folder / f"{name}.oracle") as stream:
-            write_oracle(some[:25], stream)
-    (folder / "some.trees").write_text("".join(TINY.read_text().splitlines(True)[:24]))
+        save_oracle(folder / f"{name}.oracle", some[:25])
+    (folder / "some.trees").write_text(tiny_trees(0, 24))
     return folder
 
 
@@ -93,7 +90,9 @@ def test_the_output_does_not_depend_on_the_number_of_processes(models, jobs):
         invoke("sample", *parser, "--samples", 7, "-o", f"{out}.props")
         scored = ("--model", models / "generator", f"{out}.props", "--jobs", n)
         invoke("score", *scored, "-o", f"{out}.likelihoods")
-    for suffix in ("trees", "props", "likelihoods"):
+        drawn = ("--search", "particles", "--particles", 9, models / "some.gen.oracle")
+        invoke("perplexity", *scored[:2], *drawn, "--jobs", n, "-o", f"{out}.tsv")
+    for suffix in ("trees", "props", "likelihoods", "tsv"):
         one, several = (Path(f"{models}/jobs{n}.{suffix}").read_bytes() for n in (1, jobs))
         assert one == several and one.count(b"\n") >= 25
 
@@ -185,22 +184,6 @@ def test_a_batch_is_split_once_and_what_does_not_fit_is_left_out():
     assert calls == [[1, 2, 30, 4, 5], [1], [2], [30], [4], [5]]
 
 
-def test_sentences_that_do_not_fit_are_named_and_the_others_done(models, monkeypatch):
-    def limited(function, parser, batch):
-        results = function(parser, batch)
-        return [
-            None if item.index in (3, 11) else of for item, of in zip(batch, results, strict=True)
-        ]
-
-    monkeypatch.setattr("rnng_dy.cli.job.fitting", limited)
-    parser = ("--model", models / "parser", models / "some.oracle")
-    result = invoke("parse", *parser, "-o", models / "left.trees")
-    lines = (models / "left.trees").read_text().splitlines()
-    assert [i for i, line in enumerate(lines) if not line] == [3, 11]
-    assert len(lines) == 25
-    assert "2 sentences left out" in result.stderr
-
-
 LIMITED = """
 import resource
 from rnng_dy.process import limit_memory
@@ -212,25 +195,6 @@ print(resource.getrlimit(resource.RLIMIT_DATA)[0])
 def test_memory_is_limited_to_a_share_of_what_is_there():
     one, two = (int(run(None, LIMITED.format(processes=n), command=PYTHON).stdout) for n in (1, 2))
     assert 0 < two < one < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") + 2**30
-
-
-PYTHON_CALLS = """
-import gc, resource, signal, sys
-from pathlib import Path
-import rnng_dy
-def state():
-    return (gc.get_threshold(), gc.get_freeze_count(), resource.getrlimit(resource.RLIMIT_DATA),
-            [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)])
-before = state()
-parser = rnng_dy.train("discriminative", "some.trees", "some.trees", folder="new", hidden=4, lstm_input=4, epochs=1)
-list(parser.parse("it works .".split()))
-list(rnng_dy.load("generator").surprisals_of("it works ."))
-assert state() == before, (before, state())
-"""
-
-
-def test_calls_from_python_change_nothing_of_their_process(models):
-    run(models, PYTHON_CALLS, command=PYTHON)
 
 
 # on Dask's workers

@@ -17,9 +17,10 @@ from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
 
 from ..commands import COMMAND, invoke
+from ..conftest import tiny_trees
 from ..pages import CHECKOUT
 from ..plugin_state import no_plugins
-from .conftest import TINY, make_parser
+from .conftest import make_parser
 
 PAGE = (CHECKOUT / "docs" / "extending.md").read_text(encoding="utf-8")
 CODE = {
@@ -56,8 +57,7 @@ def write(text, name="mine.py"):
 
 
 def trees():
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:4]
-    Path("t.trees").write_text("".join(lines), encoding="utf-8")
+    Path("t.trees").write_text(tiny_trees(0, 4), encoding="utf-8")
     return "t.trees"
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from oracle.errors import RnngError
-from oracle.files import locked
 from rnng_dy import DiscriminativeParser, checkpoint
 from rnng_dy.checkpoint import read_arrays
 from rnng_dy.training.presets import PRESETS
@@ -117,15 +116,3 @@ def test_a_kill_at_any_moment_leaves_the_old_model_or_the_new_one(trained, tmp_p
         shutil.rmtree(place)
     assert len(was_new) > 20
     assert was_new == sorted(was_new)
-
-
-def test_a_folder_that_is_written_elsewhere_is_refused(trained, sentences):
-    process = os.fork()
-    if not process:
-        try:
-            DiscriminativeParser.load(trained).save(trained)
-        except RnngError as error:
-            os._exit(0 if f"{trained} is being written by" in str(error) else 3)
-        os._exit(4)
-    with locked(trained):
-        assert os.waitpid(process, 0)[1] == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import pickle
 import sys
 import threading
 import warnings
@@ -11,7 +10,6 @@ from concurrent.futures.thread import ThreadPoolExecutor
 
 import pytest
 
-from oracle.errors import InputError, UnseenSymbolError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.search.surprisal import SearchOptions
@@ -96,14 +94,6 @@ def test_a_process_forked_while_another_thread_parses_can_parse(models, tagged):
 
 
 # other processes
-
-
-@pytest.mark.parametrize(
-    "error", [UnseenSymbolError(["a", "b"]), InputError("bad", "some.trees", 3)]
-)
-def test_errors_come_whole_out_of_a_working_process(error):
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 LOADS = """

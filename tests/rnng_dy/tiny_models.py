@@ -27,34 +27,18 @@ def tiny_oracle(generative, system):
 
 
 def make_tiny_parser(composition, max_open):
-    composition, state, transitions = parse(composition)
-    oracle = tiny_oracle(False, unlimited(SYSTEMS[transitions]))
+    chosen = parse(composition)._asdict()
+    oracle = tiny_oracle(False, unlimited(SYSTEMS[chosen["transitions"]]))
     vocabulary = ParserVocabulary.from_oracle(oracle, use_tags=True)
-    parser = DiscriminativeParser(
-        vocabulary,
-        PARSER_SIZES,
-        composition=composition,
-        seed=3,
-        transitions=transitions,
-        state=state,
-    )
-    return limited(parser, max_open)
+    return limited(DiscriminativeParser(vocabulary, PARSER_SIZES, seed=3, **chosen), max_open)
 
 
 def make_tiny_generator(composition, max_open):
-    composition, state, transitions = parse(composition)
-    oracle = tiny_oracle(True, unlimited(SYSTEMS[transitions]))
+    chosen = parse(composition)._asdict()
+    oracle = tiny_oracle(True, unlimited(SYSTEMS[chosen["transitions"]]))
     clusters = [ClusteredWord("0", "a", 1), ClusteredWord("1", "b", 1), ClusteredWord("0", "c", 1)]
     vocabulary = GeneratorVocabulary.build(clusters, oracle)
-    model = GenerativeModel(
-        vocabulary,
-        GENERATOR_SIZES,
-        composition=composition,
-        seed=3,
-        transitions=transitions,
-        state=state,
-    )
-    return limited(model, max_open)
+    return limited(GenerativeModel(vocabulary, GENERATOR_SIZES, seed=3, **chosen), max_open)
 
 
 def limited(model, max_open):

@@ -1,33 +1,6 @@
 "use strict";
 /* What moves on the pages; each page works without it. */
 
-/* Trees: words or labels are searched for, and sentences sorted by their scores. */
-function search(tools) {
-  const main = document.querySelector("main"), sections = [...main.querySelectorAll("section")];
-  const { find, errors, order, count } = tools.elements;
-  const spaced = (text) => text.toLowerCase().replace(/\s+/g, " ").trim();
-  const texts = sections.map((section) => spaced([section.querySelector("p")?.textContent ?? "",
-    ...[...section.querySelectorAll("svg")].map((svg) => svg.getAttribute("aria-label"))].join("\n")));
-  const KEYS = { "": () => 0, f1: ({ f1 }) => Number(f1 ?? -1), errors: ({ errors }) => -Number(errors ?? 1e9) };
-
-  function filter() {
-    sections.forEach((section, i) => {
-      section.hidden = !texts[i].includes(spaced(find.value)) || Boolean(errors?.checked && section.dataset.errors === "0");
-    });
-    count.value = `${sections.filter((section) => !section.hidden).length} of ${sections.length} sentences`;
-  }
-  function sort() {
-    const key = (section) => KEYS[order.value](section.dataset);
-    main.append(...[...sections].sort((one, other) => key(one) - key(other)));
-  }
-
-  tools.hidden = false;
-  tools.addEventListener("input", filter);
-  tools.addEventListener("submit", (event) => event.preventDefault());
-  order?.addEventListener("change", sort);
-  filter();
-}
-
 /* The film: the arrow keys go through the words, and a button plays them. */
 function film(frames) {
   const links = new Map([...document.querySelectorAll(".words a")].map((link) => [link.hash, link]));
@@ -93,7 +66,6 @@ function live(form) {
   form.addEventListener("submit", (event) => { event.preventDefault(); later(); });
 }
 
-const tools = document.getElementById("tools"), frames = document.querySelectorAll(".frame"), form = document.querySelector("[data-live]");
-if (tools) search(tools);
+const frames = document.querySelectorAll(".frame"), form = document.querySelector("[data-live]");
 if (frames.length) film(frames);
 if (form) live(form);

@@ -8,14 +8,15 @@ import shutil
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import format_tree
 from oracle.files import replacing
-from rnng_dy import checkpoint, load, model_folder
+from rnng_dy import load, model_folder
 from tests.commands import invoke
 
-SIZES = ["--lstm-input", "8", "--hidden", "8", "--epochs", "1"]
-SMALL = [*SIZES, "--set", "first_evaluation=20", "--evaluate-every", "20"]
+from ..conftest import save_oracle
+
+SIZES = ["--set", "lstm_input=8", "--hidden", "8", "--epochs", "1"]
+SMALL = [*SIZES, "--set", "first_evaluation=20", "--set", "evaluate_every=20"]
 DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees"]
 TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 
@@ -24,8 +25,7 @@ TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 def data(trees, sentences, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
-        with replacing(f"{name}.oracle") as stream:
-            write_oracle(sentences[part], stream)
+        save_oracle(f"{name}.oracle", sentences[part])
         with replacing(f"{name}.trees") as stream:
             stream.writelines(f"{format_tree(located.tree)}\n" for located in trees[part])
     return tmp_path
@@ -47,42 +47,9 @@ def test_training_writes_a_description_with_its_best_score(data):
     assert scores["dev"] == about["data"]["dev"] != about["data"]["train"]
     assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
     assert about["sizes"]["hidden"] == 8
-    assert about["made"]["command"].endswith("--evaluate-every 20 --model 'm d'")
+    assert about["made"]["command"].endswith("--set evaluate_every=20 --model 'm d'")
     assert about["made"]["command"].startswith("rnng-dy train discriminative --train train.oracle")
     assert str(data) not in str(about)
-
-
-def without_times(about):
-    """What does not depend on the run: the commands and the seconds do."""
-    kept = {name: dict(section) for name, section in about.items()}
-    for name in ("seconds", "date"):
-        kept["scores"].pop(name)
-    kept.pop("made")
-    return kept
-
-
-def test_a_run_that_is_gone_on_with_has_the_description_of_one_that_was_not_stopped(
-    data, monkeypatch
-):
-    often = ["--set", "save_every=0"]
-    invoke(*TRAIN, *SMALL, "--epochs", "2", *often, "--model", "straight")
-    save = checkpoint.save_training
-
-    def killed(*arguments):
-        # after the description, before the training state that knows of the evaluation
-        if "scores" in (model_folder.read_about("killed") or {}):
-            raise KeyboardInterrupt
-        save(*arguments)
-
-    monkeypatch.setattr(checkpoint, "save_training", killed)
-    invoke(*TRAIN, *SMALL, "--epochs", "2", *often, "--model", "killed", code=130)
-    about = model_folder.read_about("killed")
-    assert about["scores"]["updates"] == load("killed").updates
-    monkeypatch.setattr(checkpoint, "save_training", save)
-    invoke(*TRAIN, *SMALL, "--epochs", "2", "--model", "killed", "--resume")
-    straight, resumed = map(model_folder.read_about, ("straight", "killed"))
-    assert without_times(resumed) == without_times(straight)
-    assert resumed["made"]["command"] == about["made"]["command"]
 
 
 def test_a_model_that_begins_as_another_says_as_which(data):

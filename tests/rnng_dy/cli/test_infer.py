@@ -1,4 +1,4 @@
-"""`rnng-dy parse` and `sample` on texts: empty lines, and underscores that may or may not begin a tag."""
+"""`rnng-dy parse` and `sample` on texts: empty lines, options of searches, and what decides the samples."""
 
 from __future__ import annotations
 
@@ -59,14 +59,3 @@ def test_samples_are_drawn_by_alpha_seed_and_number(alpha):
     drawn = sample_batch(parser, tokens, 5, alpha, [[7, 0], [7, 1]])
     log_qs = [log_q for of_sentence in drawn for _, log_q in of_sentence]
     assert [float(line.split(" ||| ")[1]) for line in lines] == pytest.approx(log_qs, abs=1e-6)
-
-
-@pytest.mark.parametrize("command", ["parse", "sample"])
-@pytest.mark.parametrize(("text", "tag"), [("snake_case", "case"), ("MAX_VALUE", "VALUE")])
-def test_underscores_that_may_belong_to_words_are_asked_about(command, text, tag):
-    Path("in.txt").write_text(f"{text}\n", encoding="utf-8")
-    refused = invoke("-q", command, "--model", PARSER, "in.txt", code=2)
-    assert refused.stderr.startswith(f"Error: in.txt:1: {text!r} looks like word_TAG")
-    assert refused.stdout == ""
-    taken = infer(command, f"{text}\n")
-    assert taken.stderr == f"POS tags unseen in training, taken for an average tag: {tag} (1)\n"

@@ -15,7 +15,7 @@ from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser
 
-SMALL = ["--hidden", "8", "--lstm-input", "9", "--epochs", "1", "--set", "first_evaluation=10"]
+SMALL = ["--hidden", "8", "--set", "lstm_input=9", "--epochs", "1", "--set", "first_evaluation=10"]
 TREES = ["--trees", "t.trees", "--hold-out", "0.1", "--model", "m"]
 TRAIN = ["train", "discriminative", "--pos", *SMALL, *TREES]
 
@@ -81,7 +81,7 @@ def test_a_parser_is_given_no_tagger_while_it_is_trained(sentences):
 
 def test_two_trainings_of_one_folder(tmp_path):
     """The second is refused, whatever it is; the first is not disturbed, nor are those that come after its kill."""
-    train = [*TRAIN, "--epochs", "1000", "--evaluate-every", "30"]
+    train = [*TRAIN, "--epochs", "1000", "--set", "evaluate_every=30"]
     with started(*COMMAND, *train, stderr=subprocess.DEVNULL) as first:
         until(lambda: Path(".m.data").exists() or Path("m").exists())
         for more in ([], ["--resume"]):
@@ -91,5 +91,5 @@ def test_two_trainings_of_one_folder(tmp_path):
         run(None, *TRAIN, "--resume", code=2)
         assert first.poll() is None
     assert Path(".m.lock").exists()
-    invoke(*train, "--resume", "--patience", "1")
+    invoke(*train, "--resume", "--set", "patience=1")
     assert sorted(os.listdir()) == ["d.trees", "m", "s.txt", "t.trees"]

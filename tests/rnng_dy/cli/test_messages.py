@@ -13,11 +13,11 @@ import pytest
 
 from rnng_dy.cli.messages import progress, show_messages
 from tests.commands import PYTHON, invoke, run, started
-from tests.conftest import DATA, TINY
+from tests.conftest import DATA, tiny_trees
 
 MODELS = DATA / "models-0.1.0"
 TRAIN = (
-    "train generative --train gen.oracle --dev gen.oracle --model {} --hidden 6 --lstm-input 6"
+    "train generative --train gen.oracle --dev gen.oracle --model {} --hidden 6 --set lstm_input=6"
     " --epochs 1 --set report_every=5 --set first_evaluation=10"
 )
 COMMANDS = f"""
@@ -33,8 +33,7 @@ suite garden-path-npz --model {MODELS}/lm
 def data(tmp_path, monkeypatch):
     """A folder of trees, an oracle and sentences, the current one."""
     monkeypatch.chdir(tmp_path)
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
-    Path("some.trees").write_text("".join(lines), encoding="utf-8")
+    Path("some.trees").write_text(tiny_trees(0, 20), encoding="utf-8")
     Path("in.txt").write_text("the_DT dog_NN ran_VBD ._.\n")
     invoke("oracle", "--train", "some.trees", "some.trees", "--generative", "-o", "gen.oracle")
 

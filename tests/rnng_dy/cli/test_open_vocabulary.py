@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import shutil
@@ -12,16 +11,13 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
-from oracle.blocks import write_oracle
-from oracle.files import replacing
 from oracle.unknown import CLASSES
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import learnt_spelling
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke, value
+from tests.commands import table as rows
 
-from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from ..conftest import make_generator, make_lm, make_parser, save_oracle
 
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -49,22 +45,13 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
     make_generator(generative_sentences, seed=5).save(folder / "plain")
     shutil.copytree(folder / "plain", folder / "generator")
     make_parser(sentences).save(folder / "parser")
-    vocabulary = GeneratorVocabulary.build(
-        simple_clusters(generative_sentences), generative_sentences
-    )
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    make_lm(generative_sentences).save(folder / "lm")
     (folder / "train.trees").write_text("".join(f"{t.text}\n" for t in trees))
     (folder / "some.trees").write_text("".join(f"{t.text}\n" for t in map(trees.__getitem__, SOME)))
     (folder / "text").write_text(TEXT)
     (folder / "pairs").write_text("the cat slept .\tthe blorked slept .\n")
-    for name, some, generative in [
-        ("train.gen.oracle", range(len(trees)), True),
-        ("some.gen.oracle", SOME, True),
-        ("some.oracle", SOME, False),
-    ]:
-        of_all = sentences_of(trees, generative)
-        with replacing(folder / name) as stream:
-            write_oracle([of_all[i] for i in some], stream)
+    save_oracle(folder / "train.gen.oracle", generative_sentences)
+    save_oracle(folder / "some.gen.oracle", [generative_sentences[i] for i in SOME])
     for model in ("generator", "lm"):
         spell(folder / model, trees)
     return folder
@@ -75,10 +62,6 @@ def folder(made, tmp_path, monkeypatch):
     shutil.copytree(made, tmp_path / "open")
     monkeypatch.chdir(tmp_path / "open")
     return tmp_path / "open"
-
-
-def rows(text):
-    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def surprisal(system, *more, source="text"):
@@ -212,7 +195,7 @@ def test_perplexity_counts_strings(folder, system):
 @pytest.mark.parametrize("kind", ["generative", "lstm-lm"])
 def test_training_makes_the_same_spelling_model(folder, kind, trees):
     train = ["train", kind, "--trees", "train.trees", "--dev-trees", "some.trees", "--hidden", "8"]
-    train += ["--lstm-input", "8", "--epochs", "1", "--preset", "fast", "--model", "new"]
+    train += ["--set", "lstm_input=8", "--epochs", "1", "--preset", "fast", "--model", "new"]
     invoke(*train, "--open")
     made = (folder / "new/spelling.json").read_bytes()
     assert rnng_dy.load("new").spelling.words == json.loads(made)["words"]

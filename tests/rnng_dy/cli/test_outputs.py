@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rnng_dy.cli.paths import outputs_option
+from rnng_dy.cli.options import outputs_option
 
 
 @click.command()

@@ -10,9 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import read_trees
-from oracle.files import replacing
 from oracle.samples import read_likelihoods
 from oracle.treebank import words
 from rnng_dy.cli import perplexity as module
@@ -21,7 +19,7 @@ from rnng_dy.search.importance import read_sampled
 from rnng_dy.search.surprisal import SearchOptions, measure
 from tests.commands import invoke, value
 
-from ..conftest import make_generator, make_parser
+from ..conftest import make_generator, make_parser, save_oracle
 
 SEARCH = ["--beam", "30", "--fast-track", "3", "--word-beam", "5"]
 OPTIONS = SearchOptions("beam", 30, 3, 5)
@@ -35,8 +33,7 @@ def folder(tmp_path, monkeypatch, sentences, generative_sentences):
     make_parser(sentences).save("parser")
     make_generator(generative_sentences).save("generator")
     for name, of_kind in (("test.oracle", sentences), ("test.gen.oracle", generative_sentences)):
-        with replacing(name) as stream:
-            write_oracle(of_kind[:SENTENCES], stream)
+        save_oracle(name, of_kind[:SENTENCES])
     return tmp_path
 
 
@@ -84,16 +81,6 @@ def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sent
         invoke("perplexity", path, *ngrams).stdout for path in ("some.trees", "test.gen.oracle")
     }
     assert len(found) == 1
-
-
-@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
-def test_jobs_change_nothing_for_any_search(folder, search):
-    sizes = {"beam": SEARCH, "particles": ["--particles", "20"]}
-    given = ("--search", search, *sizes.get(search, ["--particles", "20"]), "--seed", "3")
-    command = ("perplexity", "test.gen.oracle", "--model", "generator", *given)
-    invoke(*command, "-o", "one.tsv")
-    invoke(*command, "-o", "two.tsv", "--jobs", "2")
-    assert (folder / "one.tsv").read_bytes() == (folder / "two.tsv").read_bytes()
 
 
 def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
@@ -156,8 +143,7 @@ def test_a_table_of_surprisals_has_a_perplexity(folder):
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
     first, second = generative_sentences[:2]
     unseen = replace(first, unkified=("UNK-NEVER", *first.unkified[1:]))
-    with replacing("odd.gen.oracle") as stream:
-        write_oracle([unseen, second], stream)
+    save_oracle("odd.gen.oracle", [unseen, second])
     outputs = ("-o", "-", "-o", "one.tsv", "-o", "one.json")
     result = perplexity(*outputs, source="odd.gen.oracle")
     assert re.search(r"odd.gen.oracle:1: p = 0, .*\(UNK-NEVER\)", result.stderr)

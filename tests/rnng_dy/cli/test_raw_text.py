@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 
 import nltk
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import parse_line
-from oracle.files import replacing
 from oracle.tagging import train_tagger
 from oracle.treebank import words
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.vocabulary import GeneratorVocabulary
-from tests.commands import invoke
-from tests.rnng_dy.conftest import make_generator, make_parser, simple_clusters
+from tests.commands import invoke, table
+
+from ..conftest import make_generator, make_lm, make_parser, save_oracle
 
 TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
 TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
@@ -60,22 +55,12 @@ def test_lines_are_sentences_and_keep_their_places(folder):
     assert words_of(result.stdout) == [" ".join(TOKENS[:2]), "", TOKENS[2]]
 
 
-def rows(output):
-    return [
-        row for row in csv.DictReader(output.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    ]
-
-
 @pytest.fixture
 def scorers(folder, generative_sentences):
     """Options of `surprisal` for each kind of model."""
     make_generator(generative_sentences).save("generator")
-    vocabulary = GeneratorVocabulary.build(
-        simple_clusters(generative_sentences), generative_sentences
-    )
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5)).save("lm")
-    with replacing("train.oracle") as stream:
-        write_oracle(generative_sentences, stream)
+    make_lm(generative_sentences).save("lm")
+    save_oracle("train.oracle", generative_sentences)
     return [
         ["--model", "generator", *BEAM],
         ["--model", "lm"],
@@ -85,15 +70,15 @@ def scorers(folder, generative_sentences):
 
 def test_surprisals_of_a_text(scorers):
     for scorer in scorers:
-        table = rows(run("surprisal", *scorer, "--text", "notes.txt").stdout)
-        assert [row["token"] for row in table] == " ".join(TOKENS).split()
-        assert [row["sentence_id"] for row in table][-1] == "3"
+        rows = table(run("surprisal", *scorer, "--text", "notes.txt").stdout)
+        assert [row["token"] for row in rows] == " ".join(TOKENS).split()
+        assert rows[-1]["sentence_id"] == "3"
 
 
 def test_surprisals_of_the_written_words_of_lines(scorers):
     options = ["--text", "--one-per-line", "notes.txt", "--merge"]
-    table = rows(run("surprisal", *scorers[0], *options).stdout)
-    assert [row["token"] for row in table] == TEXT.split()
+    rows = table(run("surprisal", *scorers[0], *options).stdout)
+    assert [row["token"] for row in rows] == TEXT.split()
 
 
 @pytest.mark.parametrize(
@@ -107,16 +92,6 @@ def test_options_that_contradict_are_refused(folder, options, message):
     for command in ("parse", "sample"):
         result = run(command, "--model", "parser", *options, "notes.txt", code=2)
         assert message in result.stderr
-
-
-def test_a_parser_without_a_tagger_says_what_to_do(folder, sentences):
-    shutil.rmtree("parser/tagger")
-    result = parse("notes.txt", code=2)
-    assert result.stderr.startswith(
-        "Error: notes.txt:1: this parser was trained with POS tags and has no tagger"
-    )
-    make_parser(sentences, tags=False).save("words")
-    assert words_of(run("parse", "--model", "words", "--text", "notes.txt").stdout) == TOKENS
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "\ufeff", "\x00\n"])
@@ -145,11 +120,21 @@ def test_training_keeps_what_its_tokens_show(
 ):
     monkeypatch.chdir(tmp_path)
     few = (sentences if kind == "discriminative" else generative_sentences)[:8]
-    with replacing("train.oracle") as stream:
-        write_oracle(few, stream)
+    save_oracle("train.oracle", few)
     Path("dev.trees").write_text("".join(f"{s.tree}\n" for s in few), encoding="utf-8")
     data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
-    run("train", kind, *data, *TRAIN[kind], "--epochs", "1", "--hidden", "4", "--lstm-input", "5")
+    run(
+        "train",
+        kind,
+        *data,
+        *TRAIN[kind],
+        "--epochs",
+        "1",
+        "--hidden",
+        "4",
+        "--set",
+        "lstm_input=5",
+    )
     expected = Segmenter.of_training([s.tokens for s in few])
     assert Segmenter.load(Path("m/text.json")).conventions == expected.conventions
     assert json.loads(Path("m/text.json").read_text())["format"] == "rnng_dy text"

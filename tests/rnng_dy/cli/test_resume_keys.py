@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.blocks import write_oracle
-from oracle.files import replacing
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
 from tests.commands import invoke
 
-from ..conftest import make_generator, make_parser
+from ..conftest import make_generator, make_parser, save_oracle
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +25,7 @@ def folder(tmp_path_factory, sentences, generative_sentences, tagger):
     generator = make_generator(generative_sentences)
     generator.about = {"model": {"kind": "generative"}}
     generator.save(folder / "generator")
-    with replacing(folder / "g.oracle") as stream:
-        write_oracle(generative_sentences[:2], stream)
+    save_oracle(folder / "g.oracle", generative_sentences[:2])
     (folder / "s.txt").write_text("the time\n")
     words = " ".join(generative_sentences[0].unkified)
     (folder / "t.props").write_text(f"0 ||| -1.0 ||| (S {words})\n")
@@ -63,22 +60,6 @@ def key_of(folder, monkeypatch):
         return found.pop()
 
     return key_of
-
-
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_no_output_replaces_a_file_of_the_model(folder, monkeypatch, command):
-    monkeypatch.chdir(folder)
-    model = command.split()[2]
-    parameters = Path(model, "parameters.npz")
-    before = parameters.read_bytes()
-    result = invoke(*command.split(), "-o", parameters, code=2)
-    assert f"{parameters} is the input as well" in result.stderr
-    assert parameters.read_bytes() == before
-    # other files in its folder are the user's
-    Path(model, "mine").write_text("old")
-    invoke(*command.split(), "-o", f"{model}/mine")
-    assert Path(model, "mine").read_text() != "old"
-    Path(model, "mine").unlink()
 
 
 @pytest.mark.parametrize("command", [COMMANDS["sample"], COMMANDS["surprisal"]])

@@ -49,11 +49,9 @@ def test_gold_stands_above_the_system_with_errors_marked_in_both():
     assert third.startswith("no tree\ngold\n")
 
 
-def test_only_sentences_with_errors_or_those_that_are_named():
+def test_only_sentences_with_errors():
     shown = show("system", "--gold", "gold", "--only-errors").stdout
     assert "1: F1" not in shown and "2: F1" in shown and "3: no tree" in shown
-    assert "2: F1" not in show("system", "--gold", "gold", "--sentences", "1,3-3").stdout
-    assert "1\n" not in show("system", "--sentences", "2").stdout
 
 
 def test_gold_tags_decide_what_counts_in_both_trees(files):
@@ -119,18 +117,6 @@ def test_bad_input_has_one_message(files):
     assert "--only-errors needs --gold" in bad("system", "--only-errors")
     assert "name another file for the output" in bad("system", "-o", "system")
     assert "is not one of 'txt', 'html', 'svg'" in bad("system", "--format", "pretty")
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("3-1", "'3-1' is no number or range"),
-        ("0", "no sentence 0"),
-        ("2-4", "no sentence 4, system has 3"),
-    ],
-)
-def test_sentences_that_there_are_not(value, message):
-    assert message in bad("system", "--sentences", value)
 
 
 def test_a_drawing_is_as_wide_as_the_terminal():

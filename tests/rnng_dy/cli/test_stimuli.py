@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from functools import partial
 from pathlib import Path
@@ -11,11 +9,10 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
+from tests.commands import table
 
-from ..conftest import make_generator, simple_clusters
+from ..conftest import make_generator, make_lm
 
 run = partial(commands.invoke, "surprisal")
 ITEMS = """\
@@ -31,9 +28,7 @@ KINDS = {"generator": ["--model", "generator", *SMALL], "lm": ["--model", "lm"]}
 def models(tmp_path_factory, generative_sentences):
     folder = tmp_path_factory.mktemp("stimuli")
     make_generator(generative_sentences, seed=5).save(folder / "generator")
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
+    make_lm(generative_sentences).save(folder / "lm")
     return folder
 
 
@@ -43,10 +38,6 @@ def inside(models, tmp_path, monkeypatch):
     for name in ("generator", "lm"):
         (tmp_path / name).symlink_to(models / name)
     Path("items.csv").write_text(ITEMS, encoding="utf-8")
-
-
-def table(text):
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def column(rows, name):
@@ -60,16 +51,8 @@ def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
         *("item", "condition", "rating", "region", "word_id", "start", "end"),
         *("sentence_id", "token_id", "token", "unk", "known", "surprisal"),
     ]
-    assert column(rows, "token") == [
-        "The",
-        "train",
-        "slept.",
-        "The",
-        "old",
-        "train,",
-        "slept",
-        '"here".',
-    ]
+    written = 'The train slept. The old train, slept "here".'
+    assert column(rows, "token") == written.split()
     assert column(rows, "region") == ["1", "1", "2", "1", "1", "1", "2", "2"]
     assert column(rows, "rating") == ["NA"] * 3 + ["1,5"] * 5
     assert column(rows, "word_id") == ["1", "2", "3", "1", "2", "3", "4", "5"]

@@ -10,13 +10,10 @@ from functools import partial
 
 import pytest
 
-from rnng_dy import generator as generator_module
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.cli import word_scorers as module
-from rnng_dy.vocabulary import GeneratorVocabulary
-from tests.commands import invoke
+from tests.commands import invoke, table
 
-from ..conftest import make_generator, simple_clusters
+from ..conftest import make_generator, make_lm
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 run = partial(invoke, "suite")
@@ -24,9 +21,7 @@ run = partial(invoke, "suite")
 
 @pytest.fixture
 def model(generative_sentences):
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
+    return make_lm(generative_sentences)
 
 
 @pytest.fixture
@@ -39,7 +34,7 @@ def folder(model, tmp_path, monkeypatch):
 
 
 def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
-    result = run("pairs.tsv", "--model", "lm", "-o", "r.tsv", "-o", "r.json")
+    result = run("pairs.tsv", "--model", "lm", "--jobs", "2", "-o", "r.tsv", "-o", "r.json")
     rows = tidy(folder / "r.tsv")
     assert [row["condition"] for row in rows] == ["good", "bad"] * 2
     bits = [float(row["surprisal"]) for row in rows]
@@ -66,13 +61,6 @@ def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
     assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
 
 
-def test_the_number_of_jobs_changes_nothing(folder):
-    one = run("garden-path-npz", "--model", "lm", "-o", "1.tsv").stdout
-    two = run("garden-path-npz", "--model", "lm", "-o", "2.tsv", "--jobs", "2").stdout
-    assert one == two
-    assert (folder / "1.tsv").read_bytes() == (folder / "2.tsv").read_bytes()
-
-
 def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folder):
     # no UNK class for a number with a dash and capitals is in the small training data
     (folder / "odd.tsv").write_text("A1-S slept\tA1-S read\nshe slept\tA1-S read\n")
@@ -86,8 +74,7 @@ SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 
 
 def tidy(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return table(path.read_text(encoding="utf-8"))
 
 
 def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_sentences):
@@ -197,21 +184,3 @@ def test_plain_text_is_split(folder):
     assert "running text?" not in run("plain.tsv", "--model", "lm", "--text").stderr
     run("plain.tsv", "--model", "lm", "--text", "-o", "r.tsv")
     assert "She did n't read ." in (folder / "r.tsv").read_text()
-
-
-def test_a_sentence_that_does_not_fit_into_memory_is_left_out(
-    folder, monkeypatch, generative_sentences
-):
-    make_generator(generative_sentences).save("generator")
-    measure = generator_module.measure
-
-    def full(model, sentences, *others, **more):
-        if any(sentence[-2] == "letter" for sentence in sentences):
-            raise MemoryError
-        return measure(model, sentences, *others, **more)
-
-    monkeypatch.setattr(generator_module, "measure", full)
-    found = run("pairs.tsv", "--model", "generator", "--beam", "5", "-o", "r.tsv")
-    assert found.stdout.splitlines()[1].split()[-2] == "1"
-    bits = [row["surprisal"] for row in tidy(folder / "r.tsv")]
-    assert [value == "nan" for value in bits] == [False, False, True, False]

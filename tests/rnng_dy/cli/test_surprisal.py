@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from oracle.blocks import write_oracle
-from oracle.files import replacing
 from rnng_dy import generator as generator_module
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.word_tables import PLACE
 from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.vocabulary import GeneratorVocabulary
 from tests import commands
+from tests.commands import table
 
-from ..conftest import make_generator, make_parser, simple_clusters
+from ..conftest import make_generator, make_lm, make_parser, save_oracle
 
 COLUMNS = [*PLACE, *searching.measures_of(SearchOptions())]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
@@ -45,12 +42,9 @@ def folder(tmp_path_factory, generator, sentences, generative_sentences):
     folder = tmp_path_factory.mktemp("surprisal")
     generator.save(folder / "generator")
     make_parser(sentences).save(folder / "parser")
-    clusters = simple_clusters(generative_sentences)
-    vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3).save(folder / "lm")
-    for name, part in (("train", generative_sentences), ("test", generative_sentences[:2])):
-        with replacing(folder / f"{name}.oracle") as stream:
-            write_oracle(part, stream)
+    make_lm(generative_sentences).save(folder / "lm")
+    save_oracle(folder / "train.oracle", generative_sentences)
+    save_oracle(folder / "test.oracle", generative_sentences[:2])
     (folder / "s.txt").write_text(TEXT, encoding="utf-8")
     (folder / "many.txt").write_text("she slept .\na letter\n" * 10, encoding="utf-8")
     return folder
@@ -76,11 +70,6 @@ def run(*arguments, code=0, stdin=None):
 
 def outputs(*names):
     return [word for name in names for word in ("-o", name)]
-
-
-def table(text):
-    assert "\r" not in text
-    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def read(path):
@@ -234,17 +223,8 @@ def test_unknown_words_are_counted(kind):
 
 def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
     (folder / "short").write_text("the train\nthe train\n", encoding="utf-8")
-    arguments = [
-        "--model",
-        "generator",
-        "short",
-        "--search",
-        "particles",
-        "--particles",
-        "20",
-        "--runs",
-        "3",
-    ]
+    search = ["--search", "particles", "--particles", "20"]
+    arguments = ["--model", "generator", "short", *search, "--runs", "3"]
     one, again = run(*arguments).stdout, run(*arguments).stdout
     assert one == again
     assert run(*arguments, "--seed", "2").stdout != one
@@ -375,15 +355,3 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     part = folder.resolve() / "cut.part"
     assert stopped.stderr.splitlines()[-1] == f"stopped; the same command continues with {part}"
     assert part.exists()
-
-
-def test_a_part_of_other_options_is_not_gone_on_with(folder):
-    arguments = ["--model", "generator", "many.txt", "-o", "cut"]
-    run_and_die(KILLED.format(signal="SIGINT", **IN_THE_WORK), *arguments, *SMALL, code=130)
-    for changed in (["-o", "j.jsonl"], ["--end"], ["--like-reference"]):
-        part = {path: read(path) for path in folder.glob("cut.part*")}
-        assert part
-        result = run(*arguments, *SMALL, *changed)
-        assert "is not of this model, input and options: starting again" in result.stderr
-        for path, content in part.items():
-            path.write_bytes(content)

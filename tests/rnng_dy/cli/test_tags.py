@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from oracle.blocks import write_oracle
 from oracle.brackets import format_tree, read_trees
-from oracle.files import replacing
 from oracle.tagger import FILES, load_tagger
 from oracle.tagging import tags_by
 from tests.commands import invoke
 
-from ..conftest import make_generator, make_parser, sentences_of
+from ..conftest import make_generator, make_parser, save_oracle, sentences_of
 
 WORDS = "the cat slept ."
 TRAIN = "train discriminative --train 30.oracle --dev 30.oracle --dev-trees 30.trees --model m "
-TRAIN += "--hidden 8 --lstm-input 9 --epochs 1"
+TRAIN += "--hidden 8 --set lstm_input=9 --epochs 1"
 
 
 def run(command, text="", code=0):
@@ -43,8 +41,7 @@ def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
         parser.save(folder / name)
     make_generator(generative_sentences).save(folder / "generator")
     (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
-    with replacing(folder / "30.oracle") as stream:
-        write_oracle(sentences_of(trees[:30], generative=False), stream)
+    save_oracle(folder / "30.oracle", sentences_of(trees[:30], generative=False))
     return folder
 
 

@@ -12,12 +12,12 @@ from oracle.brackets import read_trees
 from rnng_dy import checkpoint, registry
 from tests.commands import invoke
 
-from ..conftest import TINY
+from ...conftest import tiny_trees
 from ..training.trainings import KINDS, arrays, assert_same_bits
 
 NEW = "(SX (QP (ZZ xyzzy) (NN cat)) (VP (VBD sat) (QP (ZZ xyzzy))) (. .))"
 SMALL = ["--epochs", "1", "--set", "first_evaluation=5"]
-SIZES = ["--hidden", "8", "--lstm-input", "9"]
+SIZES = ["--hidden", "8", "--set", "lstm_input=9"]
 # no evaluation changes the parameters that are kept: the rate is so small that no float32 does
 STILL = ["--learning-rate", "1e-30", "--set", "l2=0"]
 
@@ -26,9 +26,8 @@ STILL = ["--learning-rate", "1e-30", "--set", "l2=0"]
 def made(tmp_path_factory):
     """A model of each kind, and other trees."""
     folder = tmp_path_factory.mktemp("made")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)
-    for name, part in (("old.trees", lines[:60]), ("more.trees", lines[60:90])):
-        (folder / name).write_text("".join(part), encoding="utf-8")
+    (folder / "old.trees").write_text(tiny_trees(0, 60), encoding="utf-8")
+    (folder / "more.trees").write_text(tiny_trees(60, 90), encoding="utf-8")
     trees = ["--trees", str(folder / "old.trees"), "--hold-out", "0.1"]
     for kind in KINDS:
         pos = ["--pos"] if kind == "discriminative" else []

@@ -112,7 +112,6 @@ COMMANDS = [
     "surprisal --model generator some.gen.oracle -o out -o page.html",
     "suite agreement-pp --model generator -o out -o page.html",
     "show some.trees -o page.html",
-    "parse --model parser some.oracle -o page.html",
 ]
 
 

@@ -48,4 +48,4 @@ def test_deep_and_wide_trees_are_in_brackets(text):
 
 
 def test_a_sentence_without_a_tree_says_so():
-    assert section_lines(Section("3", [], "no tree"), 80, False) == ["3: no tree", ""]
+    assert section_lines(Section("3", [], "no tree"), 80, True) == ["3: no tree", ""]

@@ -332,16 +332,6 @@ def test_a_name_that_nothing_has_is_told_with_those_that_there_are():
 # what is told
 
 
-def test_the_table_has_a_row_a_prediction_and_one_for_all(write):
-    results = evaluate([read_suite(write())], surprisals)
-    rows = [line.split() for line in suite_report.table(results).splitlines()]
-    assert rows[1:] == [
-        ["number", "1", "1", "3", "33.3", "%", "0", "0"],
-        ["number", "2", "2", "3", "66.7", "%", "0", "1"],
-        ["number", "all", "predictions", "1", "3", "33.3", "%", "0", "1"],
-    ]
-
-
 def test_names_cannot_break_the_table_the_columns_or_the_page(write):
     name = "<b>a\tb\n&"
     path = write(

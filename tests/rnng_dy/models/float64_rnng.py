@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .tape import Value, columns, concatenate
 
 REDUCE, SHIFT, FINISH = 0, 1, 2
@@ -16,24 +18,18 @@ LEFT_OUT = {
     "history": {"stack"},
 }
 """What each state of GA.md, section 4, leaves out of u."""
+PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
+"""Of a layer of an LSTM."""
+MAX_OPEN = 100
 
 
 class Float64Rnng:
     """The loss of one sentence from a model's parameters by name; no dropout, one node at a time."""
 
-    def __init__(
-        self,
-        arrays,
-        layers,
-        composition_layers,
-        composition,
-        state="full",
-        transitions="top-down",
-        max_open=100,
-    ):
+    def __init__(self, arrays, layers, composition_layers, composition, state, transitions):
         self.p = {name: Value(array) for name, array in arrays.items()}
         self.layers, self.composition_layers = layers, composition_layers
-        self.composition, self.max_open = composition, max_open
+        self.composition = composition
         self.left_out = LEFT_OUT[state]
         self.has_words_in_history = state == "history"
         self.in_order = transitions == "in-order"
@@ -44,22 +40,7 @@ class Float64Rnng:
         """One step of `cnn::LSTMBuilder`; a state is a list of (h, c), None before the first step."""
         p, after = self.p, []
         for k in range(layers):
-            w = {
-                part: p[f"{name}.{k}.{part}"]
-                for part in [
-                    "x2i",
-                    "h2i",
-                    "c2i",
-                    "bi",
-                    "x2o",
-                    "h2o",
-                    "c2o",
-                    "bo",
-                    "x2c",
-                    "h2c",
-                    "bc",
-                ]
-            }
+            w = {part: p[f"{name}.{k}.{part}"] for part in PARTS}
             i, candidate = w["bi"] + w["x2i"] @ x, w["bc"] + w["x2c"] @ x
             if state:
                 h, c = state[k]
@@ -167,7 +148,7 @@ class Float64Rnng:
         if previous > FINISH:
             return [unary < 3, more, False, *[False] * (n - 3)]
         ends = previous == REDUCE and not opened and not left
-        project = opened <= self.max_open and (more or unary < 3)
+        project = opened <= MAX_OPEN and (more or unary < 3)
         return [opened > 0, opened > 0 and more, ends, *[project] * (n - 3)]
 
     def parser_loss(self, words, tags, actions):
@@ -186,12 +167,9 @@ class Float64Rnng:
         def valid(n, left, opened, previous, unary):
             if self.in_order:
                 return self.valid_in_order(n, left, opened, previous, unary)
-            reduce = (
-                opened > 0 and previous < 2 and not (opened == 1 and left > 0)
-                if previous is not None
-                else False
-            )
-            nt = left > 0 and opened <= self.max_open
+            inside = opened > 1 or (opened == 1 and left == 0)
+            reduce = previous is not None and previous < 2 and inside
+            nt = left > 0 and opened <= MAX_OPEN
             return [reduce, left > 0 and opened > 0, *[nt] * (n - 2)]
 
         return self.loss(actions, vectors, lambda i: buffers[::-1][i], _array(valid))
@@ -214,7 +192,7 @@ class Float64Rnng:
                 # as if there were always a word left, but for the end
                 return self.valid_in_order(n, None, opened, previous, unary)
             reduce = previous is not None and previous < 2
-            nt = opened <= self.max_open
+            nt = opened <= MAX_OPEN
             return [reduce, opened > 0, *[nt] * (n - 2)]
 
         def word_loss(u, i):
@@ -229,6 +207,4 @@ class Float64Rnng:
 
 
 def _array(valid):
-    import numpy as np
-
     return lambda *state: np.array(valid(*state))

@@ -26,15 +26,9 @@ from .ga_reference import load as load_system
 def reference_loss(model, example, arrays=None):
     """The float64 model and its loss on one training example."""
     composition_layers = model.sizes.layers if model.kind == "discriminative" else 1
-    config = model.config()
-    other = Float64Rnng(
-        arrays or model.store.arrays(),
-        model.sizes.layers,
-        composition_layers,
-        config["composition"],
-        config["state"],
-        config["transitions"],
-    )
+    chosen = {name: model.config()[name] for name in ("composition", "state", "transitions")}
+    arrays = arrays or model.store.arrays()
+    other = Float64Rnng(arrays, model.sizes.layers, composition_layers, **chosen)
     if model.kind == "discriminative":
         return other, other.parser_loss(example.tokens.words, example.tokens.tags, example.actions)
     return other, other.generator_loss(example.words, example.actions, model.vocabulary.clusters)
@@ -100,14 +94,8 @@ def test_twenty_updates_from_a_checkpoint_of_gated_attention_or_an_ablation(shar
 def require_equal_updates(model, data):
     """SGD on the first 20 sentences, with a decay that float32 can show, against the rule in float64."""
     eta, clip, decay = 0.1, 5.0, 1e-3
-    settings = replace(
-        PRESETS["paper", model.kind],
-        learning_rate=eta,
-        clip=clip,
-        l2=decay,
-        dropout=0.0,
-        unknown_probability=0.0,
-    )
+    changes = {"learning_rate": eta, "clip": clip, "l2": decay, "unknown_probability": 0.0}
+    settings = replace(PRESETS["paper", model.kind], dropout=0.0, **changes)
     examples = [model.encode_training(s) for s in data[:20]]
     before = {name: a.astype(np.float64) for name, a in model.store.arrays().items()}
     arrays = {name: a.copy() for name, a in before.items()}

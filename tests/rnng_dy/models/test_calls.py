@@ -16,7 +16,6 @@ from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
 from rnng_dy.scorer import Scorer
 from rnng_dy.search.surprisal import SearchOptions
-from tests.commands import PYTHON, run
 
 TEXT = "It slept. The dog saw (and heard) it!"
 SENTENCES = [
@@ -214,31 +213,3 @@ def test_load_on_another_device_than_the_one_that_runs_is_refused(generator, tmp
     assert rnng_dy.load(tmp_path / "m", device="cpu").kind == "generative"
     with pytest.raises(RnngError, match="DyNet already runs on cpu; it cannot change to cuda:0"):
         rnng_dy.load(tmp_path / "m", device="cuda")
-
-
-WHERE = """
-import sys
-import rnng_dy
-try:
-    rnng_dy.load(sys.argv[1])
-except rnng_dy.RnngError as error:
-    print(error)
-print("_dynet" in sys.modules)
-"""
-
-
-def test_dynet_is_not_loaded_for_a_folder_without_a_model(tmp_path):
-    said, loaded = run(None, WHERE, tmp_path, command=PYTHON).stdout.splitlines()
-    assert "has no config.json: name one that `rnng-dy train`" in said
-    assert loaded == "False"
-
-
-def test_a_newer_format_is_refused_with_what_to_do(generator, tmp_path):
-    generator.save(tmp_path / "m")
-    path = tmp_path / "m" / "config.json"
-    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
-    with pytest.raises(
-        RnngError,
-        match=r"format 2, this one reads 1.: install that version, or train the model again",
-    ):
-        rnng_dy.load(tmp_path / "m")

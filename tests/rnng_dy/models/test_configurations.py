@@ -11,10 +11,8 @@ from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.parser_state import GENERATOR_STATES
-from rnng_dy.models.vectors import Embedding, LookupTable, keep, value_of
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.models.vectors import value_of
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
@@ -117,40 +115,6 @@ def test_the_state_that_a_composition_sees_is_the_one_that_the_reduce_came_from(
     assert losses[-1] < losses[0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "state", "lstms"),
-    [
-        ("generative", "full", 5),
-        ("generative", "stack", 3),
-        ("generative", "no-stack", 2),
-        ("generative", "no-history", 4),
-        ("generative", "no-terms", 4),
-        ("generative", "history", 1),
-        ("discriminative", "no-buffer", 4),
-        ("discriminative", "history", 2),
-    ],
-)
-def test_what_a_state_leaves_out_is_not_computed(
-    sentences, generative_sentences, monkeypatch, kind, state, lstms
-):
-    """LSTMs that read something: stack, actions, words, and the two of the compositions."""
-    seen, compute = set(), Lstm.compute
-
-    def noted(self, schedule, dropout=0.0):
-        if schedule:
-            seen.add(self)
-        return compute(self, schedule, dropout)
-
-    monkeypatch.setattr(Lstm, "compute", noted)
-    if kind == "generative":
-        model, data = make_generator(generative_sentences, state=state), generative_sentences
-    else:
-        model, data = make_parser(sentences, state=state), sentences
-    dy.renew_cg()
-    model.network.losses([model.network.derivation(model.encode_training(data[0]))], 0.5)
-    assert len(seen) == lstms
-
-
 @pytest.mark.parametrize("state", GENERATOR_STATES)
 def test_rows_that_are_kept_go_on_as_before_in_each_state(generative_sentences, state):
     model = make_generator(generative_sentences, "gated-attention", state=state)
@@ -207,26 +171,3 @@ def test_what_is_kept_holds_nothing_that_came_before(composition, generative_sen
         model.network.keep([c])
         dy.renew_cg()
     assert alive() <= before + 1, "the one that is kept"
-
-
-def test_kept_vectors_enter_a_graph_once_and_only_if_they_are_needed(monkeypatch):
-    table = LookupTable(ParameterStore(1), "word", 9, 4)
-    dy.renew_cg()
-    vectors = [Embedding(table, row) for row in range(9)]
-    expected = value_of(vectors).npvalue()
-    keep(vectors)
-    entered, input_tensor = [], dy.inputTensor
-
-    def noted(values, batched):
-        entered.append(values.shape[1])
-        return input_tensor(values, batched=batched)
-
-    monkeypatch.setattr(dy, "inputTensor", noted)
-    dy.renew_cg()
-    for numbers in ([2, 3], [3, 2, 3], [3, 8], [8]):
-        some = value_of([vectors[n] for n in numbers])
-        assert some.npvalue().reshape(4, -1).tolist() == expected[:, numbers].tolist()
-    assert entered == [2, 1]
-    dy.renew_cg()
-    value_of(vectors[:1])
-    assert entered == [2, 1, 1]

@@ -12,9 +12,6 @@ from oracle.transitions import SYSTEMS as TRANSITIONS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.configuration import Derivation
-from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.vectors import Embedding
-from rnng_dy.parameters import ParameterStore
 
 from ..conftest import make_generator, make_parser, sentences_of
 
@@ -77,51 +74,6 @@ def test_trees_cost_the_same_in_any_batches(
     for name, gradient in single_gradients.items():
         scale = np.abs(gradient).max()
         assert gradients[name] == pytest.approx(gradient, abs=1e-4 * scale + 1e-6), name
-
-
-def test_equal_prefixes_and_constituents_of_a_sentence_are_one(generator):
-    one = [NT, NT, SHIFT, REDUCE, SHIFT, REDUCE]
-    other = [NT, NT, SHIFT, REDUCE, NT, SHIFT, REDUCE, REDUCE]
-    tree = Derivation(None, [one, other, one], [3, 4])
-    decisions, paths = generator.network.walk([tree, tree._replace(sequences=[one])])
-    assert paths[0] == paths[2]
-    assert paths[0][:4] == paths[1][:4]
-    made = [[decisions[i].after.stack.reads for i in p if not decisions[i].action] for p in paths]
-    # the NP over the first word is in both, those over the second and the roots are not
-    assert [len(set(made[0] + made[i])) for i in (1, 2)] == [4, 2]
-    # what another sentence has is its own
-    assert not set(made[0]) & set(made[3])
-
-
-def test_levels_are_the_heights_of_the_trees(generator):
-    actions = [NT, NT, NT, NT, SHIFT, REDUCE, REDUCE, REDUCE, REDUCE]
-    decisions, _ = generator.network.walk([Derivation(None, [actions], [3])])
-    assert [d.after.stack.reads.level for d in decisions[5:]] == [1, 2, 3, 4]
-
-
-def test_states_come_after_those_that_they_depend_on():
-    lstm = Lstm(ParameterStore(1), "x", 2, 3, 4)
-    inputs = iter(np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32))
-
-    def read(before):
-        x = next(inputs)
-        return LstmState(before, Embedding(lambda _: dy.inputTensor(x)))
-
-    first = read(lstm.start)
-    second = read(first)
-    third, branch = read(second), read(first)
-    other = read(lstm.start)
-    last = read(branch)
-    dy.renew_cg()
-    schedule = lstm.schedule([third, last, other])
-    assert schedule == [[first, other], [second, branch], [third, last]]
-    together = lstm.outputs([third, last, other]).npvalue()
-    dy.renew_cg()
-    one_by_one = [lstm.outputs([s]) for s in (first, second, third, branch, last, other)]
-    assert (
-        pytest.approx(np.array([one_by_one[i].npvalue() for i in (2, 4, 5)]), rel=1e-5)
-        == together.T
-    )
 
 
 @pytest.mark.parametrize("actions", [[SHIFT], [NT, REDUCE], [NT, SHIFT, SHIFT, SHIFT]])

@@ -103,16 +103,6 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     assert max(sizes.values()) <= 30 < sum(sizes.values())
 
 
-def test_a_graph_of_the_language_model_has_one_word(generator, monkeypatch):
-    model = LstmLanguageModel(generator.vocabulary, LanguageModelSizes(2, 7, 9), seed=3)
-    sizes = with_graphs(
-        monkeypatch, model.network.lstm, "compute", lambda schedule, dropout=0.0: len(schedule)
-    )
-    sentences = model.generate(3, seed=4, max_length=60)
-    assert sum(map(len, sentences)) > 3
-    assert set(sizes.values()) == {1}
-
-
 def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them():
     asked = []
 

@@ -12,13 +12,11 @@ import pytest
 
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.transitions import REDUCE, SHIFT
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.evaluation.records import ALL_MEASURES
-from rnng_dy.generator import GenerativeModel
 from rnng_dy.search.surprisal import SearchOptions, measure, next_words
 
 from ...pages import CHECKOUT
-from ..conftest import simple_clusters
+from ..conftest import make_lm
 from ..tiny_models import (
     COMPOSITIONS,
     complete_trees,
@@ -207,9 +205,8 @@ def entropies_by_surprisal(scorer, seen, words):
 def test_entropy_of_the_next_word_of_an_lstm(generative_sentences, monkeypatch):
     monkeypatch.setattr("rnng_dy.baselines.lstm_lm.ENTROPIES", 3)
     few = generative_sentences[:12]
-    vocabulary = GenerativeModel.vocabulary_type.build(simple_clusters(few), few)
-    scorer = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 6), seed=3)
-    words = vocabulary.words.symbols[1:]
+    scorer = make_lm(few)
+    words = scorer.vocabulary.words.symbols[1:]
     seen = list(few[0].unkified[:5])
     [found] = scorer.next_word_entropies([seen])
     assert found[1:] == near(list(entropies_by_surprisal(scorer, seen, words)))

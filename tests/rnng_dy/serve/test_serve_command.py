@@ -11,11 +11,9 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from click.testing import CliRunner
 
 import rnng_dy.serve
 from oracle.errors import RnngError
-from rnng_dy.cli import main
 
 from .conftest import CLIENT, needs_serve
 
@@ -49,20 +47,6 @@ def test_a_server_answers_until_ctrl_c():
         page = httpx.get(f"{url}parse")
         assert (page.status_code, "10 words, more than 7" in page.text) == (422, True)
         assert "server" not in page.headers
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Missing option '--model'"),
-        (["--model", "nothing"], "nothing"),
-        (["--model", "english", "--port", "70000"], "70000"),
-        (["--model", "english", "--limit", "words=0"], "0 is not in the range"),
-    ],
-)
-def test_a_mistake_is_a_message_and_exit_code_2(arguments, message):
-    ended = CliRunner().invoke(main, ["serve", *arguments])
-    assert (ended.exit_code, message in ended.output) == (2, True), ended.output
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch):

@@ -10,17 +10,10 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import ImpossibleError, InputError
 from oracle.stored import stored
 from oracle.unknown import UnknownWords
-from rnng_dy.baselines.lstm_lm import LanguageModelSizes, LstmLanguageModel
 from rnng_dy.training.data import examples_of
-from rnng_dy.vocabulary import GeneratorVocabulary
 
-from ..conftest import make_generator, make_parser, sentences_of, simple_clusters
+from ..conftest import make_generator, make_lm, make_parser, sentences_of
 from .trainings import Training
-
-
-def make_language_model(sentences):
-    vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)
-    return LstmLanguageModel(vocabulary, LanguageModelSizes(1, 6, 5))
 
 
 def make_parser_with_vectors(sentences):
@@ -33,7 +26,7 @@ MAKERS = {
     "parser without tags": (lambda sentences: make_parser(sentences, tags=False), False),
     "parser with vectors": (make_parser_with_vectors, False),
     "generator": (make_generator, True),
-    "language model": (make_language_model, True),
+    "language model": (make_lm, True),
 }
 
 

@@ -49,14 +49,6 @@ def step_table(model, tree):
     return model.network.step([d.configuration for d in found.decisions]).action_log_probs()
 
 
-def test_what_a_model_has_not_is_found_in_order(made):
-    model, sentences = made
-    found = unseen(model, sentences)
-    assert found == {"nonterminals": ["SX", "QP"]} | (
-        {"POS tags": ["ZZ"]} if model.kind == "discriminative" else {}
-    )
-
-
 def test_another_transition_system_is_refused(made):
     model, [sentence] = made
     with pytest.raises(RnngError, match="the model's transitions are top-down, these sideways"):
@@ -129,14 +121,6 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
     assert np.array_equal(rows[others], before[others])
     tree = parse_line(line)
     assert larger.log_prob(tree) == model.log_prob(tree)
-
-
-def test_a_tagger_stays_unless_there_are_new_tags(old):
-    model = make_parser(sentences_of(old, False))
-    model.tagger = object()
-    known = sentences_of(old[:3], False)
-    assert extended(model, known, 1).tagger is model.tagger
-    assert extended(model, new_sentences(False), 1).tagger is None
 
 
 def test_words_are_seen_as_the_model_knows_them(made, old):

@@ -13,17 +13,16 @@ from pathlib import Path
 
 import pytest
 
-import oracle
 from rnng_dy import checkpoint
 
 from ...commands import invoke, started, until
+from ...conftest import tiny_trees
 from .trainings import OPEN_MPI
 
 pytestmark = pytest.mark.slow
-TINY = Path(oracle.__file__).parent / "data" / "tiny.trees"
 FAULTY = Path(__file__).with_name("faulty_rank.py")
 SMALL = shlex.split(
-    "--trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --epochs 2 --evaluate-every 12 --set save_every=0"
+    "--trees t.trees --hold-out 0.2 --hidden 8 --set lstm_input=9 --epochs 2 --set evaluate_every=12 --set save_every=0"
 )
 PARSER = ["train", "discriminative", *SMALL, "--pos", "--no-tagger", "--set", "report_every=9"]
 PARSER += ["--preset", "fast", "--batch-size", "5"]
@@ -31,16 +30,11 @@ GENERATOR = ["train", "generative", *SMALL, "--batch-size", "4", "--set", "l2=1e
 LM = ["train", "lstm-lm", *SMALL, "--preset", "fast", "--batch-size", "2"]
 
 
-def write_trees(folder):
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:30]
-    Path(folder, "t.trees").write_text("".join(lines), encoding="utf-8")
-
-
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     """A folder of 30 trees, the current one."""
     monkeypatch.chdir(tmp_path)
-    write_trees(tmp_path)
+    Path("t.trees").write_text(tiny_trees(0, 30), encoding="utf-8")
     return tmp_path
 
 

@@ -14,11 +14,13 @@ import pytest
 from rnng_dy import checkpoint
 from tests.commands import invoke, run, started, until
 
-from ..conftest import TINY
+from ...conftest import tiny_trees
 
 pytestmark = pytest.mark.slow
 
-TRAIN = "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --lstm-input 9 --no-tagger"
+TRAIN = (
+    "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --set lstm_input=9 --no-tagger"
+)
 TRAIN += " --batch-size 4 --epochs 4 --set report_every=4 --jobs 2 --model"
 # the helper runs this file, too; a signal comes nearly always while gradients are computed
 SLOW = """
@@ -56,8 +58,7 @@ def train(*arguments):
 def straight(tmp_path_factory):
     """A folder of trees, and of the model that is trained without a stop: the current one."""
     folder = tmp_path_factory.mktemp("straight")
-    lines = TINY.read_text(encoding="utf-8").splitlines(keepends=True)[:20]
-    (folder / "t.trees").write_text("".join(lines), encoding="utf-8")
+    (folder / "t.trees").write_text(tiny_trees(0, 20), encoding="utf-8")
     (folder / "slow.py").write_text(SLOW, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -1,4 +1,4 @@
-"""A parser's own tagger: trained, given, kept."""
+"""A parser's own tagger: how good it is, and a kill while it is kept."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import re
 import pytest
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
-from oracle.tagger import load_tagger
 from rnng_dy import load
 from rnng_dy.training.tagger import train_into, train_own_tagger
-
-from ..conftest import make_parser
 
 
 @pytest.fixture
@@ -33,14 +29,6 @@ def test_it_is_told_how_well_it_tags_the_development_data(parser, sentences, tag
     assert 90 < float(accuracy) <= 100
 
 
-def test_a_folder_has_the_tagger_that_is_kept_in_it(folder):
-    tagger = train_into("m", "t.trees", seed=1)
-    assert load_tagger(folder / "m" / "tagger").classes == tagger.classes
-    assert not list((folder / "m").glob(".*"))
-    with pytest.raises(RnngError, match=r"has a tagger: remove .*m/tagger first"):
-        train_into("m", "t.trees", seed=1)
-
-
 def test_a_kill_while_a_tagger_is_kept_leaves_a_folder_without_one(folder, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
@@ -48,14 +36,4 @@ def test_a_kill_while_a_tagger_is_kept_leaves_a_folder_without_one(folder, monke
     monkeypatch.setattr("pathlib.Path.rename", killed)
     with pytest.raises(KeyboardInterrupt):
         train_into("m", "t.trees", seed=1)
-    assert load("m").tagger is None
-
-
-def test_taggers_that_are_of_no_use_are_refused(folder, sentences):
-    make_parser(sentences, tags=False).save("needs-none")
-    (folder / "other.trees").write_text("(S (PRON it) (VERB rains) (. .))\n", encoding="utf-8")
-    with pytest.raises(RnngError, match="trained without --pos"):
-        train_into("needs-none", "t.trees", seed=1)
-    with pytest.raises(RnngError, match=r"2 of the tagger's 3 POS tags .* such as PRON, VERB"):
-        train_into("m", "other.trees", seed=1)
     assert load("m").tagger is None

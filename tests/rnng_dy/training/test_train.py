@@ -29,7 +29,7 @@ SMALL = {
     "evaluate_from_epoch": 0,
     "first_evaluation": 10,
 }
-OPTIONS = ["--hidden", 8, "--lstm-input", 9, "--epochs", 2]
+OPTIONS = ["--hidden", 8, "--set", "lstm_input=9", "--epochs", 2]
 OPTIONS += ["--set", "evaluate_from_epoch=0", "--set", "first_evaluation=10"]
 
 pytestmark = pytest.mark.usefixtures("train_and_dev")
@@ -98,6 +98,7 @@ if __name__ == "__main__":
     for jobs in (1, 2):
         rnng_dy.train("lstm-lm", "t.trees", hold_out=0.2, folder=f"m{jobs}", hidden=8, lstm_input=9, epochs=1,
             report_every=5, batch_size=2, jobs=jobs, on_record=heard)
+    rnng_dy.parse("It works."), rnng_dy.surprisals("It works.")
     assert process() == before
 """
 
@@ -139,25 +140,11 @@ def test_settings_are_checked(settings, says):
 
 
 def test_gold_sentences_are_among_those_that_are_read():
-    with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than --gold 999"):
+    with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than gold=999"):
         rnng_dy.train(
             "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=999, gold_weight=2, **SMALL
         )
     assert not os.path.exists("m")
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"composition": "buggy"}, "--composition is not for lstm-lm models"),
-        ({"pos": True}, "--pos is not for"),
-        ({"extend": True, "init": "x"}, "--extend is not for"),
-        ({"word_size": 3}, "'word_size'"),
-    ],
-)
-def test_a_sequential_model_takes_what_it_has(given, says):
-    with pytest.raises(RnngError, match=says):
-        rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="m", **given)
 
 
 def test_no_kind_and_no_file_are_errors_of_ours():

@@ -252,14 +252,6 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_
         assert np.array_equal(on.model.store.arrays()[name], values), name
 
 
-def test_other_settings_are_refused(sentences, tmp_path):
-    folder = tmp_path / "m"
-    training(make_parser(sentences), sentences[:8], folder).create_folder()
-    with pytest.raises(RnngError, match="dropout"):
-        training(make_parser(sentences), sentences[:8], folder, dropout=0.1).resume()
-    training(make_parser(sentences), sentences[:8], folder, epochs=99).resume()
-
-
 def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
     run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
     run.create_folder()
@@ -304,14 +296,6 @@ def test_gold_trees_are_evaluated_many_to_a_graph(generative_sentences, monkeypa
     alone = [model.encode_training(s) for s in generative_sentences[:30]]
     expected = sum(joint_log_probs(model, e.words, [e.actions])[0] for e in alone)
     assert found["log_likelihood"] == pytest.approx(expected, rel=1e-5)
-
-
-def test_divergence_is_told(sentences, tmp_path):
-    model = make_parser(sentences)
-    run = training(model, sentences[:1], tmp_path)
-    model.store.dense["action_bias"].set_value(np.full(len(model.transitions), np.nan))
-    with pytest.raises(RnngError, match="learning-rate"):
-        update(run)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e10])
