@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable
 from typing import TypeVar
 
 from oracle.errors import RnngError
@@ -35,8 +33,7 @@ class Registry(dict[str, T]):
     def register(self, added: T) -> T:
         """Add a class under its `name` and return it; usable as a decorator.
 
-        Raises RnngError if the class does not derive from the base, if a method does not take the arguments of the
-        base's method, or if its name is invalid or taken.
+        Raises RnngError if the class does not derive from the base, or if its name is invalid or taken.
         """
         if not (isinstance(added, type) and issubclass(added, self._base)):
             raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
@@ -45,10 +42,6 @@ class Registry(dict[str, T]):
             raise RnngError(
                 f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
             )
-        for method, own in vars(added).items():
-            of_base = getattr(self._base, method, None)
-            if inspect.isfunction(own) and inspect.isfunction(of_base):
-                _require_same_call(f"{added.__name__}.{method}", own, of_base)
         # a file that is loaded again, such as in a notebook, replaces its own classes
         if name in self and self[name].__module__ != added.__module__:
             raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
@@ -62,16 +55,3 @@ class Registry(dict[str, T]):
     def default(self) -> str:
         """The first name."""
         return next(iter(self))
-
-
-def _require_same_call(
-    name: str, own: Callable[..., object], of_base: Callable[..., object]
-) -> None:
-    """Raise RnngError if a method does not take the arguments of the method that it replaces, by place."""
-    signature = inspect.signature(of_base)
-    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    given = [p for p in signature.parameters.values() if p.kind in kinds]
-    try:
-        inspect.signature(own).bind(*given)
-    except TypeError as error:
-        raise RnngError(f"{name} is called with {signature}: {error}") from None

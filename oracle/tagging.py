@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from nltk import Tree
 from nltk.tag import perceptron
@@ -20,18 +20,6 @@ TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
 MOST_SENTENCES = 20_000
 """The most sentences to train a parser's own tagger on: some two minutes; more sentences would change little."""
-
-
-class Agreement(NamedTuple):
-    """Counts of words, and of words whose tags agree."""
-
-    words: int
-    same: int
-
-    @property
-    def percent(self) -> float:
-        """Agreement in percent of the words."""
-        return 100 * self.same / self.words
 
 
 def tagged(tree: Tree) -> TaggedSentence:
@@ -86,14 +74,14 @@ def tags_by(tagger: Tagger, words: Sequence[str]) -> list[str]:
     return [tag for _, tag in tagger.tag(words)]
 
 
-def same_tags(sentences: Iterable[TaggedSentence], new_tags: Iterable[Sequence[str]]) -> Agreement:
-    """Count the new tags that agree with those of the sentences."""
+def same_tags(sentences: Iterable[TaggedSentence], new_tags: Iterable[Sequence[str]]) -> str:
+    """Return the share of the new tags that agree with those of the sentences, for a message."""
     same = [
         old == new
         for sentence, tags in zip(sentences, new_tags, strict=True)
         for (_, old), new in zip(sentence, tags, strict=True)
     ]
-    return Agreement(len(same), sum(same))
+    return f"{100 * sum(same) / len(same):.2f} % of {len(same)} words"
 
 
 def fold_tags(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import floor
@@ -22,15 +21,6 @@ from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Settings for making oracles: the rules for unknown words, the transition system, and the kind of model."""
-
-    unk: str
-    transitions: str
-    generative: bool
 
 
 class Preparation:
@@ -151,7 +141,12 @@ def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
 
 
 def make_training_data(
-    folder: Path, trees: TreesFile, dev: TreesFile | Fraction, recipe: Recipe
+    folder: Path,
+    trees: TreesFile,
+    dev: TreesFile | Fraction,
+    unk: str,
+    transitions: str,
+    generative: bool,
 ) -> tuple[StoredSentences, list[OracleSentence]]:
     """Return the oracles of a training and a development part, the same as `rnng-dy oracle` makes of these trees.
 
@@ -173,15 +168,15 @@ def make_training_data(
                     stream.write(f"{located.text}\n")
                     yield words(located.tree)
 
-    unknown_words = UnknownWords(recipe.unk, known_words(training_words()))
+    unknown_words = UnknownWords(unk, known_words(training_words()))
     if not train_trees.stat().st_size:
         message = "one tree alone: held out, it leaves none to train on; give --dev-trees"
         raise InputError(message, trees.path)
-    system = unlimited(SYSTEMS[recipe.transitions])
+    system = unlimited(SYSTEMS[transitions])
 
     def oracle_of(texts: Iterable[str]) -> Iterator[OracleSentence]:
         located = read_tree_lines(enumerate(texts, 1), trees.path)
-        return make_oracle(located, unknown_words, recipe.generative, system)
+        return make_oracle(located, unknown_words, generative, system)
 
     with open_text(train_trees) as texts:
         return stored(oracle_of(texts), folder / STORED), list(oracle_of(dev_texts))

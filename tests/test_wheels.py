@@ -142,7 +142,7 @@ def test_flags_come_from_pip_or_from_the_environment(
 
     monkeypatch.setattr(backend, "builds_for", builds_for)
     monkeypatch.setenv("DYNET_FLAGS", "--cuda --cuda-arch 80,90")
-    for settings in (None, {"dynet": "--jobs 1"}, {"dynet": "--cuda"}):
+    for settings in (None, {"dynet": "--portable"}, {"dynet": "--cuda"}):
         with pytest.raises(SystemExit, match="error: no"):
             backend.build_wheel(str(tmp_path), settings)
     assert asked == [(True, "80,90"), (False, None), (True, None)]
@@ -150,7 +150,7 @@ def test_flags_come_from_pip_or_from_the_environment(
 
 def test_a_portable_wheel_has_a_build_for_each_level(no_compiler, monkeypatch):
     monkeypatch.setattr(
-        command, "build_wheel", lambda chain, jobs, cache, work, out: write_wheel(work, out)
+        command, "build_wheel", lambda chain, cache, work, out: write_wheel(work, out)
     )
     wheels, platform = command.builds_for(command.options(["--portable"]))
     assert platform == "manylinux_2_17_x86_64"
@@ -257,5 +257,5 @@ def test_the_newest_wheel_for_a_machine_is_tried(tmp_path):
     for name in (MANYLINUX, "rnng_dy-0.3.0-cp310-abi3-manylinux_2_17_aarch64.whl"):
         (tmp_path / name).touch()
     assert trying.newest(tmp_path, "x86_64").name == MANYLINUX
-    with pytest.raises(SystemExit, match="run `make wheels MACHINE=macos-arm64` first"):
-        trying.newest(tmp_path, "macos-arm64")
+    with pytest.raises(SystemExit, match="run `make wheels MACHINE=aarch64` first"):
+        trying.newest(tmp_path / "none", "aarch64")

@@ -72,5 +72,4 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
         found = tagging.jackknife(gold, folds, SEED, Job(jobs).map)
     pairs = zip(trees, found, strict=True)
     write_output(output, (f"{format_tree(with_tags(t.tree, tags))}\n" for t, tags in pairs))
-    same = tagging.same_tags(gold, found)
-    say(f"tags: {same.same} of {same.words} as they were, {same.percent:.2f} %")
+    say(f"tags: {tagging.same_tags(gold, found)} as they were")

@@ -107,8 +107,8 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             "--preset",
             type=click.Choice(NAMES),
             help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
-            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores. gpu: large "
-            "minibatches.  [default: paper, or the folder's]",
+            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, "
+            "or the folder's]",
         ),
         options_of(Settings),
         set_option(sizes),
@@ -230,6 +230,8 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)
+        # each rank names the sentences that do not fit into its memory
+        logging.getLogger("rnng_dy.training.updates").setLevel(logging.WARNING)
         # mpirun sends them to all ranks; the first one ends the others
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

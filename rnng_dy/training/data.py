@@ -18,7 +18,7 @@ from oracle.brackets import parse_line, read_trees
 from oracle.errors import ImpossibleError, InputError, RnngError, placed
 from oracle.lazy import nltk
 from oracle.stored import STORED, StoredSentences, stored_oracle
-from oracle.training_data import Recipe, TreesFile, make_training_data
+from oracle.training_data import TreesFile, make_training_data
 from oracle.transitions import SYSTEMS
 from oracle.treebank import words
 
@@ -43,28 +43,6 @@ class Data:
     dev_source: str
 
 
-def require_sources(
-    trees: Trees | None,
-    dev_trees: Trees | None,
-    train: str | None,
-    dev: str | None,
-    hold_out: float | None,
-    unk: str | None,
-    parses: bool,
-) -> None:
-    """Raise RnngError, which says what to give, for options that exclude each other or are missing."""
-    of_trees = trees is not None and train is None and dev is None
-    of_oracles = train is not None and dev is not None and trees is hold_out is unk is None
-    if not (
-        (of_trees and (dev_trees is None) != (hold_out is None))
-        or (of_oracles and (dev_trees is not None) == parses)
-    ):
-        raise RnngError(
-            "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev, and the --dev-trees of a "
-            "parser with them; --unk goes with --trees"
-        )
-
-
 def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -> Data:
     """Read oracles, and the trees of a parser; the training sentences stay in a folder.
 
@@ -75,16 +53,20 @@ def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -
     if dev_trees is not None:
         for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
             if first.tags is None:
-                message = (
-                    "this is a generative oracle; the parser needs one made without --generative"
-                )
+                message = "this is a generative oracle: make the parser's without --generative"
                 raise InputError(message, path, first.line)
         golds = _golds(dev_trees, dev_sentences, dev)
     return Data(sentences, dev_sentences, golds, str(train), str(dev))
 
 
 def data_of_trees(
-    trees: Trees, dev_trees: Trees | None, hold_out: float | None, recipe: Recipe, folder: Path
+    trees: Trees,
+    dev_trees: Trees | None,
+    hold_out: float | None,
+    unk: str,
+    transitions: str,
+    generative: bool,
+    folder: Path,
 ) -> Data:
     """Make oracles from trees; the training sentences stay in a folder.
 
@@ -95,13 +77,14 @@ def data_of_trees(
     part: Fraction | TreesFile = Fraction(str(hold_out or 0))
     if dev_trees is not None:
         part = dev = _trees_file(dev_trees, "dev_trees")
-    sentences, dev_sentences = make_training_data(folder, train, part, recipe)
+    how = unk, transitions, generative
+    sentences, dev_sentences = make_training_data(folder, train, part, *how)
     files = [train] if dev is train else [train, dev]
     for file in files:
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )
-    golds = [] if recipe.generative else [parse_line(sentence.tree) for sentence in dev_sentences]
+    golds = [] if generative else [parse_line(sentence.tree) for sentence in dev_sentences]
     return Data(sentences, dev_sentences, golds, train.path, dev.path)
 
 

@@ -65,12 +65,12 @@ def require_like(
 def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) -> Any:
     """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without."""
     with placed(data.source):
-        if symbols := listed(unseen(model, data.train)):
-            if not extend:
-                raise RnngError(
-                    f"{symbols} are not in {init}: add them with --extend, or take them out"
-                )
-            _log.info(f"{init}: adding {symbols}")
+        new = unseen(model, data.train)
+        listed = " and ".join(f"{what} {', '.join(symbols)}" for what, symbols in new.items())
+        if listed and not extend:
+            raise RnngError(f"{listed} are not in {init}: add them with --extend, or take them out")
+        if listed:
+            _log.info(f"{init}: adding {listed}")
         return extended(model, data.train, seed) if extend else model
 
 
@@ -88,15 +88,6 @@ def unseen(model: Any, sentences: Sequence[OracleSentence]) -> dict[str, list[st
     if tags is not None:
         found["POS tags"] = [tag for tag in counts.tags if tag not in tags]
     return {what: symbols for what, symbols in found.items() if symbols}
-
-
-def listed(symbols: Mapping[str, Sequence[str]]) -> str:
-    """Return the symbols of `unseen` as text.
-
-    >>> listed({"nonterminals": ["X", "Y"], "POS tags": ["Z"]})
-    'nonterminals X, Y and POS tags Z'
-    """
-    return " and ".join(f"{what} {', '.join(names)}" for what, names in symbols.items())
 
 
 def extended(model: Any, sentences: Sequence[OracleSentence], seed: int) -> Any:

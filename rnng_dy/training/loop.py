@@ -27,8 +27,8 @@ FORMAT = "rnng_dy 0.4"
 """The format of training states."""
 LOG = "log.jsonl"
 """The log in a model folder: a JSON object per line, in the order of training."""
-EVALUATION, PROGRESS, ENDED_EARLY = "evaluation", "progress", "ended_early"
-"""Events of records. `ended_early` is the last record of a training that patience ended."""
+EVALUATION, PROGRESS = "evaluation", "progress"
+"""Events of records."""
 
 Record = Mapping[str, Any]
 
@@ -53,8 +53,8 @@ class Progress:
     """Number of sentences at the last evaluation; -1 before the first."""
     stale: int = 0
     """Number of evaluations since the best one."""
-    window: Sequence[float] = (0.0, 0, 0, 0)
-    """Sums since the last progress record: loss in nats, words, updates, clipped updates."""
+    window: Sequence[float] = (0.0, 0)
+    """Sums since the last progress record: loss in nats, words."""
     logged: int = 0
     """Bytes of the log."""
 
@@ -133,32 +133,25 @@ def run(
         while p.epoch == epoch and not is_over():
             before, started = p.sentences, time.perf_counter()
             members = order[p.position :][: settings.batch_size].tolist()
-            done = updater.update(members, p.updates, p.learning_rate(settings, n))
+            loss = updater.update(members, p.updates, p.learning_rate(settings, n))
             p.updates += 1
             model.updates = p.updates
             p.sentences += len(members)
             p.position += len(members)
             p.seconds += time.perf_counter() - started
-            words = sum(len(examples.tokens(i)) for i in members if i not in done.left_out)
-            sums = (done.loss, words, 1, int(done.clipped))
-            p.window = [a + b for a, b in zip(p.window, sums, strict=True)]
-            for i in done.left_out:
-                _log.warning(
-                    f"sentence {i + 1} of {len(examples.tokens(i))} words does not fit into memory and is left out"
-                )
+            words = sum(len(examples.tokens(i)) for i in members)
+            p.window = p.window[0] + loss, p.window[1] + words
             if p.position >= n:
                 p.epoch, p.position = p.epoch + 1, 0
             if crosses(before, p.sentences, settings.report_every):
-                loss, words, updates, clipped = p.window
                 record(
                     PROGRESS,
-                    loss_per_word=loss / max(words, 1),
+                    loss_per_word=p.window[0] / p.window[1],
                     learning_rate=p.learning_rate(settings, n),
-                    clipped=clipped / updates,
                     sentences_per_second=p.sentences / p.seconds,
                     seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
                 )
-                p.window = (0.0, 0, 0, 0)
+                p.window = 0.0, 0
             if p.is_evaluation_due(before, settings):
                 evaluate_now()
             if time.monotonic() - saved >= 60 * settings.save_every:
@@ -172,7 +165,8 @@ def run(
         evaluate_now()
     save()
     if p.epoch < settings.epochs:
-        record(ENDED_EARLY, patience=settings.patience, best=p.best)
+        why = f"no new best in {p.stale} evaluations: training ends here (patience)"
+        _log.info(f"{folder.name}: {p.sentences} sentences: {why}")
     return True
 
 
@@ -186,14 +180,9 @@ def described(record: Record) -> str:
             else f"dev perplexity {record['perplexity']:.2f}, {record['dev_words']} words"
         )
         return f"{text}{' (best)' if record['is_best'] else ''}"
-    if record["event"] == ENDED_EARLY:
-        return (
-            f"{text}no new best in {record['patience']} evaluations: training ends here (patience)"
-        )
     return (
         f"{text}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
-        f"learning rate {record['learning_rate']:.4f}, {record['clipped']:.0%} of updates clipped, "
-        f"{timedelta(seconds=round(record['seconds_left']))} left"
+        f"learning rate {record['learning_rate']:.4f}, {timedelta(seconds=round(record['seconds_left']))} left"
     )
 
 

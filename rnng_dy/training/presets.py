@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -28,31 +28,19 @@ class Settings:
 
     epochs: int = setting("Passes over the training data.")
     dropout: float = setting("Dropout rate.", kind=RATE)
-    optimizer: str = setting(
-        "Rule that turns gradients into updates.", "sgd", click.Choice(["sgd", "adam"])
-    )
+    optimizer: str = setting("Rule of the updates.", "sgd", click.Choice(["sgd", "adam"]))
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
-    schedule: str = setting(
-        "Decrease of the learning rate: inverse (see decay), or linear to 0.",
-        "inverse",
-        click.Choice(["inverse", "linear"]),
-    )
-    decay: float = setting(
-        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", kind=FiniteRange(0)
-    )
+    schedule: str = setting("Its decrease.", "inverse", click.Choice(["inverse", "linear"]))
+    """Inverse: epoch e (from 0) has learning rate / (1 + e * decay). Linear: to 0."""
+    decay: float = setting("See schedule.", kind=FiniteRange(0))
     clip: float = setting(
-        "Largest global norm of gradients; larger ones are scaled down.", 5.0, POSITIVE
+        "Largest global norm of gradients; larger ones are scaled.", 5.0, POSITIVE
     )
-    l2: float = setting(
-        "Share by which each update shrinks the parameters that it uses.", 1e-6, RATE
-    )
+    l2: float = setting("Share by which an update shrinks parameters that it uses.", 1e-6, RATE)
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1)
-    unknown_probability: float = setting(
-        "Probability that a word that occurs once in training is replaced by its class of unknown words.",
-        0.5,
-        FiniteRange(0, 1),
-    )
+    unknown_probability: float = setting("Of words seen once.", 0.5, FiniteRange(0, 1))
+    """The probability that a word that occurs once in training is replaced by its class of unknown words."""
     gold: int = setting(
         "Number of the training sentences, from the first on, that gold_weight is about.",
         0,
@@ -67,9 +55,7 @@ class Settings:
     patience: int = setting(
         "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
     )
-    save_every: float = setting(
-        "Minutes between saved training states, on which no number depends.", 10.0, FiniteRange(0)
-    )
+    save_every: float = setting("Minutes between saved training states.", 10.0, FiniteRange(0))
     report_every: int = setting("Sentences between records in log.jsonl.", 500)
     seed: int = setting("Random seed of the training.", 1, click.IntRange(0, 2**32 - 1))
     jobs: int = setting(
@@ -112,34 +98,16 @@ _ADAM = {"optimizer": "adam", "schedule": "linear", "l2": 0.0}
 _FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_ADAM)
 _EVERY = {"first_evaluation": 5000, "evaluate_every": 5000}
 _FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY, **_ADAM)
-NAMES = "paper", "fast", "quick", "gpu"
+NAMES = "paper", "fast", "quick"
 PRESETS = of_kinds(
     paper=(_PARSER, _WORDS),
     fast=(_FAST_PARSER, _FAST_WORDS),
     quick=(replace(_FAST_PARSER, batch_size=16, jobs=2), replace(_FAST_WORDS, jobs=2)),
-    gpu=(
-        replace(_FAST_PARSER, batch_size=64, learning_rate=0.006, epochs=15),
-        replace(_FAST_WORDS, batch_size=64, learning_rate=0.004, epochs=7),
-    ),
 )
-
-
-class Fit(NamedTuple):
-    """How a preset adapts to the number of training sentences."""
-
-    least_updates: int = 0
-    """Batches are halved, down to `least_batch`, while an epoch has fewer updates than this."""
-    least_batch: int = 1
-    most_sentences: int | None = None
-    """Epochs are reduced, to one at least, so that training sees about this many sentences."""
-
-
-# chosen by experiment: docs/performance.md
-FITS = of_kinds(
-    fast=(Fit(100, 16), Fit(180, 4)),
-    quick=(Fit(most_sentences=12000), Fit(180, 4, 15000)),
-    gpu=(Fit(50, 16), Fit(50, 4)),
-)
+LEAST_UPDATES = of_kinds(fast=((100, 16), (180, 4)), quick=((0, 1), (180, 4)))
+"""Batches are halved, down to the second number, while an epoch has fewer updates than the first."""
+MOST_SENTENCES = of_kinds(quick=(12000, 15000))
+"""Epochs are reduced, to one at least, so that training sees about this many sentences."""
 QUICK_SIZES, QUICK_FROM = {"lstm_input": 128, "hidden": 128}, 1800
 """Dimensions of quick generative models from a number of training sentences on: the paper's would take too long."""
 
@@ -152,22 +120,20 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
     """
     if preset not in NAMES:
         raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
-    settings, fit = PRESETS[preset, kind], FITS.get((preset, kind))
-    if fit is None:
+    settings = PRESETS[preset, kind]
+    if preset == "paper":
         return settings
     batch_size, epochs = settings.batch_size, settings.epochs
-    while batch_size > fit.least_batch and sentences < fit.least_updates * batch_size:
+    least_updates, least_batch = LEAST_UPDATES[preset, kind]
+    while batch_size > least_batch and sentences < least_updates * batch_size:
         batch_size //= 2
-    if fit.most_sentences:
-        epochs = max(1, min(epochs, round(fit.most_sentences / sentences)))
-    return replace(
-        settings,
-        batch_size=batch_size,
-        epochs=epochs,
-        # a small treebank is evaluated at the end of each epoch
-        first_evaluation=min(settings.first_evaluation, sentences),
-        evaluate_every=min(settings.evaluate_every, sentences),
-    )
+    if most := MOST_SENTENCES.get((preset, kind)):
+        epochs = max(1, min(epochs, round(most / sentences)))
+    # a small treebank is evaluated at the end of each epoch
+    first = min(settings.first_evaluation, sentences)
+    every = min(settings.evaluate_every, sentences)
+    changes = {"first_evaluation": first, "evaluate_every": every}
+    return replace(settings, batch_size=batch_size, epochs=epochs, **changes)
 
 
 def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:

@@ -63,24 +63,20 @@ class Processes(_Replica):
     """This process, the first replica, and helper processes, in a context that ends them."""
 
     def __init__(self, updater: Updater, folder: Path):
-        """Take an updater, and the folder from which the helpers read the training state."""
+        """Start the helpers, which read the training state from the folder. Raises RnngError if one cannot start."""
         # spawned: a forked DyNet would draw the same random numbers
-        self._context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("spawn")
         count, store = updater.settings.jobs, updater.model.store
-        self._memory = self._context.RawArray(ctypes.c_float, count * store.count())
-        super().__init__(store, self._memory, 0, count)
-        self._updater, self._folder = updater, folder
+        memory = context.RawArray(ctypes.c_float, count * store.count())
+        super().__init__(store, memory, 0, count)
+        self._updater = updater
         self._helpers: list[tuple[Connection, Any]] = []
         """The connection and the process of each helper, in the order of ranks from 1 on."""
-
-    def __enter__(self) -> Processes:
-        """Start the helpers. Raises RnngError if one cannot start."""
-        u = self._updater
         try:
-            for rank in range(1, self.count):
-                ours, theirs = self._context.Pipe()
-                args = theirs, self._memory, rank, self.count
-                process = self._context.Process(target=_help, args=args, daemon=True)
+            for rank in range(1, count):
+                ours, theirs = context.Pipe()
+                args = theirs, memory, rank, count
+                process = context.Process(target=_help, args=args, daemon=True)
                 # the tracker's start would unblock signals
                 resource_tracker.ensure_running()
                 # the main process ends it
@@ -88,14 +84,17 @@ class Processes(_Replica):
                     process.start()
                 theirs.close()
                 self._helpers.append((ours, process))
-            data = u.examples.sentences, u.examples.members
+            data = updater.examples.sentences, updater.examples.members
             # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
-            self.begin(dict(loaded()), str(self._folder), u.model.kind, *data, u.settings)
+            kind, settings = updater.model.kind, updater.settings
+            self.begin(dict(loaded()), str(folder), kind, *data, settings)
             self._of_all("ready")
         except BaseException:
             self.__exit__()
             raise
-        u.replicas = self
+        updater.replicas = self
+
+    def __enter__(self) -> Processes:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -159,12 +158,11 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     except (EOFError, ConnectionError):
         return
     except Exception as error:
-        reason = str(error)
         if not isinstance(error, RnngError):
-            reason = traceback.format_exception_only(error)[0].strip()
             traceback.print_exc()
+            error = RnngError(traceback.format_exception_only(error)[0].strip())
         with suppress(OSError):
-            connection.send(RnngError(reason))
+            connection.send(error)
 
 
 class Ranks(Replicas):

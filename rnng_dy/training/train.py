@@ -17,7 +17,7 @@ from oracle.counts import counted
 from oracle.errors import InputError, RnngError, placed
 from oracle.files import replacing
 from oracle.stored import stored
-from oracle.training_data import Recipe, evenly_spaced
+from oracle.training_data import evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_folder, registry
@@ -28,13 +28,7 @@ from rnng_dy.results import content_hash
 from rnng_dy.spelling import learnt_spelling
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training import about, loop
-from rnng_dy.training.data import (
-    Trees,
-    data_of_oracles,
-    data_of_trees,
-    examples_of,
-    require_sources,
-)
+from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, examples_of
 from rnng_dy.training.evaluation import parser_scores, word_scores
 from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
 from rnng_dy.training.presets import NAMES, settings_and_sizes, settings_for, sizes_for
@@ -121,7 +115,14 @@ def train(
         if resume and place.exists() and trees is train is None:
             by = (model_folder.read_about(place) or {}).get("made", {}).get("command")
             raise RnngError(f"--resume needs the same data again; {folder} was made by: {by}")
-        require_sources(trees, dev_trees, train, dev, hold_out, unk, parses)
+        by_trees = trees is not None and train is dev is None
+        by_oracles = None not in (train, dev) and all(x is None for x in (trees, hold_out, unk))
+        fits_trees = by_trees and (dev_trees is None) != (hold_out is None)
+        if not (fits_trees or (by_oracles and (dev_trees is not None) == parses)):
+            raise RnngError(
+                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev, and the --dev-trees of "
+                "a parser with them; --unk goes with --trees"
+            )
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
         foreign: dict[str, object] = {"clusters": clusters, "open": open}
@@ -175,8 +176,8 @@ def train(
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
-            recipe = Recipe(unk or rules, transitions or system, not parses)
-            data = data_of_trees(trees, dev_trees, hold_out, recipe, made)
+            how = unk or rules, transitions or system, not parses
+            data = data_of_trees(trees, dev_trees, hold_out, *how, made)
         inputs = {"train": data.train.hash, "dev": content_hash(data.dev), "init": bool(init)}
 
         # settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,8 @@ from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
 from rnng_dy.training.presets import Settings
 
+_log = logging.getLogger(__name__)
+
 Rows = Mapping[str, set[int]]
 """Rows of lookup tables, by the table's name."""
 
@@ -24,20 +27,10 @@ class PartialLoss(NamedTuple):
 
     loss: float
     """Loss in nats."""
-    left_out: tuple[int, ...]
-    """Indices of examples whose graphs do not fit into memory; they do not count in loss and gradient."""
     rows: Rows
     """Lookup rows that have a gradient."""
     used: Rows
     """Lookup rows that its graphs have used: as in the original they decay, with or without a gradient."""
-
-
-class Update(NamedTuple):
-    """The result of an update: loss in nats, whether the gradient was clipped, and examples left out."""
-
-    loss: float
-    clipped: bool
-    left_out: tuple[int, ...]
 
 
 def union(several: Iterable[Rows]) -> Rows:
@@ -51,9 +44,8 @@ def union(several: Iterable[Rows]) -> Rows:
 
 def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
     """Combine the parts of all replicas, in the order of their ranks, into one."""
-    left_out = sum((s.left_out for s in parts), ())
     rows, used = union(s.rows for s in parts), union(s.used for s in parts)
-    return PartialLoss(sum(s.loss for s in parts), left_out, rows, used)
+    return PartialLoss(sum(s.loss for s in parts), rows, used)
 
 
 class Gradients:
@@ -212,10 +204,11 @@ class Updater:
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
 
     @one_graph
-    def update(self, members: Sequence[int], number: int, rate: float) -> Update:
+    def update(self, members: Sequence[int], number: int, rate: float) -> float:
         """Make update number `number` from the examples with the indices `members`, at a learning rate.
 
-        Random draws depend on the seed, the number and, for dropout, the replica.
+        Returns the loss in nats. Random draws depend on the seed, the number and, for dropout, the replica.
+        Examples whose graphs do not fit into memory are named and left out.
         Raises Diverged if loss or gradient is not finite.
         """
         seed, replicas = self.settings.seed, self.replicas
@@ -238,7 +231,7 @@ class Updater:
                 "use a lower --learning-rate"
             )
         self.optimizer.step(rate, norm, union([whole.rows, whole.used]))
-        return Update(whole.loss, norm > self.settings.clip, whole.left_out)
+        return whole.loss
 
     def require_usable(self, number: int) -> None:
         """Raise Diverged if `store.load` would refuse the parameters after `number` updates."""
@@ -254,9 +247,14 @@ class Updater:
         store = self.model.store
         store.forget_used_rows()
         losses = split_on_memory_error(self._losses, list(batch.values())) if batch else []
-        left_out = tuple(i for i, loss in zip(batch, losses, strict=True) if loss is None)
+        for (i, example), loss in zip(batch.items(), losses, strict=True):
+            if loss is None:
+                words = self.model.length(example)
+                _log.warning(
+                    f"sentence {i + 1} of {words} words does not fit into memory and is left out"
+                )
         loss = sum(loss for loss in losses if loss is not None)
-        return PartialLoss(loss, left_out, store.rows_with_gradient(), store.used_rows())
+        return PartialLoss(loss, store.rows_with_gradient(), store.used_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
         """Add the gradient of the examples; returns their loss in nats with the first example, 0 with the others."""

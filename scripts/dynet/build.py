@@ -101,13 +101,13 @@ def cached_wheel(
         return next(folder.glob("*.whl"))
 
 
-def build_wheel(chain: Toolchain, jobs: int | None, cache: Path, work: Path, out: Path) -> None:
+def build_wheel(chain: Toolchain, cache: Path, work: Path, out: Path) -> None:
     """Build the wheel into `out`. Raises BuildError, which names the log, if the build fails."""
     if not (HEADERS / "Python.h").is_file():
         raise BuildError(
             f"no Python headers (Python.h) in {HEADERS}: install the Debian package python3-dev"
         )
-    jobs = jobs or parallel_jobs(MEMORY_PER_CUDA_COMPILE if chain.cuda else MEMORY_PER_COMPILE)
+    jobs = parallel_jobs(MEMORY_PER_CUDA_COMPILE if chain.cuda else MEMORY_PER_COMPILE)
     log, started = work.with_suffix(".log"), time.monotonic()
     log.unlink(missing_ok=True)
     minutes = "8" if chain.cuda else "4"

@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from .build import build_wheel, cache_folder, cached_wheel, inputs, new_environment
+from .build import build_wheel, cache_folder, cached_wheel, inputs
 from .target import (
     CHECKOUT,
     MACHINES,
@@ -49,8 +49,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         choices=MACHINES,
         help="for any processor and system of a machine (default: %(const)s); zig compiles",
     )
-    add("--cache", type=Path, help="folder for builds")
-    add("--jobs", type=int, help="compiles at a time (default: by processors and memory)")
     add("--editable", action="store_true", help="install the checkout itself, and its test tools")
     add("--wheel-only", action="store_true", help="print the paths of DyNet's wheels; no install")
     chosen = parser.parse_args(arguments)
@@ -58,8 +56,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
         parser.error("--cuda-arch goes with --cuda")
     if chosen.cuda and chosen.portable:
         parser.error("--portable and --cuda exclude each other")
-    if chosen.jobs is not None and chosen.jobs < 1:
-        parser.error("--jobs is 1 or more")
     return chosen
 
 
@@ -78,11 +74,11 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
     else:
         cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
         chains = [Toolchain(Compiler.find(), cuda)]
-    cache = (chosen.cache or cache_folder()).absolute()
+    cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     wheels = {}
     for chain in chains:
-        build = functools.partial(build_wheel, chain, chosen.jobs, cache)
+        build = functools.partial(build_wheel, chain, cache)
         wheels[chain.compiler.march] = cached_wheel(cache, inputs(chain), build)
     return wheels, platform
 
@@ -133,9 +129,6 @@ def fits(wheel: str, system: tuple[str, str] = SYSTEM) -> bool:
 
 def install(chosen: argparse.Namespace, flags: list[str]) -> None:
     """Install the checkout with pip, whose build backend finds DyNet in the cache."""
-    if chosen.cache:
-        # the backend runs in another folder
-        flags = [*flags, "--cache", str(chosen.cache.absolute())]
     extras = ["cuda"] * chosen.cuda + ["test"] * chosen.editable
     project = f"{CHECKOUT}[{','.join(extras)}]" if extras else str(CHECKOUT)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -146,38 +139,15 @@ def install(chosen: argparse.Namespace, flags: list[str]) -> None:
     report(f"rnng_dy is installed into {sys.executable}")
 
 
-def ensure_environment(folder: Path) -> None:
-    """Make a virtual environment of this Python, unless the folder is one that works. Raises BuildError."""
-    identity = "import pip, sys; print(sys.base_prefix, sys.version)"
-    try:
-        known = subprocess.run([folder / "bin" / "python", "-c", identity], capture_output=True)
-        if known.stdout.decode() == f"{sys.base_prefix} {sys.version}\n":
-            return
-    except OSError:
-        pass
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "pyvenv.cfg").exists():
-        raise BuildError(f"{folder} is no virtual environment and not empty: move it away")
-    new_environment(folder)
-    report(f"made the virtual environment {folder}")
-
-
 def main() -> None:
     """Run the command; an error is one line and exit code 2."""
-    if sys.argv[1:2] == ["--environment"]:
-        _end_with(ensure_environment, Path(sys.argv[2]))
-        return
     chosen = options()
-    if not chosen.wheel_only:
-        _end_with(builds_for, chosen)
-        _end_with(install, chosen, sys.argv[1:])
-        return
-    wheels, _ = _end_with(builds_for, chosen)
-    print(*dict.fromkeys(wheels.values()), sep="\n")
-
-
-def _end_with(work, *arguments):
     try:
-        return work(*arguments)
+        wheels, _ = builds_for(chosen)
+        if chosen.wheel_only:
+            print(*dict.fromkeys(wheels.values()), sep="\n")
+        else:
+            install(chosen, sys.argv[1:])
     except (BuildError, OSError) as error:
         report(f"error: {error}")
         sys.exit(2)

@@ -38,8 +38,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--python", default=sys.executable, help="the other machine's version [default: this one]")
     add("--cuda-arch", default="90", metavar="80,90", help="GPU architectures [default: 90]")
     add("--march", default="x86-64-v3", help="its processor [default: %(default)s]")
-    add("--cache", type=Path, default=cache_folder(), help="folder for builds")
-    add("--jobs", type=int, help="compiles at a time (default: by processors and memory)")
 
 
 def main(options: argparse.Namespace) -> None:
@@ -60,15 +58,17 @@ def bundle(options: argparse.Namespace) -> int:
     """Write the bundle and return its bytes. Raises BuildError, OSError, CalledProcessError."""
     compiler = replace(Compiler.find(), march=options.march)
     chain = Toolchain(compiler, Cuda.find(options.cuda_arch))
-    cache = options.cache.absolute()
+    cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
-    tree, wheel = built(chain, options.jobs, cache)
+    tree, wheel = built(chain, cache)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         top = Path(folder) / NAME
         write_relinking(tree, chain, top / "build")
         (top / "wheels").mkdir()
         download(options.python, top / "wheels")
         copy_tracked(CHECKOUT, top / "project")
+        # the check needs no English model, and they are large
+        shutil.rmtree(top / "project" / "rnng_dy" / "shipped")
         for name, data in modules_of(wheel, options.march).items():
             (top / "project" / name).parent.mkdir(parents=True, exist_ok=True)
             (top / "project" / name).write_bytes(data)
@@ -84,7 +84,7 @@ def bundle(options: argparse.Namespace) -> int:
     return options.output.stat().st_size
 
 
-def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
+def built(chain: Toolchain, cache: Path) -> tuple[Path, Path]:
     """Return DyNet's tree with its object files, and the wheel; both are cached, so a second bundle takes seconds."""
     folder = cache / f"gpu-{key(inputs(chain))}"
     with locked(folder.with_suffix(".lock")):
@@ -92,7 +92,7 @@ def built(chain: Toolchain, jobs: int | None, cache: Path) -> tuple[Path, Path]:
         if not [*out.glob("*.whl")]:
             shutil.rmtree(folder, ignore_errors=True)
             out.mkdir(parents=True)
-            build_wheel(chain, jobs, cache, folder, out)
+            build_wheel(chain, cache, folder, out)
         tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
         return tree, next(out.glob("*.whl"))
 

@@ -119,7 +119,7 @@ def updates(kind: str, optimizer: str, count: int) -> tuple:
     losses = []
     for number in range(count):
         members = [(number * SENTENCES + i) % len(examples) for i in range(SENTENCES)]
-        losses.append(updater.update(members, number, RATES[optimizer]).loss)
+        losses.append(updater.update(members, number, RATES[optimizer]))
     return model, examples, losses
 
 

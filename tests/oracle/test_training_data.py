@@ -13,11 +13,10 @@ from nltk import Tree
 
 from oracle.blocks import write_oracle
 from oracle.errors import InputError
-from oracle.training_data import Recipe, TreesFile, held_out, make_training_data
+from oracle.training_data import TreesFile, held_out, make_training_data
 from oracle.unknown import RULES
 from tests.commands import invoke as run
 
-RECIPE = Recipe(RULES[0], "top-down", generative=False)
 RAW = "( (S (NP-SBJ-1 (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *-1))) (. .)) )"
 CLEAN = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 
@@ -32,10 +31,10 @@ def write(name, *lines):
     return name
 
 
-def made(trees, dev, recipe=RECIPE):
+def made(trees, dev, unk=RULES[0], generative=False):
     """The files of trees and oracles of both parts, by name."""
     files, folder = {}, Path(mkdtemp(dir="."))
-    train, dev = make_training_data(folder, trees, dev, recipe)
+    train, dev = make_training_data(folder, trees, dev, unk, "top-down", generative)
     texts = (folder / "train.trees").read_text(encoding="utf-8").splitlines()
     train = [replace(s, tree=text) for s, text in zip(train, texts, strict=True)]
     for part, oracle in (("train", train), ("dev", dev)):
@@ -69,7 +68,7 @@ def test_oracles_are_those_of_the_oracle_command_byte_for_byte(
     folder, tiny_reference, unk, generative
 ):
     train, dev = (str(tiny_reference / f"{part}.trees") for part in ("train", "dev"))
-    files = made(TreesFile(train), TreesFile(dev), Recipe(unk, "top-down", generative))
+    files = made(TreesFile(train), TreesFile(dev), unk, generative)
     options = ["--unk", unk] + ["--generative"] * generative
     for part, path in (("train", train), ("dev", dev)):
         assert run("oracle", "--train", train, path, *options).stdout == files[f"{part}.oracle"]

@@ -141,7 +141,7 @@ def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tm
     model = make_parser(sentences, "gated-sum")
     data = [model.encode_training(s) for s in sentences[:4]]
     updater = Updater(model, data, PRESETS["paper", "discriminative"])
-    losses = [updater.update(range(4), i, 0.1).loss for i in range(12)]
+    losses = [updater.update(range(4), i, 0.1) for i in range(12)]
     assert losses[-1] < 0.8 * losses[0]
     model.save(tmp_path / "m")
     again = DiscriminativeParser.load(tmp_path / "m")

@@ -115,11 +115,11 @@ from rnng_dy.training.updates import Updater
 from scripts.gpu.numbers import model_of
 
 model, examples = model_of("discriminative", 8)
-graphs, loss = [], model.training_loss
-model.training_loss = lambda examples, dropout: graphs.append(len(examples)) or loss(examples, dropout)
+graphs, whole = [], model.training_loss
+model.training_loss = lambda examples, dropout: graphs.append(len(examples)) or whole(examples, dropout)
 settings = replace(PRESETS["paper", "discriminative"], dropout=0.0)
-update = Updater(model, examples, settings).update(range(20), 0, 0.1)
-print(round(update.loss, 1), *update.left_out, *graphs)
+loss = Updater(model, examples, settings).update(range(20), 0, 0.1)
+print(round(loss, 1), *graphs)
 """
 
 

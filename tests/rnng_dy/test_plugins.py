@@ -180,11 +180,3 @@ def test_workers_are_sent_the_text():
     with Workers(jobs=2) as workers:
         found = [there for _, there in workers.map(names_there, [1, 2])]
     assert found == [([*COMPOSITIONS], {"mine.py": SUM})] * 2
-
-
-def test_a_method_with_other_arguments_is_refused_when_the_plugin_is_loaded():
-    write(SUM.replace("constituents, dropout=0.0):", "constituents):"))
-    said = invoke("--plugin", "mine.py", "train", "generative", "--help", code=2).stderr
-    assert (
-        "Sum.__call__ is called with (self, constituents" in said and "too many positional" in said
-    )

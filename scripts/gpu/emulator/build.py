@@ -36,14 +36,13 @@ DESCRIPTION = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `emulate`."""
-    parser.add_argument("--jobs", type=int, help="compiles at a time")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND")
 
 
 def main(options: argparse.Namespace) -> None:
     """Build the emulator if it is not there, and become the command; print the folder if there is none."""
     try:
-        folder = emulated(options.jobs)
+        folder = emulated()
     except BuildError as error:
         sys.exit(f"gpu emulate: error: {error}")
     if not options.command:
@@ -84,9 +83,9 @@ def compile_runtime(folder: Path, compiler: str) -> None:
         (folder / name).symlink_to(RUNTIME)
 
 
-def emulated(jobs: int | None = None, cache: Path | None = None) -> Path:
+def emulated() -> Path:
     """Return a folder with the emulated DyNet, built if the cache has none. Raises BuildError."""
-    cache = cache or cache_folder()
+    cache = cache_folder()
     compiler = Compiler.find()
     runtime = (
         cache
@@ -105,7 +104,7 @@ def emulated(jobs: int | None = None, cache: Path | None = None) -> Path:
     chain = Toolchain(compiler, cuda)
     os.environ["EMULATED_OBJECTS"] = str(cache / "emulated-objects")
     (cache / "emulated-objects").mkdir(exist_ok=True)
-    wheel = cached_wheel(cache, inputs(chain), functools.partial(build_wheel, chain, jobs, cache))
+    wheel = cached_wheel(cache, inputs(chain), functools.partial(build_wheel, chain, cache))
     folder = wheel.parent / f"site-{runtime.name}"
     with locked(folder.with_suffix(".lock")):
         if not folder.is_dir():

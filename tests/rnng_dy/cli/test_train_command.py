@@ -16,7 +16,7 @@ from rnng_dy import DiscriminativeParser, GenerativeModel, checkpoint, engine
 from rnng_dy.cli.train import OPTIONS
 from rnng_dy.settings import ParserSizes, Sizes, option_name
 from rnng_dy.training.loop import saved_state
-from rnng_dy.training.presets import FITS, NAMES, QUICK_SIZES, Fit, Settings, settings_for
+from rnng_dy.training.presets import LEAST_UPDATES, NAMES, QUICK_SIZES, Settings, settings_for
 from tests.commands import invoke
 from tests.conftest import tiny_trees
 
@@ -121,7 +121,7 @@ def test_a_preset_is_fitted_to_the_treebank_and_resumed_as_it_was(data, preset, 
     assert settings_of("m") == fitted
     assert state["progress"]["updates"] == 8
     # a rule that another version of the program has
-    monkeypatch.setitem(FITS, (preset, "generative"), Fit(least_updates=100))
+    monkeypatch.setitem(LEAST_UPDATES, (preset, "generative"), (100, 1))
     invoke(*small, "--preset", preset, "--resume")
     assert settings_of("m") == fitted
 

@@ -80,22 +80,6 @@ def test_resume_makes_the_same_data_again(kind):
     assert_same_bits("m", "straight", ["training.npz"])
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        # unknown words of the development data depend on the training data
-        (lambda: write("t.trees", *[CLEAN] * 30), "train, dev"),
-        (lambda: write("d.trees", CLEAN), "dev"),
-    ],
-)
-def test_resume_with_other_trees_names_what_changed(change, says):
-    data = ["--trees", "t.trees", "--dev-trees", "d.trees"]
-    train("lstm-lm", *data)
-    change()
-    result = train("lstm-lm", *data, "--resume", code=2)
-    assert f"m was trained with other data ({says})" in result.stderr
-
-
 GIVE = "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
 CONTRADICTIONS = [
     ([], GIVE),

@@ -127,7 +127,7 @@ def test_a_call_changes_nothing_of_the_process():
         ({"droput": 0.1}, "no setting of a discriminative training is called 'droput'"),
         ({"clusters": "c"}, "--clusters is not for discriminative models"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
-        ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick, gpu"),
+        ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick"),
         ({"hold_out": 0.1, "dev_trees": "d.trees"}, "give --trees with --dev-trees or --hold-out,"),
         ({"extend": True}, "--extend goes with --init"),
     ],

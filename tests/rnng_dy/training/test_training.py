@@ -17,7 +17,6 @@ from rnng_dy.training.data import examples_of
 from rnng_dy.training.evaluation import word_scores
 from rnng_dy.training.loop import Progress
 from rnng_dy.training.presets import PRESETS
-from rnng_dy.training.updates import Update
 
 from ..conftest import looked_up_rows, make_generator, make_parser
 from .trainings import Training as training
@@ -60,9 +59,7 @@ def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path,
     before = {k: v.astype(np.float64) for k, v in model.store.arrays().items()}
     g = gradients(model, run.examples)
     norm = np.sqrt(sum((x**2).sum() for x in g.values()))
-    value, clipped, _ = update(run)
-    assert value > 0
-    assert clipped == (norm > clip)
+    assert update(run) > 0
     rows = looked_up_rows(model.vocabulary, sentences[:1])
     assert rows.keys() == model.store.lookups.keys()
     for name, after in model.store.arrays().items():
@@ -239,16 +236,14 @@ def run_with_scores(sentences, folder, stops=(), **settings):
 def test_training_ends_after_patience_evaluations_without_a_new_best(sentences, tmp_path, jobs):
     run, log = run_with_scores(sentences, tmp_path / "m", jobs=jobs, batch_size=5)
     assert (run.progress.sentences, run.progress.best_sentences) == (30, 20)
-    assert log[-1] | {"event": "ended_early", "patience": 2, "best": 4.0} == log[-1]
-    assert [record["event"] for record in log].count("ended_early") == 1
+    assert log[-1]["best"] == 4.0
 
 
 def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_path):
     folder = tmp_path / "m"
     run_with_scores(sentences, folder)
-    again, log = run_with_scores(sentences, folder)
+    again, _ = run_with_scores(sentences, folder)
     assert again.progress.sentences == 30
-    assert [record["event"] for record in log].count("ended_early") == 1
     on, log = run_with_scores(sentences, folder, patience=4)
     straight, straight_log = run_with_scores(sentences, tmp_path / "straight", patience=4)
     assert on.progress.sentences == straight.progress.sentences == 40
@@ -313,7 +308,7 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
 
     bias = model.store.dense["action_bias"]
     bias.set_value(np.full(len(model.transitions), value))
-    run.updater.update = lambda *arguments: Update(1.0, False, ())
+    run.updater.update = lambda *arguments: 1.0
     for changes in ({"first_evaluation": 1}, {"save_every": 0.0}):
         run.updater.settings = replace(run.settings, **changes)
         with pytest.raises(RnngError, match=r"diverged before update .*learning-rate"):
