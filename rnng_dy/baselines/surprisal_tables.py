@@ -28,16 +28,16 @@ _MARKS = "Ġ▁"
 """Marks of subwords that begin a word."""
 _PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
-_GAP, _BOUNDARY = "\0", "\1"
-"""What stands for an unknown word, and where words begin and end, among the letters of a sentence."""
+_GAP = "\0"
+"""What stands for an unknown word among the letters of a sentence."""
 _PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
 _PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
 
 
 class _Token(NamedTuple):
-    begin: int
-    """Number of letters of the sentence before it."""
-    surprisal: float
+    letters: str
+    """_GAP for an unknown word; empty for a mark."""
+    bits: float
     known: bool
     is_end: bool
 
@@ -59,32 +59,28 @@ class SurprisalTable(WordScorer):
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
         self._sentences: dict[str, list[_Token]] = {}
-        self._with_gaps: dict[str, list[str]] = {}
-        """Sentences with unknown words, by their letters before the first one."""
         self._unclear: set[str] = set()
         rows = list(read_columns(path, _NEEDED, ("known", *_SENTENCE)))
         if rows and not any(rows[0][1][3:]):
             raise InputError(f"no column {' or '.join(map(repr, _SENTENCE[:2]))}", path, 1)
         plain = _ByteLetters() if any("Ġ" in cells[0] for _, cells in rows) else _plain
         for _, of_sentence in groupby(rows, lambda row: row[1][3:]):
-            letters, tokens = "", []
+            tokens = []
             for line, (token, bits, known, *_) in of_sentence:
-                is_end, is_known = token in _ENDS, known != "0" and token not in _UNKNOWNS
+                is_end, is_unknown = token in _ENDS, token in _UNKNOWNS
+                text = "" if is_end else _GAP if is_unknown else plain(token)
                 with placed(path, line):
-                    tokens.append(_Token(len(letters), surprisal_of(bits), is_known, is_end))
-                if token in _UNKNOWNS:
-                    letters += _GAP
-                elif not is_end:
-                    letters += plain(token)
-            begin, gap, _ = letters.partition(_GAP)
-            if gap and letters not in self._sentences:
-                self._with_gaps.setdefault(begin, []).append(letters)
-            first = self._sentences.setdefault(letters, tokens)
-            alike = len(first) == len(tokens) and np.allclose(
-                first, tokens, rtol=0, atol=ROUNDING, equal_nan=True
-            )
-            if not alike:
+                    is_known = known != "0" and not is_unknown
+                    tokens.append(_Token(text, surprisal_of(bits), is_known, is_end))
+            letters = "".join(token.letters for token in tokens)
+            both = self._sentences.setdefault(letters, tokens), tokens
+            first, second = ([token._replace(bits=0.0) for token in of] for of in both)
+            bits, others = ([token.bits for token in of] for of in both)
+            if first != second or not np.allclose(
+                bits, others, rtol=0, atol=ROUNDING, equal_nan=True
+            ):
                 self._unclear.add(letters)
+        self._with_gaps = [letters for letters in self._sentences if _GAP in letters]
 
     def records_of(
         self,
@@ -99,32 +95,14 @@ class SurprisalTable(WordScorer):
 
         A mark of subwords after the last word belongs to the end, or to the last word of a sentence without one.
         """
-        plain = list(map(_plain, words))
-        letters, ends = "".join(plain), list(accumulate(map(len, plain), initial=0))
-        shown = f"{' '.join(words)!r:.200}"
-        found, tokens = letters, self._sentences.get(letters)
-        if tokens is None:
-            found, tokens = self._with_unknowns(plain)
-        if tokens is None:
-            message = f"no sentence {shown} in this table"
-            for near in get_close_matches(letters, self._sentences, 1, 0):
-                at = next(
-                    i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1
-                )
-                there, here = (f"{of[at : at + 20]!r}" for of in (near, letters))
-                message += f": the most similar one has {there} in place of {here}"
-            raise InputError(message, self._path)
-        if found in self._unclear:
-            message = f"the sentence {shown} is in this table with different surprisals"
-            raise InputError(f"{message}: keep one of them", self._path)
-        has_end = any(token.is_end and token.begin == len(letters) for token in tokens)
-        parts: list[list[_Token]] = [[] for _ in ends]
-        for token in tokens:
+        tokens = self._tokens_of(words)
+        has_end = any(token.is_end and place == len(words) for token, place in tokens)
+        parts: list[list[_Token]] = [[] for _ in (*words, END)]
+        for token, place in tokens:
             # some programs begin a sentence with the mark of its end
-            if not token.is_end or token.begin == len(letters):
-                place = bisect_right(ends, token.begin) - 1
+            if not token.is_end or place == len(words):
                 parts[place if has_end else min(place, len(words) - 1)].append(token)
-        *bits, of_end = (math.fsum(token.surprisal for token in part) for part in parts)
+        *bits, of_end = (math.fsum(token.bits for token in part) for part in parts)
         return [
             *(
                 WordRecord(word, word if all(t.known for t in part) else _UNKNOWN, of_word)
@@ -133,28 +111,41 @@ class SurprisalTable(WordScorer):
             WordRecord(None, None, of_end if has_end else math.nan),
         ]
 
-    def _with_unknowns(self, plain: Sequence[str]) -> tuple[str, list[_Token] | None]:
-        """Return a sentence of the table in which words may be unknown, and its tokens; None if there is none."""
-        text = _BOUNDARY + "".join(word + _BOUNDARY for word in plain)
-        whole = "".join(plain)
-        begins = (whole[:end] for end in range(len(whole)))
-        for letters in chain.from_iterable(self._with_gaps.get(begin, ()) for begin in begins):
-            if not whole.endswith(letters.rpartition(_GAP)[2]):
-                continue
-            parts = [f"{_BOUNDARY}?".join(map(re.escape, part)) for part in letters.split(_GAP)]
-            gap = f"{_BOUNDARY}?(?<={_BOUNDARY})([^{_BOUNDARY}]+){_BOUNDARY}"
-            if match := re.fullmatch(f"{_BOUNDARY}?{gap.join(parts)}{_BOUNDARY}?", text):
-                gaps = [i for i, letter in enumerate(letters) if letter == _GAP]
-                tokens = []
-                for token in self._sentences[letters]:
-                    before = [
-                        len(group) - 1
-                        for i, group in zip(gaps, match.groups(), strict=True)
-                        if i < token.begin
-                    ]
-                    tokens.append(token._replace(begin=token.begin + sum(before)))
-                return letters, tokens
-        return "", None
+    def _tokens_of(self, words: Sequence[str]) -> list[tuple[_Token, int]]:
+        """Return the table's tokens of a sentence, each with the index of its word, or with the number of words."""
+        plain = list(map(_plain, words))
+        letters, shown = "".join(plain), f"{' '.join(words)!r:.200}"
+        with_gaps = (s for s in self._with_gaps if letters.startswith(s.partition(_GAP)[0]))
+        for found in chain([letters], with_gaps):
+            tokens = self._sentences.get(found, [])
+            places = _places(tokens, plain)
+            if tokens and places is not None:
+                if found in self._unclear:
+                    message = f"the sentence {shown} is in this table with different surprisals"
+                    raise InputError(f"{message}: keep one of them", self._path)
+                return list(zip(tokens, places, strict=True))
+        message = f"no sentence {shown} in this table"
+        for near in get_close_matches(letters, self._sentences, 1, 0):
+            at = next(i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1)
+            there, here = (f"{of[at : at + 20]!r}" for of in (near, letters))
+            message += f": the most similar one has {there} in place of {here}"
+        raise InputError(message, self._path)
+
+
+def _places(tokens: Sequence[_Token], words: Sequence[str]) -> list[int] | None:
+    """Return the index of the word in which each token begins; None if tokens and words have different letters."""
+    letters, begins = "".join(words), list(accumulate(map(len, words), initial=0))
+    at, places = 0, []
+    for token in tokens:
+        place = bisect_right(begins, at) - 1
+        places.append(place)
+        if token.letters == _GAP and begins[place] == at < len(letters):
+            at = begins[place + 1]
+        elif letters.startswith(token.letters, at):
+            at += len(token.letters)
+        else:
+            return None
+    return places if at == len(letters) else None
 
 
 def _plain(token: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -19,7 +18,6 @@ from rnng_dy.evaluation.reading_tables import (
     align,
     read_surprisals,
     read_times,
-    require_aligned,
 )
 from rnng_dy.evaluation.reading_times import EXCLUSIONS, rows_used, run_study
 from rnng_dy.evaluation.tables import CSV, joined
@@ -97,40 +95,30 @@ def reading_times(
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
     check_files(outputs.values())
-    times = read_times(times_path, dict(columns))
-    systems = {
-        name: _aligned(times, path, by_letters, allow_missing) for name, path in paths.items()
-    }
+    times, systems = read_times(times_path, dict(columns)), {}
+    for name, path in paths.items():
+        systems[name], reports = align(
+            times, read_surprisals(path), path, by_letters, allow_missing
+        )
+        more = [f"{len(reports) - SHOWN} more differences"] * (len(reports) > SHOWN)
+        for report_line in reports[:SHOWN] + more:
+            warn(f"not aligned: {report_line}")
     rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
     study = run_study(times, systems, rows, spillover)
-    _report(times, study, left_out)
+    figures, used = study.systems[0]
+    counts = "{rows} of {of} rows in {items} items, {folds} folds"
+    say(counts.format(of=len(times.times), **figures))
+    for reason, count in left_out.items():
+        say(f"left out: {count}, {reason}")
+    if "log_frequency" not in used:
+        say("no frequencies: --column frequency=COLUMN makes them a predictor")
     forms = {
         ".txt": lambda: [report.table(study)],
-        ".json": lambda: [indented(report.figures(study))],
+        ".json": lambda: [
+            indented({"systems": [s.figures for s in study.systems], "pairs": study.pairs})
+        ],
         ".csv": lambda: (joined(row, CSV) + "\n" for row in report.joined_rows(study)),
         ".R": lambda: [report.lme4_script(study, outputs[".csv"])],
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())
-
-
-def _aligned(times, path: str, by_letters: bool, allow_missing: bool) -> list:
-    found, reports = align(times, read_surprisals(path), path, by_letters)
-    if not allow_missing:
-        require_aligned(reports)
-    for line in reports[:SHOWN]:
-        warn(f"not aligned: {line}")
-    if len(reports) > SHOWN:
-        warn(f"not aligned: {len(reports) - SHOWN} more differences")
-    return found
-
-
-def _report(times, study, left_out: Mapping[str, int]) -> None:
-    rows = len(times.times) + times.missing
-    left_out = {"without a time": times.missing, **left_out} if times.missing else left_out
-    items = len({word.item for word in study.words})
-    say(f"{len(study.times)} of {rows} rows in {items} items, {study.folds.max() + 1} folds")
-    for reason, count in left_out.items():
-        say(f"left out: {count}, {reason}")
-    if "log_frequency" not in study.systems[0].predictors:
-        say("no frequencies: --column frequency=COLUMN makes them a predictor")

@@ -20,6 +20,7 @@ from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
+    ALL_MEASURES,
     OF_NEXT_WORD,
     OPEN_MEASURES,
     MeasuredSentence,
@@ -92,8 +93,9 @@ def surprisal(
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
     options = SearchOptions(**options, seed=seed, next_word=next_word)
     of_next = OF_NEXT_WORD if next_word else ()
-    measures = measures_of(options) if system.has_trees else ["surprisal", *of_next]
-    measures = [*measures, *(OPEN_MEASURES if is_open else ())]
+    wanted = measures_of(options) if system.has_trees else ["surprisal", *of_next]
+    wanted = {*wanted, *(OPEN_MEASURES if is_open else ())}
+    measures = [name for name in ALL_MEASURES if name in wanted]
     model = job.open(system)
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)

@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from oracle.errors import RnngError
 
 Values = Mapping[tuple[str, int], float]
@@ -79,7 +81,7 @@ class Formula:
         A comparison is undecided if both sides are infinite, or one is NaN.
         "false & undecided" is false, "true | undecided" true.
         """
-        return self._truth(self._tree, values)
+        return {0: False, 0.5: None, 1: True}[self._truth(self._tree, values)]
 
     def _in_python(self, token: re.Match[str]) -> str:
         if token["sign"]:
@@ -111,30 +113,27 @@ class Formula:
                 return a + b if isinstance(op, ast.Add) else a - b
         raise FormulaError("a number or a region is missing")
 
-    def _truth(self, node: ast.expr, values: Values) -> bool | None:
-        """Return whether a comparison, or comparisons joined by "&" and "|", hold; None if that is undecided."""
+    def _truth(self, node: ast.expr, values: Values) -> float:
+        """Return 1 if a comparison holds, 0 if it does not, 1/2 if it is undecided.
+
+        "&" is the minimum and "|" the maximum (Kleene), from left to right; the name OR says that the next sign is "|".
+        """
         match node:
             case ast.List(elts=[inner]):
                 return self._truth(inner, values)
             case ast.Compare(left=left, ops=[sign], comparators=[right]):
                 a, b = self._number(left, values), self._number(right, values)
-                if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)):
-                    return None
+                if math.isnan(abs(a) - abs(b)):
+                    return 0.5
                 if isinstance(sign, ast.Eq):
-                    return a == b or abs(a - b) <= ABSOLUTE + RELATIVE * abs(b) < math.inf
-                return a < b if isinstance(sign, ast.Lt) else a > b
+                    return float(np.isclose(a, b, RELATIVE, ABSOLUTE))
+                return float(a < b if isinstance(sign, ast.Lt) else a > b)
             case ast.BoolOp(values=[first, *others]):
-                return self._joined(first, others, values)
+                truth, joint = self._truth(first, values), min
+                for other in others:
+                    if isinstance(other, ast.Name) and other.id == _OR:
+                        joint = max
+                    else:
+                        truth, joint = joint(truth, self._truth(other, values)), min
+                return truth
         raise FormulaError("a comparison is missing")
-
-    def _joined(self, first: ast.expr, others: list[ast.expr], values: Values) -> bool | None:
-        """Return Kleene's "and" and "or" from left to right; the name OR says that the next one is "or"."""
-        result, decisive = self._truth(first, values), False
-        for other in others:
-            if isinstance(other, ast.Name) and other.id == _OR:
-                decisive = True
-                continue
-            pair = result, self._truth(other, values)
-            result = decisive if decisive in pair else None if None in pair else not decisive
-            decisive = False
-        return result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import InputError, RnngError, placed
+from oracle.files import reading
 from oracle.numerals import is_whole_number
 from oracle.tables import number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word, surprisal_of
@@ -47,13 +47,11 @@ class Times:
     words: Sequence[Word]
     """In the order in which they were read: by items, which are sorted if all are numbers, and positions."""
     times: np.ndarray
-    """In ms, shape (rows,)."""
+    """In ms, NaN for a missing one, shape (rows,)."""
     word_of: np.ndarray
     """Per row, the index of its word, shape (rows,)."""
     subjects: Sequence[str]
     """Per row, the subject; empty texts if the table has no subjects."""
-    missing: int
-    """The number of other rows, which have no time."""
 
 
 class SurprisalRow(NamedTuple):
@@ -84,12 +82,10 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     times: dict[tuple[tuple[str, str, float], str], float] = {}
     for line, cells in read_columns(path, [*named.values()]):
         row = dict(zip(named, cells, strict=True))
-        with placed(path, line):
-            condition = row.get("condition", "")
-            place = row["item"], condition, _number(row["position"], named["position"])
-            count = _number(row.get("frequency", ""), named.get("frequency", ""), 0, "count", True)
-            text = one_word(row["word"])
-            word = Word(place[0], place[2], text, line, count, condition)
+        with reading(path, line):
+            position, count = float(row["position"]), number_of(row.get("frequency", ""))
+            place = row["item"], row.get("condition", ""), position
+            word = Word(row["item"], position, one_word(row["word"]), line, count, place[1])
             known = words.setdefault(place, word)
             if known.text != word.text:
                 raise RnngError(
@@ -101,17 +97,12 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
                     f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
-            times[of_subject] = _number(row["time"], named["time"], missing=True)
-    missing = [place for place, time in times.items() if math.isnan(time)]
-    for place in missing:
-        del times[place]
+            times[of_subject] = number_of(row["time"])
     if not times:
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
-    first: dict[tuple[str, str], int] = {}
-    for item, condition, _ in words:
-        first.setdefault((item, condition), len(first))
-    places = sorted(words, key=lambda place: (rank[place[0]], first[place[:2]], place[2]))
+    variants = {variant: i for i, variant in enumerate(dict.fromkeys(key[:2] for key in words))}
+    places = sorted(words, key=lambda place: (rank[place[0]], variants[place[:2]], place[2]))
     index = {place: i for i, place in enumerate(places)}
     return Times(
         path,
@@ -119,7 +110,6 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
         np.array([*times.values()]),
         np.array([index[place] for place, _ in times]),
         [subject for _, subject in times],
-        len(missing),
     )
 
 
@@ -156,34 +146,23 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
     return found
 
 
-def _number(
-    text: str,
-    column: str,
-    least: float = -math.inf,
-    what: str = "number",
-    missing: bool = False,
-) -> float:
-    with suppress(ValueError):
-        number = number_of(text)
-        if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):
-            return number
-    raise RnngError(f"column {column!r}: {text!r} is no {what}")
-
-
 def align(
-    times: Times, rows: Sequence[SurprisalRow], path: str, by_letters: bool = False
+    times: Times,
+    rows: Sequence[SurprisalRow],
+    path: str,
+    by_letters: bool = False,
+    allow_missing: bool = True,
 ) -> tuple[list[SurprisalRow | None], list[str]]:
     """Return each word's row in the table of surprisals `path`, None for none, and reports of the differences.
 
     Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib). With
     `by_letters`, only letters and digits count, in either case. If both tables have conditions, rows come in the order
-    in which the times have the variants of items.
+    in which the times have the variants of items. Unless `allow_missing`, raises InputError that lists the first
+    differences, if there are any.
     """
     if any(word.condition for word in times.words):
-        order = {
-            variant: i
-            for i, variant in enumerate(dict.fromkeys((w.item, w.condition) for w in times.words))
-        }
+        variants = list(dict.fromkeys((word.item, word.condition) for word in times.words))
+        order = {variant: i for i, variant in enumerate(variants)}
         rows = sorted(rows, key=lambda row: order.get(row.variant, len(order)))
     key = _letters if by_letters else str
     words, tokens = ([key(word.text) for word in of] for of in (times.words, rows))
@@ -194,13 +173,19 @@ def align(
         if kind == "equal":
             found[i:i_end] = rows[j:j_end]
         else:
-            read = f"{times.path}:{_listed(times.words[i:i_end])}"
-            measured = f"{path}:{_listed(rows[j:j_end])}"
-            if kind == "replace":
-                reports.append(f"{read} against {measured}")
-            else:
-                lacking = (times.path, measured) if i == i_end else (path, read)
-                reports.append(" lacks ".join(lacking))
+            read = f"{times.path}:{_listed(times.words[i:i_end])}" if i < i_end else times.path
+            measured = f"{path}:{_listed(rows[j:j_end])}" if j < j_end else path
+            verb = "against" if kind == "replace" else "lacks"
+            both = (measured, read) if kind == "delete" else (read, measured)
+            reports.append(f" {verb} ".join(both))
+    if reports and not allow_missing:
+        first, *more = reports[:SHOWN]
+        message = (
+            f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
+            "in all; correct a table, compare letters and digits alone by --by-letters, or leave out the words that "
+            "differ by --allow-missing"
+        )
+        raise InputError("\n".join([message, *more]))
     return found, reports
 
 
@@ -211,16 +196,4 @@ def _letters(word: str) -> str:
 def _listed(words: Sequence[Word | SurprisalRow]) -> str:
     """Return the words of a difference after the line of the first one."""
     shown = " ".join(word.text for word in words[:SHOWN]) + " …" * (len(words) > SHOWN)
-    return f"{words[0].line}: {shown!r}" if words else ""
-
-
-def require_aligned(reports: Sequence[str]) -> None:
-    """Raise InputError that lists the first differences, if there are any."""
-    if reports:
-        first, *more = reports[:SHOWN]
-        message = (
-            f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
-            "in all; correct a table, compare letters and digits alone by --by-letters, or leave out the words that "
-            "differ by --allow-missing"
-        )
-        raise InputError("\n".join([message, *more]))
+    return f"{words[0].line}: {shown!r}"

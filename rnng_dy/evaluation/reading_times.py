@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, Word, in_order
+from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, in_order
 from rnng_dy.evaluation.significance import holm, sign_flip_p
 
 SURPRISAL = "surprisal"
 EXCLUSIONS = {
-    "first": "first word of a sentence",
-    "last": "last word of a sentence",
-    "punctuation": "a punctuation mark",
-    "unknown": "unknown to a model",
+    "first": ("first word of a sentence", lambda word, row: row.is_first),
+    "last": ("last word of a sentence", lambda word, row: row.is_last),
+    "punctuation": (
+        "a punctuation mark",
+        lambda word, row: any(unicodedata.category(mark).startswith("P") for mark in word.text),
+    ),
+    "unknown": ("unknown to a model", lambda word, row: not row.is_known),
 }
-"""Words that may be left out: by the table of any system, but for punctuation."""
+"""Words that may be left out: why, and a function of a word and its row in the table of any system."""
+NORMAL_95 = 1.959964
+"""The standard errors from an estimate to each end of its 95 % interval."""
 Systems = Mapping[str, Sequence[SurprisalRow | None]]
 """Per system, the row of each word in its table of surprisals."""
 
@@ -41,6 +45,20 @@ class Regression(NamedTuple):
         """Return the normal log density of each row in nats, shape (n,)."""
         squares = (y - self.intercept - x @ self.coefficients) ** 2
         return -0.5 * (np.log(2 * np.pi * self.variance) + squares / self.variance)
+
+    def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the coefficients of the predictors with their names, standard errors and 95 % intervals."""
+        slopes = zip(names, self.coefficients.tolist(), self.standard_errors.tolist(), strict=True)
+        return [
+            {
+                "predictor": name,
+                "coefficient": slope,
+                "standard_error": error,
+                "low": slope - NORMAL_95 * error,
+                "high": slope + NORMAL_95 * error,
+            }
+            for name, slope, error in slopes
+        ]
 
 
 def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
@@ -109,27 +127,25 @@ def rows_used(
 
     `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them.
     """
-    rows = list(zip(*systems.values(), strict=True))
-    found = [[row for row in of_word if row is not None] for of_word in rows]
-    categories = [map(unicodedata.category, word.text) for word in times.words]
-    holds = {
-        "first": [any(row.is_first for row in of_word) for of_word in found],
-        "last": [any(row.is_last for row in of_word) for of_word in found],
-        "punctuation": [any(of.startswith("P") for of in of_word) for of_word in categories],
-        "unknown": [not all(row.is_known for row in of_word) for of_word in found],
-    }
+    of_words = list(zip(times.words, zip(*systems.values(), strict=True), strict=True))
     reasons = {
-        "not in every table of surprisals": np.array([None in of_word for of_word in rows]),
+        "not in every table of surprisals": np.array([None in rows for _, rows in of_words]),
         "first words of an item, without words before them": _words_before(times, spillover) < 0,
-        **{EXCLUSIONS[name]: np.array(holds[name]) for name in EXCLUSIONS if name in exclude},
     }
+    for reason, holds in (EXCLUSIONS[name] for name in EXCLUSIONS if name in exclude):
+        reasons[reason] = np.array(
+            [any(row is not None and holds(word, row) for row in rows) for word, rows in of_words]
+        )
     for of_system in systems.values():
         for name, values in predictors(times, of_system, spillover).items():
             reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
             reasons[reason] = reasons.get(reason, False) | np.isnan(values)
-    masks = {reason: mask[times.word_of] for reason, mask in reasons.items()}
     low, high = times_between
-    masks[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (times.times > high)
+    masks = {
+        "without a time": np.isnan(times.times),
+        **{reason: mask[times.word_of] for reason, mask in reasons.items()},
+        f"time not between {low:g} and {high:g} ms": (times.times < low) | (times.times > high),
+    }
     kept, counts = np.ones(len(times.times), bool), {}
     for reason, mask in masks.items():
         if count := int((kept & mask).sum()):
@@ -141,49 +157,23 @@ def rows_used(
     return np.flatnonzero(kept), counts
 
 
-@dataclass(frozen=True)
-class SystemResult:
-    """A system's figures; held-out values are of regressions fitted to other items."""
+class SystemResult(NamedTuple):
+    """The results of a system."""
 
-    name: str
-    predictors: Mapping[str, np.ndarray]
-    """By name, the value of each row."""
-    regression: Regression
-    """That of all rows."""
-    log_likelihoods: np.ndarray
-    """Held-out log density per row in nats."""
-    without: np.ndarray
-    """The same without surprisal."""
-    p: float
-    """Of the difference of both, by permutation."""
-
-    @property
-    def deltas(self) -> np.ndarray:
-        """Return the difference of log densities per row in nats."""
-        return self.log_likelihoods - self.without
+    figures: Mapping[str, Any]
+    """Its figures by name: log likelihoods of held-out rows in nats per row, coefficients in ms."""
+    columns: Mapping[str, Any]
+    """The rows that are used: their places, predictors by name, and held-out log densities in nats."""
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(NamedTuple):
     """Results of all systems on the same rows."""
 
-    words: Sequence[Word]
-    """The word of each row."""
-    times: np.ndarray
-    subjects: Sequence[str]
-    folds: np.ndarray
-    """The part of each row in cross-validation."""
     systems: Sequence[SystemResult]
-    pairs: Sequence[Mapping[str, str | float]]
+    pairs: Sequence[Mapping[str, Any]]
     """Per pair of systems, their names `first` and `second`, the `difference` of held-out log likelihoods per row in
     nats, the first less the second, `p`, and `p_holm`, corrected for the number of pairs.
     """
-
-    def items_better(self, system: SystemResult) -> tuple[int, int]:
-        """Return in how many items surprisal raises the held-out likelihood, and the number of items."""
-        _, item_of = np.unique([word.item for word in self.words], return_inverse=True)
-        sums = np.bincount(item_of, system.deltas)
-        return int((sums > 0).sum()), len(sums)
 
 
 def run_study(
@@ -201,13 +191,20 @@ def run_study(
     """
     word_of, y = times.word_of[rows], times.times[rows]
     words = [times.words[i] for i in word_of]
-    items = in_order(sorted({word.item for word in words}))
-    if len(items) < 2:
+    names, item_of = np.unique([word.item for word in words], return_inverse=True)
+    if len(names) < 2:
         raise RnngError(
             f"{times.path}: all rows are of one item; cross-validation needs two items at least"
         )
-    fold_of = {item: i % min(folds, len(items)) for i, item in enumerate(items)}
+    fold_of = {item: i % min(folds, len(names)) for i, item in enumerate(in_order(names.tolist()))}
     parts = np.array([fold_of[word.item] for word in words])
+    place = {
+        "item": [word.item for word in words],
+        "word": [word.text for word in words],
+        "subject": [times.subjects[i] for i in rows],
+        "time": y,
+        "fold": parts,
+    }
 
     def held_out(found: Mapping[str, np.ndarray]) -> np.ndarray:
         x, densities = np.column_stack([*found.values()]), np.empty(len(y))
@@ -227,12 +224,26 @@ def run_study(
         others = {k: v for k, v in found.items() if not k.startswith(SURPRISAL)}
         whole = least_squares(y, np.column_stack([*found.values()]), [*found])
         densities, without = held_out(found), held_out(others)
-        results.append(SystemResult(name, found, whole, densities, without, p(densities - without)))
+        figures = {
+            "system": name,
+            "rows": len(y),
+            "items": len(names),
+            "folds": int(parts.max()) + 1,
+            "mean_surprisal": float(found[SURPRISAL].mean()),
+            "log_likelihood_without": float(without.mean()),
+            "log_likelihood": float(densities.mean()),
+            "delta_log_likelihood": float((densities - without).mean()),
+            "p": p(densities - without),
+            "items_better": int((np.bincount(item_of, densities - without) > 0).sum()),
+            "coefficients": whole.figures([*found]),
+        }
+        held = {"log_likelihood_without": without, "log_likelihood": densities}
+        results.append(SystemResult(figures, {**place, **found, **held}))
     pairs = []
     for one, other in combinations(results, 2):
-        differences = one.log_likelihoods - other.log_likelihoods
-        names = {"first": one.name, "second": other.name}
-        pairs.append({**names, "difference": float(differences.mean()), "p": p(differences)})
+        differences = one.columns["log_likelihood"] - other.columns["log_likelihood"]
+        both = {"first": one.figures["system"], "second": other.figures["system"]}
+        pairs.append({**both, "difference": float(differences.mean()), "p": p(differences)})
     for pair, p_holm in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
         pair["p_holm"] = p_holm
-    return Study(words, y, [times.subjects[i] for i in rows], parts, results, pairs)
+    return Study(results, pairs)

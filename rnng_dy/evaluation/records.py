@@ -104,9 +104,6 @@ class WordRecord:
         return None if self.unk is None else self.token == self.unk
 
 
-_FIELDS = [f.name for f in fields(WordRecord)]
-
-
 class MeasuredSentence(NamedTuple):
     """The measures of a sentence."""
 
@@ -121,18 +118,15 @@ class MeasuredSentence(NamedTuple):
 
     def to_json(self) -> str:
         """Return the whole as one line for `from_json`."""
-        records = [[getattr(record, name) for name in _FIELDS] for record in self.records]
-        return json.dumps(self._replace(records=records))
+        return json.dumps(self._replace(records=[vars(record) for record in self.records]))
 
     @classmethod
     def from_json(cls, text: str) -> MeasuredSentence:
         """Return the sentence that `to_json` wrote."""
         records, trees, log_mass, problem = json.loads(text)
-        read = []
-        for values in records:
-            of_word = dict(zip(_FIELDS, values, strict=True))
-            of_word["beam"] = [Analysis(*item) for item in of_word["beam"]]
-            read.append(WordRecord(**of_word))
+        read = [
+            WordRecord(**{**of, "beam": [Analysis(*item) for item in of["beam"]]}) for of in records
+        ]
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 

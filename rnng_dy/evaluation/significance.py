@@ -94,8 +94,6 @@ def _paired_bootstrap(
 
     All values are NaN if there are no sentences.
     """
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} and {len(second)} sentences")
     n = len(first)
     if not n:
         return Difference(math.nan, math.nan, math.nan, math.nan)

@@ -20,7 +20,7 @@ from oracle.numerals import is_whole_number
 from oracle.tables import read_table
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS
-from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
+from rnng_dy.evaluation.suites import Condition, Item, Suite
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
@@ -120,14 +120,14 @@ def _of_stimuli(
             if number is None:
                 number = counted.setdefault(region.name, len(counted) + 1)
             name = "" if is_whole_number(region.name) else region.name
-            regions.append(Region(number, tuple(tokens)))
+            regions.append((number, tokens))
             names.setdefault(number, name)
-        items.setdefault(item, []).append(Condition(condition, tuple(regions), tuple(ends)))
+        items.setdefault(item, []).append((condition, regions, ends))
     if counted and len(names) > len(counted):
         raise InputError("some regions have numbers as names, others words: use one of them", path)
     own = all(map(is_whole_number, items))
     with placed(path):
-        made = tuple(Item(int(name) if own else name, tuple(of)) for name, of in items.items())
+        made = tuple(Item.of(int(name) if own else name, of) for name, of in items.items())
     return Suite(Path(path).stem, path, names, tuple(predictions), made)
 
 
@@ -152,8 +152,8 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     for line, phenomenon, *sentences in _pairs(path, lines, first):
         with placed(path, line):
             both = zip((GOOD, BAD), map(tokenize, sentences), strict=True)
-            conditions = [Condition(name, (Region(1, tuple(words)),)) for name, words in both]
-            pairs.setdefault(phenomenon, []).append(Item(line, tuple(conditions)))
+            item = Item.of(line, [(name, [(1, words)], ()) for name, words in both])
+            pairs.setdefault(phenomenon, []).append(item)
     if not pairs:
         raise InputError("no test suite in this file", path)
     name = "standard input" if path == "-" else Path(path).stem
@@ -247,28 +247,21 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     formulas, items = [], []
     for i, of_prediction in predictions:
         with reading(path, remedy=f"see prediction {i}"):
-            formulas.append(_prediction(i, of_prediction))
+            formula = of_prediction["formula"]
+            formulas.append(Formula(formula, str(of_prediction.get("name", i))))
     for i, of_item in found:
         with reading(path, remedy=f"see item {i} of the file"):
             items.append(_item(of_item, tokenize))
     return Suite(name, path, names, tuple(formulas), tuple(items))
 
 
-def _prediction(ordinal: int, content: Any) -> Formula:
-    if content.get("type", "formula") != "formula":
-        raise RnngError(f"its type is {content['type']!r}, and only 'formula' is known")
-    return Formula(content["formula"], str(content.get("name", ordinal)))
-
-
 def _item(content: Any, tokenize: Tokenize) -> Item:
     conditions = [
-        Condition(
+        (
             str(condition["condition_name"]),
-            tuple(
-                Region(int(region["region_number"]), tuple(tokenize(region["content"])))
-                for region in condition["regions"]
-            ),
+            [(int(of["region_number"]), tokenize(of["content"])) for of in condition["regions"]],
+            (),
         )
         for condition in content["conditions"]
     ]
-    return Item(int(content["item_number"]), tuple(conditions))
+    return Item.of(int(content["item_number"]), conditions)

@@ -43,15 +43,14 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
     for result in results:
         names = result.suite.region_names
         for found in result.items:
-            for condition in found.item.conditions:
-                for region in condition.regions:
-                    place, tokens = (condition.name, region.number), region.tokens
-                    cells = (
-                        *(result.model, result.suite.name, found.item.name, *place),
-                        *(names.get(region.number, ""), " ".join(tokens), len(tokens)),
-                        *(f"{found.values[place]:.6f}", len(found.oov_by_region[place])),
-                    )
-                    yield _line(cells, style)
+            for (condition, region), tokens in found.item.regions.items():
+                cells = (
+                    *(result.model, result.suite.name, found.item.name, condition, region),
+                    *(names.get(region, ""), " ".join(tokens), len(tokens)),
+                    f"{found.values[condition, region]:.6f}",
+                    len(found.oov_by_region[condition, region]),
+                )
+                yield _line(cells, style)
 
 
 def effect_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
@@ -74,8 +73,8 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
             "items": len(result.items),
             **_numbers(result.accuracy),
             "predictions": [
-                {"name": p.name, "formula": p.text, **_numbers(result.accuracy_of(i))}
-                for i, p in enumerate(result.suite.predictions)
+                {"name": name, "formula": text, **_numbers(found)}
+                for name, text, found in result.rows()[: len(result.suite.predictions)]
             ],
             "region_names": result.suite.region_names,
             "means": result.means(),

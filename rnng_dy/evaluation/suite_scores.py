@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from statistics import fmean
@@ -12,9 +12,8 @@ from typing import NamedTuple
 from oracle.errors import RnngError
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.significance import mean_interval
-from rnng_dy.evaluation.suites import Item, Suite
+from rnng_dy.evaluation.suites import Item, Place, Sentence, Suite
 
-Sentence = tuple[str, ...]
 Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
 """A function from sentences to a record per token; a record for the end of the sentence is ignored."""
 
@@ -46,9 +45,9 @@ class ItemResult:
     """A model's values and outcomes for one item."""
 
     item: Item
-    values: Mapping[tuple[str, int], float]
+    values: Mapping[Place, float]
     """By condition and region, in bits."""
-    oov_by_region: Mapping[tuple[str, int], tuple[str, ...]]
+    oov_by_region: Mapping[Place, Sentence]
     """By condition and region, the words outside the model's vocabulary."""
     outcomes: tuple[bool | None, ...]
     """Per prediction; None if the item does not decide it."""
@@ -63,9 +62,7 @@ class ItemResult:
     @property
     def holds(self) -> bool | None:
         """Whether all predictions hold: False if one does not, else None if one is undecided."""
-        if False in self.outcomes:
-            return False
-        return None if None in self.outcomes else True
+        return next((outcome for outcome in (False, None) if outcome in self.outcomes), True)
 
 
 class Effect(NamedTuple):
@@ -94,18 +91,18 @@ class SuiteResult:
     @property
     def accuracy(self) -> Accuracy:
         """Accuracy over items: an item is right if all predictions hold."""
-        return _accuracy((item.holds, any(item.compares_oov)) for item in self.items)
+        return self.rows()[-1][-1]
 
-    def accuracy_of(self, i: int) -> Accuracy:
-        """Return the accuracy of a prediction."""
-        return _accuracy((item.outcomes[i], item.compares_oov[i]) for item in self.items)
-
-    def rows(self) -> Iterator[tuple[str, str, Accuracy]]:
-        """Yield each prediction's name, formula and accuracy; then, of several, the accuracy of all together."""
-        for i, prediction in enumerate(self.suite.predictions):
-            yield prediction.name, prediction.text, self.accuracy_of(i)
-        if len(self.suite.predictions) > 1:
-            yield "all predictions", "", self.accuracy
+    def rows(self) -> list[tuple[str, str, Accuracy]]:
+        """Return each prediction's name, formula and accuracy; then, of several, the accuracy of all together."""
+        found = []
+        for i, of in enumerate(self.suite.predictions):
+            pairs = [(item.outcomes[i], item.compares_oov[i]) for item in self.items]
+            found.append((of.name, of.text, _accuracy(pairs)))
+        if len(found) > 1:
+            pairs = [(item.holds, any(item.compares_oov)) for item in self.items]
+            found.append(("all predictions", "", _accuracy(pairs)))
+        return found
 
     def means(self) -> dict[str, dict[int, float]]:
         """Return the mean value of each region by condition, over items with a finite value; NaN if there are none."""
@@ -150,9 +147,8 @@ def evaluate(suites: Sequence[Suite], surprisals: Surprisals, model: str = "") -
     ]
 
 
-def _accuracy(items: Iterable[tuple[bool | None, bool]]) -> Accuracy:
+def _accuracy(pairs: Sequence[tuple[bool | None, bool]]) -> Accuracy:
     """Return the accuracy of pairs: the outcome, and whether it depends on a word outside the vocabulary."""
-    pairs = list(items)
     decided = [pair for pair in pairs if pair[0] is not None]
     right, unknown = (sum(pair[k] for pair in decided) for k in (0, 1))
     return Accuracy(right, len(decided), len(pairs) - len(decided), unknown)
@@ -162,13 +158,14 @@ def _item_result(
     suite: Suite, item: Item, words: Mapping[Sentence, Sequence[WordRecord]]
 ) -> ItemResult:
     values, oov = {}, {}
-    for condition in item.conditions:
-        measured = chain.from_iterable(words[tokens] for tokens in condition.sentences)
-        for region in condition.regions:
-            place = condition.name, region.number
-            records = list(islice(measured, len(region.tokens)))
-            values[place] = math.fsum(r.surprisal for r in records)
-            oov[place] = tuple(r.token for r in records if r.known is False)
+    measured = {
+        condition: chain.from_iterable(map(words.__getitem__, sentences))
+        for condition, sentences in item.sentences.items()
+    }
+    for place, tokens in item.regions.items():
+        records = list(islice(measured[place[0]], len(tokens)))
+        values[place] = math.fsum(r.surprisal for r in records)
+        oov[place] = tuple(r.token for r in records if r.known is False)
     with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
     with_oov |= {(name, None) for name, _ in with_oov}

@@ -2,73 +2,63 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
 from oracle.errors import InputError, RnngError
 from rnng_dy.evaluation.formula import Formula
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Region:
-    """A part of a sentence; without tokens it is empty, and its value is 0."""
-
-    number: int
-    tokens: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A sentence of an item, or several of which the first are its context."""
-
-    name: str
-    regions: tuple[Region, ...]
-    ends: tuple[int, ...] = ()
-    """Where sentences end before the last, as numbers of tokens."""
-
-    @property
-    def sentences(self) -> list[tuple[str, ...]]:
-        """The tokens of each sentence; it has one, unless the condition has a context."""
-        bounds = pairwise((0, *self.ends, len(self.tokens)))
-        return [self.tokens[begin:end] for begin, end in bounds]
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """All tokens."""
-        return tuple(token for region in self.regions for token in region.tokens)
+Sentence = tuple[str, ...]
+Place = tuple[str, int]
+"""A condition, and the number of a region."""
+Condition = tuple[str, Iterable[tuple[int, Sequence[str]]], Sequence[int]]
+"""The name of a condition, its regions as numbers and tokens, and where its sentences end before the last."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """Sentences to compare. Raises RnngError for a condition or region that is there twice, or without words."""
+    """Sentences to compare."""
 
     name: int | str
     """Its number or name in the file; the line of a minimal pair."""
-    conditions: tuple[Condition, ...]
+    regions: Mapping[Place, Sentence]
+    """The tokens of each region; an empty one has the value 0."""
+    ends: Mapping[str, Sequence[int]]
+    """Per condition, where sentences end before the last, as numbers of tokens; the first ones are its context."""
 
-    def __post_init__(self) -> None:
-        names = [condition.name for condition in self.conditions]
-        if twice := _twice(names):
-            raise RnngError(f"item {self.name}: the condition {twice!r} is there twice")
-        for condition in self.conditions:
-            where = f"item {self.name}, condition {condition.name!r}"
-            if twice := _twice([region.number for region in condition.regions]):
-                raise RnngError(f"{where}: the region {twice} is there twice")
-            if not condition.tokens:
+    @classmethod
+    def of(cls, name: int | str, conditions: Iterable[Condition]) -> Item:
+        """Return an item. Raises RnngError for a condition or region that is there twice, or without words."""
+        regions: dict[Place, Sentence] = {}
+        ends: dict[str, Sequence[int]] = {}
+        for condition, numbered, of in conditions:
+            if condition in ends:
+                raise RnngError(f"item {name}: the condition {condition!r} is there twice")
+            ends[condition], where = of, f"item {name}, condition {condition!r}"
+            for number, tokens in numbered:
+                if (condition, number) in regions:
+                    raise RnngError(f"{where}: the region {number} is there twice")
+                regions[condition, number] = tuple(tokens)
+            if not any(tokens for place, tokens in regions.items() if place[0] == condition):
                 raise RnngError(f"{where}: a sentence without words")
+        return cls(name, regions, ends)
+
+    @property
+    def sentences(self) -> dict[str, list[Sentence]]:
+        """The tokens of each condition's sentences; it has one, unless it has a context."""
+        found: dict[str, Sentence] = dict.fromkeys(self.ends, ())
+        for (condition, _), tokens in self.regions.items():
+            found[condition] += tokens
+        bounds = {name: pairwise((0, *self.ends[name], len(found[name]))) for name in found}
+        return {name: [found[name][a:b] for a, b in bounds[name]] for name in found}
 
     def lacks(self, formula: Formula) -> str | None:
         """Return which condition or region of a formula the item lacks, in words; None if it has all."""
-        regions = {c.name: {r.number for r in c.regions} for c in self.conditions}
         for condition, region in formula.references:
-            if condition not in regions:
-                return f"no condition {condition!r}: {', '.join(map(repr, regions))}"
-            if region is not None and region not in regions[condition]:
+            if condition not in self.ends:
+                return f"no condition {condition!r}: {', '.join(map(repr, self.ends))}"
+            if region is not None and (condition, region) not in self.regions:
                 return f"no region {region} in condition {condition!r}"
         return None
 
@@ -95,11 +85,6 @@ class Suite:
                 where = f"prediction {prediction.name}: item {self.items[0].name}"
                 raise InputError(f"{where} has {lacking[0]}", self.path)
 
-    def sentences(self) -> list[tuple[str, ...]]:
+    def sentences(self) -> list[Sentence]:
         """Return the tokens of all sentences."""
-        conditions = (condition for item in self.items for condition in item.conditions)
-        return [tokens for condition in conditions for tokens in condition.sentences]
-
-
-def _twice(names: Sequence[T]) -> T | None:
-    return next((name for name, n in Counter(names).items() if n > 1), None)
+        return [s for item in self.items for of in item.sentences.values() for s in of]

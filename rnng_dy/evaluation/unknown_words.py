@@ -29,17 +29,12 @@ def unknown_in(sentences: Iterable[SourceSentence]) -> str | None:
     return unknown_words(pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
 
 
-def as_read(model, sentences: Sequence[SourceSentence]) -> list[Sequence[str | None]]:
-    """Return the words as the model reads them. A scorer that does not say it has to score the sentences."""
-    reader = model if hasattr(model, "unkify") else getattr(model, "vocabulary", None)
-    unkify = getattr(reader, "unkify", None)
-    if unkify is not None:
-        return [s.unkified or unkify(s.tokens) for s in sentences]
-    records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
-    return [[r.unk for r in of if r.token is not None] for of in records]
-
-
 def with_words_as_read(model, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    """Return sentences with their words as the model reads them."""
-    words = as_read(model, sentences)
+    """Return sentences with their words as the model reads them. A scorer that does not say it has to score them."""
+    reader = model if hasattr(model, "unkify") else getattr(model, "vocabulary", None)
+    if unkify := getattr(reader, "unkify", None):
+        words = [s.unkified or unkify(s.tokens) for s in sentences]
+    else:
+        records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
+        words = [[r.unk for r in of if r.token is not None] for of in records]
     return [replace(s, unkified=tuple(w)) for s, w in zip(sentences, words, strict=True)]

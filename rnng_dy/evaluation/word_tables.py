@@ -14,13 +14,12 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     END,
-    MEASURES,
     WordRecord,
     one_word,
     tokens_so_far,
 )
 from rnng_dy.evaluation.tables import TSV, joined
-from rnng_dy.evaluation.written_words import MergedWord, covering, merged
+from rnng_dy.evaluation.written_words import Word, covering, written_words
 from rnng_dy.text.stimuli import REGION, Stimuli
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
@@ -32,8 +31,6 @@ _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknow
 
 Row = tuple[Mapping[str, Any], WordRecord]
 """The cells by column that say where a record belongs, and the record."""
-_NumberedWord = tuple[int, Sequence[WordRecord], MergedWord]
-"""The number of a sentence, its records, and one of its words."""
 
 
 class TokenRows:
@@ -48,7 +45,7 @@ class TokenRows:
         """Yield the rows of all sentences."""
         for number, records in enumerate(sentences, 1):
             for i, record in enumerate(records, 1):
-                yield token_cells(number, i, record), record
+                yield token_cells(number, i, record, record.known), record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
         """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
@@ -102,18 +99,19 @@ class WordRows(TokenRows):
         for text, of_text in enumerate(self.texts):
             found = zip(of_text, islice(numbered, len(of_text)), strict=True)
             words = [
-                (number, records, word)
+                word
                 for sentence, (number, records) in found
-                for word in (merged(sentence, records) if sentence.tokens else [])
+                for word in written_words(number, sentence, records)
             ]
             yield self._of_text(text, words)
 
-    def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
+    def _of_text(self, text: int, words: Sequence[Word]) -> Iterator[Row]:
         """Yield the rows of a text from its words."""
-        for i, (number, _, word) in enumerate(words, 1):
+        for i, word in enumerate(words, 1):
             place = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
-            cells = token_cells(number, word.token_ids, word)
-            yield {**self._carried(number, word.span), **place, **cells}, word
+            record = covering(word.text, word.covered)
+            cells = token_cells(word.sentence, word.token_ids, record, word.known)
+            yield {**self._carried(word.sentence, word.span), **place, **cells}, record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
         """See `TokenRows`."""
@@ -138,27 +136,20 @@ class RegionRows(WordRows):
     own = _OF_REGION
     part = ()
 
-    def _of_text(self, text: int, words: Sequence[_NumberedWord]) -> Iterator[Row]:
+    def _of_text(self, text: int, words: Sequence[Word]) -> Iterator[Row]:
         """See `WordRows`. A region without words has the sum 0 and the number of the text's last sentence."""
         stimulus = self.stimuli.texts[text]
-        by_region: list[list[_NumberedWord]] = [[] for _ in stimulus.regions]
-        for of_word in words:
-            by_region[stimulus.region_at(of_word[2].span[0])].append(of_word)
+        by_region: list[list[Word]] = [[] for _ in stimulus.regions]
+        for word in words:
+            by_region[stimulus.region_at(word.span[0])].append(word)
         for region, inside in zip(stimulus.regions, by_region, strict=True):
-            summed, begin, end, number = (
-                WordRecord("", None, 0.0),
-                region.begin,
-                region.begin,
-                words[-1][0],
-            )
-            if inside:
-                number, _, first = inside[0]
-                begin, end = first.span[0], inside[-1][2].span[1]
-                content = " ".join(word.token for *_, word in inside)
-                tokens = [r for _, records, w in inside for r in records[w.first - 1 : w.last]]
-                summed = covering(content, tokens)
-            unknown = sum(word.known is False for *_, word in inside)
-            own = (region.name, number, begin, end, summed.token, len(inside), unknown)
+            count, at = len(inside), (region.begin, region.begin)
+            inside = inside or [words[-1]._replace(covered=(), text="", span=at)]
+            covered = [record for word in inside for record in word.covered]
+            summed = covering(" ".join(word.text for word in inside), covered)
+            place = inside[0].sentence, inside[0].span[0], inside[-1].span[1]
+            unknown = sum(word.known is False for word in inside)
+            own = (region.name, *place, summed.token, count, unknown)
             yield dict(zip(self.place, (*region.cells, *own), strict=True)), summed
 
 
@@ -200,7 +191,9 @@ class WordTable(list[dict[str, Any]]):
             yield {**cells, **{name: getattr(record, name) for name in measures}}
 
 
-def token_cells(sentence_id: int, token_id: int | str, record: WordRecord) -> Mapping[str, Any]:
+def token_cells(
+    sentence_id: int, token_id: int | str, record: WordRecord, known: bool | None
+) -> Mapping[str, Any]:
     """Return the cells of the columns PLACE.
 
     `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token `</s>`. `one_word` escapes
@@ -208,35 +201,33 @@ def token_cells(sentence_id: int, token_id: int | str, record: WordRecord) -> Ma
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
-    known = "" if record.known is None else int(record.known)
-    return dict(zip(PLACE, (sentence_id, token_id, token, unk, known), strict=True))
+    shown = "" if known is None else int(known)
+    return dict(zip(PLACE, (sentence_id, token_id, token, unk, shown), strict=True))
 
 
-def header(
-    columns: Iterable[str] = MEASURES, style: str = TSV, place: Sequence[str] = PLACE
-) -> str:
+def header(columns: Sequence[str], style: str = TSV, place: Sequence[str] = PLACE) -> str:
     r"""Return the first line of a table; `columns` are the measures that the kind of model and search provides.
 
     >>> header(["surprisal"]).split("\t")
     ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
     """
-    return joined((*place, *_in_order(columns)), style)
+    return joined((*place, *columns), style)
 
 
-def line(row: Row, columns: Iterable[str] = MEASURES, style: str = TSV) -> str:
+def line(row: Row, columns: Sequence[str], style: str = TSV) -> str:
     """Return the line of a row, with as many columns as the header.
 
     Bits have six digits after the point, or are `inf`. Cells of unavailable measures are empty.
     """
     place, record = row
-    measures = (_cell(getattr(record, name)) for name in _in_order(columns))
+    measures = (_cell(getattr(record, name)) for name in columns)
     return joined((*map(str, place.values()), *measures), style)
 
 
 def json_line(
     records: Sequence[WordRecord],
     sentence_id: int,
-    columns: Iterable[str] = MEASURES,
+    columns: Sequence[str],
     transitions: TransitionSystem = TOP_DOWN,
     fields: Sequence[Mapping[str, Any]] = (),
 ) -> str:
@@ -256,7 +247,7 @@ def json_line(
 def json_word(
     records: Sequence[WordRecord],
     index: int,
-    columns: Iterable[str],
+    columns: Sequence[str],
     transitions: TransitionSystem = TOP_DOWN,
 ) -> dict[str, object]:
     """Return a word of `json_line`; `records` are those of its sentence, at least up to the word."""
@@ -267,7 +258,7 @@ def json_word(
         "unk": record.unk,
         "known": record.known,
     }
-    word |= {name: getattr(record, name) for name in _in_order(columns)}
+    word |= {name: getattr(record, name) for name in columns}
     if math.isinf(record.surprisal):
         word["infinite"] = True
     if record.beam:
@@ -281,11 +272,6 @@ def json_word(
             for analysis in record.beam
         ]
     return word
-
-
-def _in_order(columns: Iterable[str]) -> list[str]:
-    wanted = set(columns)
-    return [name for name in ALL_MEASURES if name in wanted]
 
 
 def _cell(value: float | int | None) -> str:

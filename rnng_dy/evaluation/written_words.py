@@ -1,89 +1,82 @@
-"""Measures of written words and regions, which cover several tokens."""
+"""Written words and regions, which cover several tokens."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import groupby
+from typing import Any, NamedTuple
 
 from oracle.files import WHITE_SPACE
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import ALL_MEASURES, WordRecord
 
-_NOT_ADDED = ("standard_error", "entropy", "open", "next_word_entropy")
+_LAST = ("entropy", "open", "next_word_entropy")
+"""The measures of which several tokens have the value after the last one."""
 _WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 
 
-@dataclass(frozen=True)
-class MergedWord(WordRecord):
-    """A written word, or the end of a sentence, with the measures of the tokens that it covers.
+class Word(NamedTuple):
+    """A written word, or the end of a sentence, with the tokens that it covers."""
 
-    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
-    token lacks the measure. Entropies and open constituents are the values after the last token. The standard error is
-    a single token's, and None for several tokens, since the errors of neighbours are not independent. `unk` is the
-    model's form of a single token.
-    """
+    sentence: int
+    """The number of its sentence, from 1."""
+    first: int
+    """The number of its first token, from 1."""
+    covered: Sequence[WordRecord]
+    text: str | None
+    """None for the end of a sentence, as for `span`."""
+    span: tuple[int, int] | None
+    """Its characters in the text, from 0, the end exclusive."""
 
-    first: int = 1
-    """Number of the first token, from 1."""
-    last: int = 1
-    known: bool | None = None
-    """Whether the model saw all tokens unchanged; None for the end of a sentence."""
-    span: tuple[int, int] | None = None
-    """Its characters in the text, from 0, the end exclusive; None for the end of a sentence."""
+    @property
+    def known(self) -> bool | None:
+        """Whether the model saw all tokens unchanged; None for the end of a sentence."""
+        known = [record.known for record in self.covered]
+        return None if None in known else all(known)
 
     @property
     def token_ids(self) -> str:
         """`3`, or `3-4` for several tokens."""
-        return f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
+        last = self.first + len(self.covered) - 1
+        return f"{self.first}" if last == self.first else f"{self.first}-{last}"
 
 
-def merged(sentence: SourceSentence, records: Sequence[WordRecord]) -> list[MergedWord]:
-    """Return the written words of a sentence of running text with their tokens' measures.
+def written_words(
+    number: int, sentence: SourceSentence, records: Sequence[WordRecord]
+) -> list[Word]:
+    """Return the written words of a sentence of running text, which white space separates.
 
-    White space separates words. Records after the tokens, such as that of the end, stay alone.
+    Records after the tokens, such as that of the end, stay alone.
     """
-    text, spans = sentence.text, sentence.spans
+    text, spans = sentence.text, sentence.spans or ()
     offset = spans[0][0] if spans else 0
-    begins = [offset + written.start() for written in _WRITTEN.finditer(text)]
+    begins = [offset + written.start() for written in _WRITTEN.finditer(text or "")]
     words = []
     for _, of_word in groupby(range(len(spans)), lambda i: bisect_right(begins, spans[i][0])):
-        first, *others = of_word
-        last = others[-1] if others else first
-        begin, end = spans[first][0], spans[last][1]
+        tokens = list(of_word)
+        begin, end = spans[tokens[0]][0], spans[tokens[-1]][1]
         word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
-        covered = records[first : last + 1]
-        words.append(covering(word, covered, first + 1, (begin, end)))
+        covered = [records[i] for i in tokens]
+        words.append(Word(number, tokens[0] + 1, covered, word, (begin, end)))
     ends = enumerate(records[len(spans) :], len(spans) + 1)
-    return words + [covering(None, [record], number) for number, record in ends]
+    return words + [Word(number, i, [record], None, None) for i, record in ends]
 
 
-def covering(
-    text: str | None,
-    covered: Sequence[WordRecord],
-    first: int = 1,
-    span: tuple[int, int] | None = None,
-) -> MergedWord:
-    """Return a text with the measures of the tokens that it covers; `first` is the number of the first, from 1."""
-    known = [record.known for record in covered]
-    alone, last = len(covered) == 1, covered[-1]
+def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
+    """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
 
-    def total(name: str) -> float | None:
+    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
+    token lacks the measure. The standard error and `unk` are a single token's, and None for several tokens, since the
+    errors of neighbours are not independent.
+    """
+    if len(covered) < 2:
+        return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
+    measures: dict[str, Any] = {}
+    for name in ALL_MEASURES:
         values = [getattr(record, name) for record in covered]
-        return None if None in values else sum(values)
-
-    return MergedWord(
-        token=text,
-        first=first,
-        last=first + len(covered) - 1,
-        standard_error=last.standard_error if alone else None,
-        entropy=last.entropy,
-        open=last.open,
-        next_word_entropy=last.next_word_entropy,
-        unk=last.unk if alone else None,
-        known=None if None in known else all(known),
-        span=span,
-        **{name: total(name) for name in ALL_MEASURES if name not in _NOT_ADDED},
-    )
+        lacks = name == "standard_error" or None in values
+        measures[name] = values[-1] if name in _LAST else None if lacks else sum(values)
+    return WordRecord(text, None, **measures)

@@ -10,14 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.transitions import SHIFT, TransitionSystem
+from oracle.transitions import SHIFT
 from rnng_dy.search.word_search import (
     Expansion,
     ExpansionRequest,
     Hypothesis,
     Search,
-    SearchOptions,
     SearchState,
     WordSearch,
     best_first,
@@ -33,16 +31,6 @@ class BeamSearch(WordSearch):
 
     name = "beam"
     reads = ("beam", "fast_track", "word_beam", "like_reference")
-
-    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
-        """See `WordSearch`."""
-        super().__init__(system, options, index)
-        o = options
-        if min(o.beam, o.word_beam) < 1 or o.fast_track < 0:
-            raise RnngError(
-                f"beam {o.beam}, fast track {o.fast_track}, word beam {o.word_beam}: beam and word beam from 1 on, "
-                "fast track from 0 on"
-            )
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""

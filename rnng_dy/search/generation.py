@@ -50,13 +50,8 @@ def until_drawn(
 
     Each result has its own generator, seeded by `seed` and its number, whatever else is drawn in the batch. Results
     come in batches of some dozens. Raises RnngError if hundreds in a row are discarded, as with hardly trained models.
-    Raises it also for a negative number or seed, or a length below 1.
     """
-    if n < 0 or seed < 0 or max_length < 1:
-        raise RnngError(
-            f"{n} sentences of at most {max_length} words, seed {seed}: length from 1 on, number and seed from 0 on"
-        )
-    together = max(1, min(TOGETHER, TOGETHER_WORDS // max_length))
+    together = max(1, min(TOGETHER, TOGETHER_WORDS // max(1, max_length)))
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))
         randoms = {i: np.random.default_rng([seed, i]) for i in numbers}

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.word_search import (
     ExpansionRequest,
     Hypothesis,
     Search,
-    SearchOptions,
     SearchState,
     WordSearch,
     completes_tree,
@@ -22,6 +20,8 @@ from rnng_dy.search.word_search import (
     without_words,
 )
 
+RESAMPLED_BELOW = 0.5
+"""A run is resampled if its effective sample size is below this share of the particles."""
 ShareOut = Callable[[np.ndarray, np.ndarray], Iterable[tuple[int, np.ndarray]]]
 """A function of the weights of a derivation and the probabilities of its actions, shape (actions,).
 
@@ -65,25 +65,12 @@ class ParticleFilter(WordSearch):
 
     The mean over particles is an unbiased estimate of the probability of the words. Its logarithm, and so a surprisal,
     is only consistent. Equal particles of all runs are one derivation, which stores per run their number and the
-    logarithm of the weight of each in nats.
+    logarithm of the weight of each in nats. Runs are independent.
     """
 
     name = "particles"
-    reads = ("particles", "runs", "threshold")
+    reads = ("particles", "runs")
     lacks = ("syntactic", "lexical")
-
-    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
-        """See `WordSearch`.
-
-        Runs are independent. They are resampled if their effective sample size is below `threshold` of the particles.
-        """
-        super().__init__(system, options, index)
-        o = options
-        if o.particles < 1 or o.runs < 1 or not 0 <= o.threshold <= 1 or o.seed < 0:
-            raise RnngError(
-                f"{o.particles} particles, {o.runs} runs, threshold {o.threshold}, seed {o.seed}: particles and runs "
-                "are from 1 on, the threshold from 0 to 1, the seed from 0 on"
-            )
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
@@ -131,7 +118,7 @@ class ParticleFilter(WordSearch):
             share = np.exp(joint[:, run] - log_sums[run])
             each = np.exp(log_weights[:, run] - log_sums[run])
             effective = 1 / (share * each).sum()
-            if effective < self.options.threshold * particles:
+            if effective < RESAMPLED_BELOW * particles:
                 counts[:, run] = random.multinomial(particles, share / share.sum())
                 log_weights[:, run] = log_mass[run]
         left = counts.any(axis=1).nonzero()[0].tolist()
@@ -153,12 +140,6 @@ class VariableBeam(WordSearch):
 
     name = "variable"
     reads = ("particles",)
-
-    def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
-        """See `WordSearch`."""
-        super().__init__(system, options, index)
-        if options.particles < 1:
-            raise RnngError(f"{options.particles} particles: from 1 on")
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""

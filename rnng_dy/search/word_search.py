@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.model import unlinked
-from rnng_dy.settings import COUNT, NOT_NEGATIVE, setting
+from rnng_dy.settings import COUNT, NOT_NEGATIVE, mistake, setting
 
 T = TypeVar("T")
 
@@ -117,8 +118,6 @@ class SearchOptions:
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
     runs: int = setting("Particles: runs; two give standard errors.", 1, COUNT)
-    threshold: float = 0.5
-    """Particles: resample when the effective sample size is below this share of the particles."""
     seed: int = 1
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
@@ -140,6 +139,10 @@ class WordSearch(ABC):
     def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
         """Prepare the search of sentence number `index`. Raises RnngError for impossible options."""
         self.system, self.options, self.index = system, options, index
+        for of in fields(SearchOptions):
+            is_number = of.name in self.reads and of.type == "int"
+            if is_number and (problem := mistake(of, getattr(options, of.name))):
+                raise RnngError(f"{of.name}: {problem}")
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""

@@ -54,6 +54,13 @@ MACHINES = {
         ("-mprefer-vector-width=512",),
     ),
     "aarch64": Machine("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", ("armv8-a",)),
+    "macos-arm64": Machine(
+        f"aarch64-macos.{OLDEST_MACOS}",
+        "macosx_11_0_arm64",
+        ("armv8-a",),
+        # macOS merges visible functions of one name in all modules of a process, whichever compiler made them
+        ("-fvisibility=hidden", "-fvisibility-inlines-hidden", "-Wl,-undefined,dynamic_lookup"),
+    ),
 }
 """The machines that portable wheels are made for."""
 

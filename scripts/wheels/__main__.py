@@ -1,7 +1,7 @@
 """`python3 -m scripts.wheels`: check the newest wheel of dist/ for a machine, and try it where there is no compiler.
 
 This machine's wheel runs with each of its builds that this processor can run; that of ARM Linux runs emulated, on
-Debian's Python.
+Debian's Python; that of a Mac is inspected.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ def main() -> None:
         trees.write_text("".join(TREES.read_text().splitlines(keepends=True)[:TRAINED_ON]))
         try:
             wheel = newest(CHECKOUT / "dist", machine)
-            check_file(wheel, folder)
+            tools = check_file(wheel, folder)
+            if machine == "macos-arm64":
+                inspector = str(Path(__file__).with_name("mach_o.py"))
+                print(called([tools, inspector, str(wheel)]), flush=True)
+                return
             if machine == own:
                 check_runs(install(wheel, folder), trees, folder)
                 return
@@ -62,19 +66,22 @@ def newest(folder: Path, machine: str) -> Path:
     return wheel
 
 
-def check_file(wheel: Path, folder: Path) -> None:
-    """Check the size, and which functions of Python and the system modules need."""
+def check_file(wheel: Path, folder: Path) -> str:
+    """Check the size, and which functions of Python and the system modules need; return the Python of the tools."""
     size = wheel.stat().st_size
     print(f"{wheel.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST:
         sys.exit(f"error: over {LARGEST / 1e6:.0f} MB")
     tools = new_environment(folder / "tools")
-    called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel"])
+    called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel", "lief"])
     called([tools, "-m", "abi3audit", "--strict", str(wheel)])
+    if "-manylinux" not in wheel.name:
+        return tools
     said = called([tools, "-m", "auditwheel", "show", str(wheel)])
     print(" ".join(said.split()), flush=True)
     if f'platform tag: "{wheel.stem.rpartition("-")[2]}"' not in " ".join(said.split()):
         sys.exit("error: auditwheel finds another platform than the name of the wheel says")
+    return tools
 
 
 def install(wheel: Path, folder: Path) -> str:

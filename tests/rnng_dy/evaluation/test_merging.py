@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.records import Analysis, WordRecord
-from rnng_dy.evaluation.word_tables import line, merged, token_cells
+from rnng_dy.evaluation.records import MEASURES, Analysis, WordRecord
+from rnng_dy.evaluation.word_tables import line, token_cells
+from rnng_dy.evaluation.written_words import covering, written_words
 from rnng_dy.text.segmenter import Segmenter
 
 
@@ -33,15 +34,15 @@ WRITTEN = st.sampled_from(
 @given(st.lists(WRITTEN, max_size=12).map(" ".join), st.booleans())
 def test_tokens_of_running_text_are_found_by_their_places(text, one_per_line):
     for sentence in Segmenter().sentences(text, one_per_line):
-        words = merged(sentence, records_of(sentence.tokens, end=True))
-        *words, end = words
-        assert end.token is None and end.span is None
-        assert [word.first for word in words[1:]] == [word.last + 1 for word in words[:-1]]
-        assert (words[0].first, words[-1].last) == (1, len(sentence.tokens))
-        for word in words:
+        *words, end = written_words(1, sentence, records_of(sentence.tokens, end=True))
+        assert end.text is None and end.span is None
+        ends = [word.first + len(word.covered) for word in words]
+        assert [word.first for word in words] == [1, *ends[:-1]]
+        assert ends[-1] == len(sentence.tokens) + 1
+        for word, after in zip(words, ends, strict=True):
             begin, last = word.span
-            assert "".join(word.token.split()) == "".join(text[begin:last].split())
-            inside = sentence.spans[word.first - 1 : word.last]
+            assert "".join(word.text.split()) == "".join(text[begin:last].split())
+            inside = sentence.spans[word.first - 1 : after - 1]
             assert (inside[0][0], inside[-1][1]) == word.span
             # white space may be in a token, as in `. . .`, but not between two
             assert not any(re.search(r"[ \n]", text[a:b]) for (_, a), (b, _) in pairwise(inside))
@@ -59,11 +60,14 @@ def test_measures_are_added():
     ]
     text, spans = "can't go", ((0, 2), (2, 5), (6, 8))
     sentence = SourceSentence(("ca", "n't", "go"), None, None, 1, spans, text)
-    word, go, end = merged(sentence, records)
-    assert line((token_cells(1, word.token_ids, word), word)) == (
+    words = written_words(1, sentence, records)
+    word, go, end = (covering(of.text, of.covered) for of in words)
+    cells = token_cells(1, words[0].token_ids, word, words[0].known)
+    assert line((cells, word), MEASURES) == (
         "1\t1-2\tcan't\t\t1\t5.000000\t\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
         "\t2.500000\t0.500000\t3\t0\t3\t0"
     )
     assert (go.surprisal, go.standard_error, go.unk, go.syntactic) == (math.inf, 0.2, "UNK", None)
-    assert (word.known, go.known, end.known) == (True, False, None)
-    assert (end.token, end.token_ids, end.surprisal, end.open) == (None, "4", 0.25, 0)
+    assert [of.known for of in words] == [True, False, None]
+    assert words[2].token_ids == "4"
+    assert (end.token, end.surprisal, end.open) == (None, 0.25, 0)

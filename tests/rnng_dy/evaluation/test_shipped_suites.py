@@ -32,7 +32,7 @@ def test_phenomena_have_pairs_of_the_treebanks_words(treebank_words):
     pairs = []
     for suite in suites:
         assert len(suite.items) == 5
-        pairs += [tuple(c.tokens for c in item.conditions) for item in suite.items]
+        pairs += [tuple(item.regions.values()) for item in suite.items]
     assert not {token for pair in pairs for tokens in pair for token in tokens} - treebank_words
     for good, bad in pairs:
         assert good != bad
@@ -41,15 +41,14 @@ def test_phenomena_have_pairs_of_the_treebanks_words(treebank_words):
 
 def test_the_english_model_knows_all_words_of_the_phenomena():
     known = rnng_dy.load("english-generative").vocabulary.ids
-    items = [item for suite in read_suites("phenomena") for item in suite.items]
-    tokens = {token for item in items for c in item.conditions for token in c.tokens}
+    tokens = {t for suite in read_suites("phenomena") for of in suite.sentences() for t in of}
     assert not {token for token in tokens if token not in known}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_word_is_the_treebanks(name, treebank_words):
     [suite] = read_suites(name)
-    tokens = {t for item in suite.items for c in item.conditions for t in c.tokens}
+    tokens = {token for sentence in suite.sentences() for token in sentence}
     assert not tokens - treebank_words
 
 
@@ -59,15 +58,15 @@ def test_items_are_whole(name):
     assert suite.name == name
     assert len(suite.items) >= 12
     assert [item.name for item in suite.items] == [*range(1, 1 + len(suite.items))]
-    conditions = {tuple(c.name for c in item.conditions) for item in suite.items}
+    conditions = {tuple(item.ends) for item in suite.items}
     assert len(conditions) == 1
     for item in suite.items:
-        sentences = [c.tokens for c in item.conditions]
+        sentences = [tokens for [tokens] in item.sentences.values()]
         assert len(set(sentences)) == len(sentences)
-        for condition in item.conditions:
-            assert [r.number for r in condition.regions] == list(suite.region_names)
-            assert condition.tokens[0][0].isupper()
-            assert condition.tokens[-1] == "."
-            assert condition.tokens.count(".") == 1
+        assert [*item.regions] == [(name, n) for name in item.ends for n in suite.region_names]
+        for tokens in sentences:
+            assert tokens[0][0].isupper()
+            assert tokens[-1] == "."
+            assert tokens.count(".") == 1
     used = {r.condition for p in suite.predictions for r in p.references}
     assert used == set(*conditions)

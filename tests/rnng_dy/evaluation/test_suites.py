@@ -14,7 +14,7 @@ from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_report
 from rnng_dy.evaluation.suite_files import read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate
-from rnng_dy.evaluation.suites import Condition, Item, Region, Suite
+from rnng_dy.evaluation.suites import Item, Suite
 from rnng_dy.text.segmenter import Segmenter
 
 SUITE = {
@@ -108,9 +108,7 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert [r.outcomes for r in result.items] == [(True, True), (False, True), (False, False)]
     # the unknown word is in the first region of item 3, which only the second one compares
     assert [r.compares_oov for r in result.items] == [(False, False), (False, False), (False, True)]
-    assert result.accuracy_of(0) == (1, 3, 0, 0)
-    assert result.accuracy_of(1) == (2, 3, 0, 1)
-    assert result.accuracy == (1, 3, 0, 1)
+    assert [found for *_, found in result.rows()] == [(1, 3, 0, 0), (2, 3, 0, 1), (1, 3, 0, 1)]
     assert result.accuracy.share == pytest.approx(1 / 3)
     values = result.items[0].values
     assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
@@ -144,7 +142,7 @@ def test_items_that_decide_nothing_are_left_out(write):
     [result] = evaluate([read_suite(write(predictions=predictions))], surprisals)
     assert result.items[2].outcomes == (None, False)
     # that of item 3, with an unknown word, is not decided
-    assert result.accuracy_of(0) == (1, 2, 1, 0)
+    assert result.rows()[0][-1] == (1, 2, 1, 0)
     # the other prediction decides item 3: it is wrong
     assert result.accuracy == (1, 3, 0, 1)
     assert result.items[2].holds is False
@@ -162,8 +160,8 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
 
 def test_the_sentences_of_a_context_are_scored_alone(write):
     asked = []
-    context = Condition("a", (Region(1, ("The", "dog")), Region(2, (".", "is", "."))), (3,))
-    suite = Suite("s", "s", {}, (), (Item("x", (context,)),))
+    context = "a", [(1, ("The", "dog")), (2, (".", "is", "."))], (3,)
+    suite = Suite("s", "s", {}, (), (Item.of("x", [context]),))
     [result] = evaluate([suite], lambda of: asked.extend(of) or surprisals(of))
     assert asked == [("The", "dog", "."), ("is", ".")]
     assert result.items[0].values == {("a", 1): 10.5, ("a", 2): 3.5}
@@ -190,7 +188,7 @@ def test_a_suite_on_one_line_with_the_words_good_and_bad_is_no_pair(write):
             ]
         )
     )
-    assert [len(condition.regions) for condition in read.items[0].conditions] == [4, 4]
+    assert len(read.items[0].regions) == 8
 
 
 def test_records_of_other_tokens_are_refused(write):
@@ -255,7 +253,7 @@ def test_plain_text_is_split_as_the_treebank_is(tmp_path):
     path.write_text('"It doesn\'t rain," (he) said.\tIt.\n', encoding="utf-8")
     [[pair]] = [suite.items for suite in suites_of([str(path)], (), Segmenter())]
     tokens = "`` It does n't rain , '' -LRB- he -RRB- said ."
-    assert list(pair.conditions[0].tokens) == tokens.split()
+    assert list(pair.regions["good", 1]) == tokens.split()
 
 
 # bad input
@@ -272,7 +270,6 @@ BAD_SUITES = [
     ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1: item 1 has no region 9"),
     ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "item 1 has no condition 'nomatch'"),
     ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "invalid syntax; see prediction 2"),
-    ({"predictions": [{"type": "code", "formula": "1 < 2"}]}, "its type is 'code', and only"),
     ({"predictions": [{}]}, "KeyError: 'formula'; see prediction 1"),
     ({"predictions": []}, "predictions and items are needed"),
     ({"items": None}, "predictions and items are needed"),

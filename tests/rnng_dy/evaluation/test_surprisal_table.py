@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnng_dy.evaluation.records import Analysis, WordRecord
-from rnng_dy.evaluation.word_tables import MEASURES, header, json_line, token_cells
+from rnng_dy.evaluation.records import MEASURES, Analysis, WordRecord
+from rnng_dy.evaluation.word_tables import header, json_line, token_cells
 from rnng_dy.evaluation.word_tables import line as line_of_row
 
 THE = (
@@ -29,28 +29,28 @@ SENTENCE = [
 ]
 
 
-def line(record, number, token_id, *columns):
-    return line_of_row((token_cells(number, token_id, record), record), *columns)
+def line(record, number, token_id, columns=MEASURES):
+    cells = token_cells(number, token_id, record, record.known)
+    return line_of_row((cells, record), columns)
 
 
 def test_a_table_has_the_columns_of_the_kind_of_model():
-    assert header().split("\t")[:7] == (
+    assert header(MEASURES).split("\t")[:7] == (
         ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "standard_error"]
     )
     assert line(SENTENCE[0], 3, 1).split("\t") == (
         "3 1 The The 1 6.532369 _ 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2 "
         "1.750000 0.000000 2 0 5.500000 -0.250000"
     ).replace("_", "").split(" ")
-    # the order is the table's, whatever that of the columns
-    assert header(["open", "surprisal"]).split("\t")[4:] == ["known", "surprisal", "open"]
-    assert line(SENTENCE[1], 1, "2-3", ["open", "surprisal"]) == "1\t2-3\tcat\tUNK-LC\t0\tinf\t3"
+    assert header(["surprisal", "open"]).split("\t")[4:] == ["known", "surprisal", "open"]
+    assert line(SENTENCE[1], 1, "2-3", ["surprisal", "open"]) == "1\t2-3\tcat\tUNK-LC\t0\tinf\t3"
     assert line(SENTENCE[2], 1, 3, ["surprisal"]) == "1\t3\t</s>\t\t\t0.000000"
 
 
 @given(st.text(), st.none() | st.floats(allow_nan=False))
 def test_a_line_stays_one_line_of_so_many_columns(token, value):
     text = line(WordRecord(token, token, 1.0, entropy=value), 1, 1)
-    assert text.count("\t") == header().count("\t")
+    assert text.count("\t") == header(MEASURES).count("\t")
     assert text.splitlines() == [text]
     assert len(text.split("\t")[2].split(" ")) == 1
 
@@ -83,17 +83,17 @@ def test_json_has_null_for_infinity_and_says_so():
         {"log_prob": -12.25, "tree": "(S (NP The cat", "actions": list(CAT[0].actions)}
     ]
     assert end["token"] is None
-    assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], 1))["words"][0]
+    assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], 1, []))["words"][0]
 
 
 @given(st.text(st.characters(), max_size=8))
 def test_json_keeps_every_token_on_one_line_of_utf8(token):
-    text = json_line([WordRecord(token, None, 1.0)], 1)
+    text = json_line([WordRecord(token, None, 1.0)], 1, [])
     assert text.splitlines() == [text]
     assert json.loads(text.encode("utf-8"))["words"][0]["token"] == token
 
 
 def test_words_of_trees_have_no_white_space_or_brackets():
     records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
-    [word] = json.loads(json_line(records, 1))["words"]
+    [word] = json.loads(json_line(records, 1, []))["words"]
     assert word["beam"][0]["tree"] == "(S -LRB-a\\x20b-RRB-"
