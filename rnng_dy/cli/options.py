@@ -65,7 +65,10 @@ class Assignment(click.ParamType):
         if name not in self._types or not text:
             names = ", ".join(self._types)
             self.fail(f"{value!r} is no NAME=VALUE, with one of {names} as NAME", param, ctx)
-        return name, self._types[name].convert(text, param, ctx)
+        try:
+            return name, self._types[name].convert(text, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{name}: {error.message}", param, ctx)
 
 
 COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)

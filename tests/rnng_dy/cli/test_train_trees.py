@@ -105,8 +105,8 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
     ("setting", "says"),
     [
         ("action_size=5", "'action_size=5' is no NAME=VALUE, with one of optimizer"),
-        ("layers=2.5", "'2.5' is not a valid integer range"),
-        ("l2=nan", "nan is no finite number"),
+        ("layers=2.5", "layers: '2.5' is not a valid integer range"),
+        ("l2=nan", "l2: nan is no finite number"),
         ("optimizer=", "'optimizer=' is no NAME=VALUE"),
         ("optimizer=x", "'x' is not one of 'sgd', 'adam'"),
     ],
