@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from oracle.blocks import begins_oracle, read_oracle_lines
+from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading, split_words
+from oracle.files import numbered_lines, open_text, peeked, reading, split_words
+from oracle.sentences import format_of
 from oracle.treebank import is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
 
@@ -27,9 +28,7 @@ def read_corpus(
         first, lines = peeked(stream)
         if "\0" in first:
             raise ValueError("no text: give a file of text in UTF-8, trees, or an oracle")
-        if format is None:
-            is_tree = first.lstrip(WHITE_SPACE).startswith("(")
-            format = "oracle" if begins_oracle(first) else "trees" if is_tree else "text"
+        format = format or format_of(first)
         if format == "text":
             yield from filter(None, (split_words(line) for _, line in numbered_lines(lines, path)))
         elif format == "oracle":

@@ -6,20 +6,23 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
 import io
 import json
+import lzma
 import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import IO, Any, TextIO
 
-from oracle.compression import COMPRESSED, DECOMPRESSED, compression
 from oracle.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
@@ -34,6 +37,8 @@ _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
 _TIMEOUT = 0.5
 """Seconds to wait for a process that is about to release a lock."""
+MOST_DIGITS = 15
+"""Digits that a float holds, too; Python refuses to read some thousands."""
 
 
 def split_words(line: str) -> list[str]:
@@ -43,6 +48,76 @@ def split_words(line: str) -> list[str]:
     True
     """
     return _WORD.findall(line)
+
+
+def is_whole_number(text: str) -> bool:
+    """Return whether a text is a whole number from 0 on, in ASCII digits.
+
+    >>> list(map(is_whole_number, ["0", "12", "-1", "", "²", "1" * 16]))
+    [True, True, False, False, False, False]
+    """
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+
+
+def plain_name(path: Path) -> str:
+    """Return the file's name without the ending for compression.
+
+    >>> plain_name("wsj_0001.mrg.gz")
+    'wsj_0001.mrg'
+    """
+    return os.fspath(path)[: -len(compression(path)) or None]
+
+
+def compression(path: Path) -> str:
+    """Return the ending of a compressed file's name, in lower case; "" for another file."""
+    ending = os.path.splitext(path)[1].lower()
+    return ending if ending in COMPRESSED else ""
+
+
+class _Xz(io.RawIOBase):
+    """The content of an .xz file. Python's own reader stops at the padding that may stand between streams."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream, self._input = stream, b""
+        self._decompressor = lzma.LZMADecompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        content = b""
+        while not content:
+            if self._decompressor.eof:
+                # after padding there may be another stream
+                rest = self._decompressor.unused_data.lstrip(b"\0")
+                while not rest and (part := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
+                    rest = part.lstrip(b"\0")
+                if not rest:
+                    return 0
+                self._input, self._decompressor = rest, lzma.LZMADecompressor()
+            elif self._decompressor.needs_input and not self._input:
+                self._input = self._stream.read(io.DEFAULT_BUFFER_SIZE)
+                if not self._input:
+                    raise EOFError("cut short")
+            content = self._decompressor.decompress(self._input, len(buffer))
+            self._input = b""
+        buffer[: len(content)] = content
+        return len(content)
+
+
+DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
+    "": nullcontext,
+    ".gz": partial(gzip.GzipFile, "", "rb", 6),
+    ".bz2": bz2.BZ2File,
+    ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
+}
+COMPRESSED: dict[str, Callable[[Any], Any]] = {
+    "": nullcontext,
+    # without the name and time that gzip would store; level 6 is the gzip program's default
+    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
+    ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
+}
 
 
 @contextmanager

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Container
 
-from oracle.brackets import format_tree
-from oracle.lazy import nltk
+from oracle.brackets import format_tree, nltk
 from rnng_dy.drawing.sections import Section
 from rnng_dy.drawing.words import visible
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from oracle.brackets import format_tree
-from oracle.lazy import nltk
+from oracle.brackets import format_tree, nltk
 from oracle.treebank import is_preterminal
 from rnng_dy.drawing.words import visible
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.numerals import is_whole_number
+from oracle.files import is_whole_number
 from oracle.tables import number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word, surprisal_of
 

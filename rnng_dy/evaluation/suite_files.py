@@ -15,8 +15,7 @@ from typing import Any
 
 from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError, listed, placed
-from oracle.files import WHITE_SPACE, read_lines, reading, split_words
-from oracle.numerals import is_whole_number
+from oracle.files import WHITE_SPACE, is_whole_number, read_lines, reading, split_words
 from oracle.tables import read_table
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS

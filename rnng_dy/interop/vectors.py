@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from oracle.errors import InputError
-from oracle.files import open_text, reading, replacing
-from oracle.numerals import is_whole_number
+from oracle.files import is_whole_number, open_text, reading, replacing
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.transitions import State
+from oracle.transition_system import State
 from rnng_dy.engine import dy
 from rnng_dy.models.lstm import LstmState
 from rnng_dy.models.vectors import UNCOMPUTED, Embedding, Vector

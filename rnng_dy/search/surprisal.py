@@ -11,7 +11,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.registries import Registry
-from oracle.tokens import split_tokens
+from oracle.sentences import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from rnng_dy.evaluation.records import (
     MEASURES,

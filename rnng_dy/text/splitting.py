@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from oracle.lazy import nltk
+from oracle.brackets import nltk
 from rnng_dy.text.characters import CLOSERS, HAN_ENDS
 from rnng_dy.text.conventions import CLITIC, NUMBERED, TITLES, Conventions
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError
-from oracle.numerals import is_whole_number
+from oracle.files import is_whole_number
 from oracle.sentences import SourceSentence
 from rnng_dy.text.characters import HAN
 
