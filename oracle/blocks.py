@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import RnngError, UnderivableError, placed
-from oracle.files import WHITE_SPACE, Location, open_text, reading, split_words
+from oracle.errors import RnngError, UnderivableError
+from oracle.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
 from oracle.transitions import (
     DEFAULT,
     SYSTEMS,

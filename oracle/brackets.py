@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import WHITE_SPACE, read_lines, reading, require_text
+from oracle.errors import InputError, RnngError
+from oracle.files import WHITE_SPACE, placed, read_lines, reading, require_text
 
 if TYPE_CHECKING:
     import nltk as nltk

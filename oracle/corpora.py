@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines, read_trees
+from oracle.compression import plain_name
 from oracle.errors import InputError, RnngError
-from oracle.files import plain_name, read_lines
+from oracle.files import read_lines
 from oracle.registries import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")

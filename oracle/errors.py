@@ -38,15 +38,6 @@ def listed(items: Sequence[object], most: int) -> str:
     return ", ".join(map(str, items[:most])) + ", ..." * (len(items) > most)
 
 
-@contextmanager
-def placed(path: object, line: int | None = None) -> Iterator[None]:
-    """Add file and line to an RnngError."""
-    try:
-        yield
-    except RnngError as error:
-        raise InputError(str(error), path, line) from None
-
-
 class ImpossibleError(RnngError):
     """A sentence or tree to which a model gives probability 0, with the reason."""
 

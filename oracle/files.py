@@ -1,4 +1,4 @@
-r"""Files: text by `open_text`, errors by `reading`, outputs by `replacing`, one writer by `locked`.
+r"""Files: text by `open_text`, errors by `reading` and `placed`, outputs by `replacing`, one writer by `locked`.
 
 Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed. `-` is standard
 input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle is written back byte for byte.
@@ -6,23 +6,20 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
 import json
-import lzma
 import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import IO, Any, TextIO
 
+from oracle.compression import COMPRESSED, DECOMPRESSED, compression
 from oracle.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
@@ -37,8 +34,6 @@ _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
 _TIMEOUT = 0.5
 """Seconds to wait for a process that is about to release a lock."""
-MOST_DIGITS = 15
-"""Digits that a float holds, too; Python refuses to read some thousands."""
 
 
 def split_words(line: str) -> list[str]:
@@ -48,76 +43,6 @@ def split_words(line: str) -> list[str]:
     True
     """
     return _WORD.findall(line)
-
-
-def is_whole_number(text: str) -> bool:
-    """Return whether a text is a whole number from 0 on, in ASCII digits.
-
-    >>> list(map(is_whole_number, ["0", "12", "-1", "", "²", "1" * 16]))
-    [True, True, False, False, False, False]
-    """
-    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
-
-
-def plain_name(path: Path) -> str:
-    """Return the file's name without the ending for compression.
-
-    >>> plain_name("wsj_0001.mrg.gz")
-    'wsj_0001.mrg'
-    """
-    return os.fspath(path)[: -len(compression(path)) or None]
-
-
-def compression(path: Path) -> str:
-    """Return the ending of a compressed file's name, in lower case; "" for another file."""
-    ending = os.path.splitext(path)[1].lower()
-    return ending if ending in COMPRESSED else ""
-
-
-class _Xz(io.RawIOBase):
-    """The content of an .xz file. Python's own reader stops at the padding that may stand between streams."""
-
-    def __init__(self, stream: IO[bytes]):
-        self._stream, self._input = stream, b""
-        self._decompressor = lzma.LZMADecompressor()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        content = b""
-        while not content:
-            if self._decompressor.eof:
-                # after padding there may be another stream
-                rest = self._decompressor.unused_data.lstrip(b"\0")
-                while not rest and (part := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
-                    rest = part.lstrip(b"\0")
-                if not rest:
-                    return 0
-                self._input, self._decompressor = rest, lzma.LZMADecompressor()
-            elif self._decompressor.needs_input and not self._input:
-                self._input = self._stream.read(io.DEFAULT_BUFFER_SIZE)
-                if not self._input:
-                    raise EOFError("cut short")
-            content = self._decompressor.decompress(self._input, len(buffer))
-            self._input = b""
-        buffer[: len(content)] = content
-        return len(content)
-
-
-DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
-    "": nullcontext,
-    ".gz": partial(gzip.GzipFile, "", "rb", 6),
-    ".bz2": bz2.BZ2File,
-    ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
-}
-COMPRESSED: dict[str, Callable[[Any], Any]] = {
-    "": nullcontext,
-    # without the name and time that gzip would store; level 6 is the gzip program's default
-    ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
-    ".bz2": partial(bz2.BZ2File, mode="wb"),
-    ".xz": partial(lzma.LZMAFile, mode="wb"),
-}
 
 
 @contextmanager
@@ -204,6 +129,15 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
         raise InputError(reason, path, location.line) from error
 
 
+@contextmanager
+def placed(path: object, line: int | None = None) -> Iterator[None]:
+    """Add file and line to an RnngError."""
+    try:
+        yield
+    except RnngError as error:
+        raise InputError(str(error), path, line) from None
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
         if error.object.startswith("PK\x03\x04"):
@@ -278,14 +212,14 @@ def is_replaced(path: Path) -> bool:
 
 @contextmanager
 def _in_place(path: str) -> Iterator[IO[bytes]]:
-    if path != "-":
+    if path == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
         # appending, since /dev/stdout may be a file with content
         with open(path, "ab") as content:
             yield content
-        return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager

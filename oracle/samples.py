@@ -12,7 +12,8 @@ from itertools import groupby, pairwise
 
 from oracle.brackets import nltk, parse_line
 from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, is_whole_number, open_text, reading
+from oracle.files import WHITE_SPACE, open_text, reading
+from oracle.tables import is_whole_number
 from oracle.treebank import words
 
 _PRINTED = re.compile(r"prob: (\S+) \(len=(\d+)\)")

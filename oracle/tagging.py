@@ -20,8 +20,8 @@ from nltk import Tree
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
-from oracle.errors import InputError, placed
-from oracle.files import reading, replacing
+from oracle.errors import InputError
+from oracle.files import placed, reading, replacing
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, words
 

@@ -18,7 +18,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
-from oracle.files import is_whole_number
+from oracle.tables import is_whole_number
 from rnng_dy.engine import builds
 
 P = ParamSpec("P")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
-from oracle.errors import InputError, RnngError, listed, placed
-from oracle.files import WHITE_SPACE, is_whole_number, read_lines, reading, split_words
-from oracle.tables import read_table
+from oracle.errors import InputError, RnngError, listed
+from oracle.files import WHITE_SPACE, placed, read_lines, reading, split_words
+from oracle.tables import is_whole_number, read_table
 from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS
 from rnng_dy.evaluation.suites import Condition, Item, Suite

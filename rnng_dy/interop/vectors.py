@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from oracle.errors import InputError
-from oracle.files import is_whole_number, open_text, reading, replacing
+from oracle.files import open_text, reading, replacing
+from oracle.tables import is_whole_number
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:

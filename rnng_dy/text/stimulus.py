@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError
-from oracle.files import is_whole_number
 from oracle.sentences import SourceSentence
+from oracle.tables import is_whole_number
 from rnng_dy.text.characters import HAN
 
 SEPARATOR = "|"

@@ -14,8 +14,8 @@ from typing import Any
 
 from clusters.files import read_clusters
 from oracle.blocks import counted, stored
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import replacing
+from oracle.errors import InputError, RnngError
+from oracle.files import placed, replacing
 from oracle.training_data import evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
