@@ -32,8 +32,6 @@ _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 # ASCII in UTF-16, which is UTF-8 with a zero at every other place
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
-_TIMEOUT = 0.5
-"""Seconds to wait for a process that is about to release a lock."""
 
 
 def split_words(line: str) -> list[str]:
@@ -256,7 +254,8 @@ def locked(path: Path) -> Iterator[None]:
     import filelock
 
     name = hidden_name(os.path.realpath(path), "lock")
-    lock = filelock.FileLock(name, timeout=_TIMEOUT, is_singleton=True)
+    # some time, in seconds, for a process that is about to release it
+    lock = filelock.FileLock(name, timeout=0.5, is_singleton=True)
     try:
         lock.acquire()
     except filelock.Timeout:
