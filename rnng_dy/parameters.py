@@ -19,7 +19,7 @@ LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c"
 BITS = (32, 16, 8)
 """The bits of a parameter that an archive can have."""
 _SCALES = "scales/"
-_LARGEST = 127
+_INT8_LARGEST = 127
 _FINE = frozenset(["action_weights", "class_weights"])
 """Small output layers that decide at every step: eight bits would cost them most of what they cost the whole model."""
 
@@ -209,7 +209,7 @@ def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray
         if bits == 32 or not np.issubdtype(values.dtype, np.floating):
             result[name] = values
         elif bits == 8 and values.ndim == 2 and name not in _FINE:
-            scales = np.abs(values).max(axis=1) / _LARGEST
+            scales = np.abs(values).max(axis=1) / _INT8_LARGEST
             result[_SCALES + name] = scales = np.where(scales > 0, scales, 1).astype(np.float32)
             result[name] = np.rint(values / scales[:, None]).astype(np.int8)
         else:

@@ -19,6 +19,16 @@ SHARED = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
 # tests/data/README.md: which lines of tiny.trees the original programs had as what
 TINY_PARTS = {"train": (0, 500), "dev": (500, 550), "test": (550, 600)}
 
+
+def _shows_memory() -> bool:
+    try:
+        return bool(Path("/proc/self/statm").read_bytes())
+    except OSError:
+        return False
+
+
+needs_proc = pytest.mark.skipif(not _shows_memory(), reason="this system does not report memory")
+
 # processes that tests start run this checkout, whichever is installed
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]

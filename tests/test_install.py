@@ -16,6 +16,7 @@ from scripts.dynet import build, command, target
 from scripts.dynet.target import BuildError
 
 from .commands import run
+from .conftest import needs_proc
 from .installing import CHECKOUT, run_setup, write_wheel
 
 COMPILER = target.Compiler("/usr/bin/g++", "g++ 12.2.0", "x86-64-v3")
@@ -189,6 +190,7 @@ def test_options_that_make_no_sense(arguments):
     assert left.value.code == 2
 
 
+@needs_proc
 def test_compiles_at_a_time_are_bounded_by_memory_and_processors(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(4)))
     assert build.parallel_jobs(1.0) == 4

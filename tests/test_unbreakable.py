@@ -19,7 +19,7 @@ from rnng_dy.cli import COMMANDS, errors_reported, load_command
 from rnng_dy.cli.paths import PathName
 
 from .commands import COMMAND, IN_SHELL, SHELL, refused, run, started, until, workers_of
-from .conftest import tiny_trees
+from .conftest import needs_proc, tiny_trees
 from .rnng_dy.conftest import trees, write_untrained  # noqa: F401
 
 TRAIN = "train discriminative --train some.oracle --dev some.oracle --dev-trees some.trees --model"
@@ -123,6 +123,7 @@ def test_a_result_that_nobody_reads_is_no_error(data, command):
 # requests
 
 
+@needs_proc
 def test_what_does_not_fit_into_memory_is_refused(data):
     given = ("--scorer", "kneser-ney:10000000=some.gen.oracle")
     said = refused(data, "perplexity", "some.gen.oracle", *given)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 import click
@@ -14,7 +12,7 @@ from oracle.errors import RnngError
 from oracle.files import file_hash
 from rnng_dy import registry
 from rnng_dy.checkpoint import writing
-from rnng_dy.cli.messages import warn
+from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import COMPOSITION, LiveChoice
 from rnng_dy.cli.paths import FILE, FOLDER
 from rnng_dy.interop.vectors import read_vectors
@@ -84,8 +82,7 @@ def import_clab(
         entries = read_clusters(clusters)
         model = clab.import_generator(params, sentences, entries, composition, state)
     origin = {"program": "clab/rnng", "checkpoint": params, "sha256": file_hash(params)}
-    command = shlex.join(["rnng-dy", *sys.argv[1:]])
-    model.about = about_model(model, sentences, command) | {"origin": origin}
+    model.about = about_model(model, sentences, command_line()) | {"origin": origin}
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:

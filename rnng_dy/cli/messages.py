@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -90,6 +91,11 @@ def progress(
         delay=1e-9,
         disable=not _log.isEnabledFor(logging.INFO),
     )
+
+
+def command_line() -> str:
+    """Return the command line as it was typed."""
+    return shlex.join(["rnng-dy", *sys.argv[1:]])
 
 
 def to_nowhere(stream: TextIO | None) -> None:

@@ -61,6 +61,7 @@ def check_files(outputs: Iterable[str | None]) -> None:
     inputs = [*_inputs()]
     require_read_once(*inputs)
     read = [path for path in inputs if path != "-" and os.path.exists(path)]
+    targets: dict[str, str] = {}
     for path in filter(None, outputs):
         if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
@@ -68,8 +69,13 @@ def check_files(outputs: Iterable[str | None]) -> None:
             continue
         if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):
             raise RnngError(f"{path} is the input as well: name another file for the output")
-        if not os.path.isdir(parent := os.path.dirname(os.path.realpath(path))):
+        target = os.path.realpath(path)
+        if not os.path.isdir(parent := os.path.dirname(target)):
             raise RnngError(f"{path}: there is no folder {parent}")
+        if target in targets:
+            raise RnngError(f"{path} is the name of two outputs: give each its own")
+        targets[target] = path
+    for path in targets.values():
         click.get_current_context().with_resource(locked(path))
 
 

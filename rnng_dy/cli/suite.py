@@ -12,7 +12,7 @@ import click
 
 from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.job import Job, job_options
+from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import open_option, outputs_option
 from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, write_output
@@ -94,10 +94,12 @@ def suite(
         suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
-    results = []
-    for name, of_system in jobs.items():
-        measured = partial(_surprisals, of_system, partial(_records, options, is_open), name)
-        results += evaluate(suites, measured, name)
+    found = {}
+    # scorers first: a table that lacks a sentence is an error before the long work
+    for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):
+        measured = partial(_surprisals, jobs[name], partial(_records, options, is_open), name)
+        found[name] = evaluate(suites, measured, name)
+    results = [result for name in jobs for result in found[name]]
     forms = {
         ".txt": lambda: [suite_report.table(results)],
         ".tsv": lambda: suite_report.region_lines(results, TSV),

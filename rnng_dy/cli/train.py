@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +16,7 @@ import click
 from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.unknown import RULES
-from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.messages import command_line, say, warn
 from rnng_dy.cli.options import (
     COMPOSITION,
     TRANSITIONS,
@@ -250,7 +249,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
                 **options,
                 **dict(others),
                 ranks=ranks,
-                command=shlex.join(["rnng-dy", *sys.argv[1:]]),
+                command=command_line(),
                 stop=stop,
             )
         except KeyboardInterrupt as signalled:

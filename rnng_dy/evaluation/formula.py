@@ -123,6 +123,7 @@ class Formula:
                 return self._truth(inner, values)
             case ast.Compare(left=left, ops=[sign], comparators=[right]):
                 a, b = self._number(left, values), self._number(right, values)
+                # as it is for two infinities
                 if math.isnan(abs(a) - abs(b)):
                     return 0.5
                 if isinstance(sign, ast.Eq):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -11,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.errors import InputError, RnngError, placed
-from oracle.files import reading
 from oracle.numerals import is_whole_number
 from oracle.tables import number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word, surprisal_of
@@ -82,8 +82,11 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     times: dict[tuple[tuple[str, str, float], str], float] = {}
     for line, cells in read_columns(path, [*named.values()]):
         row = dict(zip(named, cells, strict=True))
-        with reading(path, line):
-            position, count = float(row["position"]), number_of(row.get("frequency", ""))
+        with placed(path, line):
+            position = _number(row["position"], named["position"])
+            count = _number(
+                row.get("frequency", ""), named.get("frequency", ""), 0, "count", missing=True
+            )
             place = row["item"], row.get("condition", ""), position
             word = Word(row["item"], position, one_word(row["word"]), line, count, place[1])
             known = words.setdefault(place, word)
@@ -97,8 +100,8 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
                     f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
-            times[of_subject] = number_of(row["time"])
-    if not times:
+            times[of_subject] = _number(row["time"], named["time"], missing=True)
+    if all(map(math.isnan, times.values())):
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
     variants = {variant: i for i, variant in enumerate(dict.fromkeys(key[:2] for key in words))}
@@ -144,6 +147,20 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
         value = value if math.isfinite(value) else math.nan
         found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line, of))
     return found
+
+
+def _number(
+    text: str,
+    column: str,
+    least: float = -math.inf,
+    what: str = "number",
+    missing: bool = False,
+) -> float:
+    with suppress(ValueError):
+        number = number_of(text)
+        if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):
+            return number
+    raise RnngError(f"column {column!r}: {text!r} is no {what}")
 
 
 def align(

@@ -28,19 +28,29 @@ class Settings:
 
     epochs: int = setting("Passes over the training data.")
     dropout: float = setting("Dropout rate.", kind=RATE)
-    optimizer: str = setting("Rule of the updates.", "sgd", click.Choice(["sgd", "adam"]))
+    optimizer: str = setting(
+        "Rule that turns gradients into updates.", "sgd", click.Choice(["sgd", "adam"])
+    )
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
-    schedule: str = setting("Its decrease.", "inverse", click.Choice(["inverse", "linear"]))
-    """Inverse: epoch e (from 0) has learning rate / (1 + e * decay). Linear: to 0."""
-    decay: float = setting("See schedule.", kind=FiniteRange(0))
+    schedule: str = setting(
+        "Decrease of the learning rate: inverse (see decay), or linear to 0.",
+        "inverse",
+        click.Choice(["inverse", "linear"]),
+    )
+    decay: float = setting(
+        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", kind=FiniteRange(0)
+    )
     clip: float = setting(
-        "Largest global norm of gradients; larger ones are scaled.", 5.0, POSITIVE
+        "Largest global norm of gradients; larger ones are scaled down.", 5.0, POSITIVE
     )
     l2: float = setting("Share by which an update shrinks parameters that it uses.", 1e-6, RATE)
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1)
-    unknown_probability: float = setting("Of words seen once.", 0.5, FiniteRange(0, 1))
-    """The probability that a word that occurs once in training is replaced by its class of unknown words."""
+    unknown_probability: float = setting(
+        "Probability that a word that occurs once in training is replaced by its class of unknown words.",
+        0.5,
+        FiniteRange(0, 1),
+    )
     gold: int = setting(
         "Number of the training sentences, from the first on, that gold_weight is about.",
         0,

@@ -12,6 +12,7 @@ import pytest
 from rnng_dy.engine import dy
 from rnng_dy.parameters import LSTM_PARTS, ParameterStore
 from tests.commands import PYTHON, run
+from tests.conftest import needs_proc
 
 INPUTS, HIDDEN = 7, 5
 
@@ -408,6 +409,7 @@ def pages():
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 
+@needs_proc
 def test_new_seeds_take_no_memory_and_start_the_same_numbers_again():
     dy.reset_random_seed(5)
     first = drawn()

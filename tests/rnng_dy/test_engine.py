@@ -11,6 +11,7 @@ import pytest
 from oracle.errors import RnngError
 from rnng_dy import engine
 from tests.commands import PYTHON, run
+from tests.conftest import needs_proc
 
 # as the real one: the variable is read when cuInit is called, once for the process
 DRIVER = """
@@ -50,6 +51,7 @@ def cards(driver, monkeypatch):
     monkeypatch.setattr(engine, "installed_version", lambda: f"{engine.NEEDED}.cu13")
 
 
+@needs_proc
 def test_cards_are_counted_by_another_process(cards, monkeypatch):
     assert engine.cuda_device_count() == 4
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")

@@ -17,7 +17,7 @@ from rnng_dy import parallel
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
-from tests.conftest import CHECKOUT, absent, tiny_trees
+from tests.conftest import CHECKOUT, absent, needs_proc, tiny_trees
 
 from .conftest import make_generator, make_parser, save_oracle
 
@@ -192,6 +192,7 @@ print(resource.getrlimit(resource.RLIMIT_DATA)[0])
 """
 
 
+@needs_proc
 def test_memory_is_limited_to_a_share_of_what_is_there():
     one, two = (int(run(None, LIMITED.format(processes=n), command=PYTHON).stdout) for n in (1, 2))
     assert 0 < two < one < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") + 2**30

@@ -14,6 +14,7 @@ from rnng_dy import DiscriminativeParser
 from rnng_dy.models.discriminative import ParserSizes
 from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import PYTHON, run
+from tests.conftest import needs_proc
 
 from .conftest import make_generator, make_parser
 
@@ -113,6 +114,7 @@ print(resident() - before)
 """
 
 
+@needs_proc
 def test_models_give_their_memory_back(sentences, tmp_path):
     """Twenty times two models whose values and gradients are 5 MB each."""
     vocabulary = make_parser(sentences).vocabulary

@@ -48,6 +48,14 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
     assert f"{50 * right:.1f} %" in result.stdout
 
 
+def test_a_table_that_lacks_a_sentence_is_an_error_before_a_model_measures(folder, monkeypatch):
+    lines = ["sentence_id\ttoken\tsurprisal", "1\tthe\t1.0", ""]
+    (folder / "other.tsv").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr("rnng_dy.baselines.lstm_lm.LstmLanguageModel.records_of", None)
+    said = run("pairs.tsv", "--model", "lm", "--scorer", "surprisals=other.tsv", code=2).output
+    assert "no sentence 'the train slept .' in this table" in said
+
+
 def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
     both = run("agreement-pp", "./pairs.tsv", "--model", "lm", "-o", "page.html").stdout
     assert [line.split()[0] for line in both.splitlines()[1:]] == ["agreement-pp"] * 3 + ["pairs"]
@@ -171,6 +179,11 @@ def test_unknown_words_are_counted_for_each_model(folder):
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
+        (
+            ["--model", "lm", "-o", "a.tsv", "--effects", "a.tsv"],
+            "a.tsv is the name of two outputs",
+        ),
+        (["--model", "lm", "-o", "lm/parameters.npz"], "lm/parameters.npz is the input as well"),
     ],
 )
 def test_systems_that_do_not_fit_are_refused(folder, arguments, says):

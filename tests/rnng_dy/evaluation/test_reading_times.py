@@ -282,14 +282,13 @@ def test_long_texts_are_aligned_around_their_differences():
     ("old", "new", "says"),
     [
         ("item,position", "item,place", ":1: no column 'position'; the columns are: item, place"),
-        ("\n4,12,", "\n4,twelve,", ":2: could not convert string to float: 'twelve'"),
+        ("\n4,12,", "\n4,twelve,", ":2: column 'position': 'twelve' is no number"),
+        ("\n4,12,", "\n4,nan,", ":2: column 'position': 'nan' is no number"),
         ("\n4,12,", "\n4,11,", "line 2 has"),
         ("\n4,12,", "\n1,1,", "at the same item and position"),
-        (
-            "time,count\n",
-            "time,count\n4,12,x,slow,3\n",
-            ":2: could not convert string to float: 'slow'",
-        ),
+        ("time,count\n", "time,count\n4,12,x,slow,3\n", ":2: column 'time': 'slow' is no number"),
+        ("time,count\n", "time,count\n4,12,x,inf,3\n", ":2: column 'time': 'inf' is no number"),
+        ("time,count\n", "time,count\n4,12,x,3,-1\n", ":2: column 'count': '-1' is no count"),
         (
             "time,count\n",
             "time,count\n9,1,x,3,1\n9,1,x,3,1\n",
