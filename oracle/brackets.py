@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, placed, read_lines, reading, require_text
+from oracle.files import WHITE_SPACE, read_lines, reading, require_text
 
 if TYPE_CHECKING:
     import nltk as nltk
@@ -96,7 +96,7 @@ def parse_line(
     reader.finish()
     if len(trees) != 1:
         raise InputError(
-            f"{len(trees) or 'no'} trees in {_shorten(text)!r}: give one tree per line", path, line
+            f"{len(trees) or 'no'} trees in {text!r:.60}: give one tree per line", path, line
         )
     return trees[0].tree
 
@@ -125,12 +125,6 @@ def format_tree(tree: nltk.Tree) -> str:
             stack.append(_CLOSE)
             stack.extend(reversed(node))
     return "".join(parts)[1:]
-
-
-def format_located(located: LocatedTree) -> str:
-    """Return the tree as one line (see `format_tree`). Raises InputError, with the place, for one that has none."""
-    with placed(located.path, located.line):
-        return format_tree(located.tree)
 
 
 def escape_brackets(word: str) -> str:
@@ -262,8 +256,3 @@ def _near(text: str, index: int) -> str:
     """Return the text around a token, for a message."""
     begin = next(islice(_TOKEN.finditer(text), index, None)).start()
     return text[max(0, begin - 40) : begin + 20].strip(WHITE_SPACE)
-
-
-def _shorten(text: str) -> str:
-    text = text.strip(WHITE_SPACE)
-    return text if len(text) <= 60 else f"{text[:60]}..."

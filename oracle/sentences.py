@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -15,6 +14,7 @@ from oracle.brackets import escape_brackets, read_tree_lines
 from oracle.errors import InputError, RnngError
 from oracle.files import (
     WHITE_SPACE,
+    finite,
     numbered_lines,
     one_line,
     open_text,
@@ -202,7 +202,9 @@ class ScoredTree(NamedTuple):
 
     def to_json(self) -> dict[str, object]:
         """Return an object for JSON; without samples it has no `posteriors`."""
-        content = {"tree": self.tree, "log_prob": _number(self.log_prob)}
+        # the digits of a samples file
+        log_prob = None if self.log_prob is None else float(f"{self.log_prob:.9g}")
+        content = {"tree": self.tree, "log_prob": finite(log_prob)}
         if self.posteriors is None:
             return content
         return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}
@@ -222,8 +224,3 @@ def json_line(number: int, source: SourceSentence, trees: Sequence[ScoredTree]) 
         token |= {"start": start, "end": end}
     content = {"sentence": number, "line": source.line, "text": source.text, "tokens": tokens}
     return one_line({**content, "trees": [tree.to_json() for tree in trees]})
-
-
-def _number(log_prob: float | None) -> float | None:
-    """Round to the digits of a samples file; None in place of infinities, which JSON lacks."""
-    return float(f"{log_prob:.9g}") if log_prob is not None and math.isfinite(log_prob) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import product
 
@@ -234,11 +234,13 @@ class OpenClasses:
     @cached_property
     def capitalised(self) -> dict[str, str]:
         """The class of each unknown word that is known in lower case. No other string has a class of those words."""
-        return {
-            word: self._nearest(name)
-            for word, name in _capitalised(self._unknown)
-            if word not in self.known
-        }
+        found = {}
+        for word in sorted(self._unknown.known):
+            capitalised = word[:1].upper() + word[1:]
+            name = self._unknown.word_class(capitalised)
+            if "-KNOWNLC" in name and capitalised not in self.known:
+                found[capitalised] = self._nearest(name)
+        return found
 
     def class_of(self, word: str) -> str:
         """Return a known word unchanged, and the class of any other string that is not empty."""
@@ -278,12 +280,3 @@ class OpenClasses:
         while name and name not in self.names:
             name = name.rpartition("-")[0]
         return name or self._most_general
-
-
-def _capitalised(unknown: UnknownWords) -> Iterator[tuple[str, str]]:
-    """Yield words that are known in lower case, with their classes."""
-    for word in sorted(unknown.known):
-        capitalised = word[:1].upper() + word[1:]
-        name = unknown.word_class(capitalised)
-        if "-KNOWNLC" in name:
-            yield capitalised, name
