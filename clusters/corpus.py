@@ -17,23 +17,19 @@ from oracle.sentences import format_of
 from oracle.treebank import is_preterminal, words
 from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
 
-FORMATS = ("oracle", "trees", "text")
 
-
-def read_corpus(
-    path: str | os.PathLike, format: str | None = None, rules: str = "berkeley"
-) -> Iterator[Sequence[str]]:
+def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Sequence[str]]:
     """Yield the words of each sentence of a corpus; `-` is standard input, and empty sentences do not count.
 
-    Without a format, a file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each
-    line. For an oracle the unkified words count. Words of trees are unkified by the rules for unknown words, as
-    `rnng-dy oracle` does with these trees as the training file. Raises InputError if the file is not of that format.
+    A file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each line. For an oracle
+    the unkified words count. Words of trees are unkified by the rules for unknown words, as `rnng-dy oracle` does with
+    these trees as the training file. Raises InputError for a file that is damaged.
     """
     with reading(path), open_text(path) as stream:
         first, lines = peeked(stream)
         if "\0" in first:
             raise ValueError("no text: give a file of text in UTF-8, trees, or an oracle")
-        format = format or format_of(first)
+        format = format_of(first)
         if format == "text":
             yield from filter(None, (split_words(line) for _, line in numbered_lines(lines, path)))
         elif format == "oracle":
@@ -49,7 +45,6 @@ def cluster_corpus(
     corpus: str | os.PathLike[str],
     classes: int | None = None,
     *,
-    corpus_format: str | None = None,
     min_count: int = 1,
     within_sentences: bool = False,
     unk: str | None = None,
@@ -61,7 +56,6 @@ def cluster_corpus(
     Args:
         corpus: File that `read_corpus` reads.
         classes: Number of clusters; None takes the square root of the number of word types.
-        corpus_format: One of FORMATS; None decides by the first line.
         min_count: Rarer words make no clusters, but join one.
         within_sentences: Whether pairs of words across the ends of sentences do not count.
         unk: Rules of the classes of unknown words that all get a cluster, or `none`; None takes the rules that the
@@ -72,7 +66,7 @@ def cluster_corpus(
     The mutual information of the report is in nats. Raises InputError for a corpus that cannot be read.
     """
     rules = RULES[0] if unk in (None, "none") else unk
-    bigrams = count_bigrams(read_corpus(corpus, corpus_format, rules))
+    bigrams = count_bigrams(read_corpus(corpus, rules))
     options = {"min_count": min_count, "within_sentences": within_sentences, "refine": refine}
     with reading(corpus):
         clustering = BrownClustering(bigrams, classes, **options)
