@@ -200,7 +200,7 @@ class OracleCounts:
         if len(self.systems) > 1:
             names = ", ".join(sorted(self.systems))
             raise RnngError(f"an oracle of several transition systems: {names}")
-        return SYSTEMS[next(iter(self.systems))].labels([tuple(self.actions)])
+        return SYSTEMS[next(iter(self.systems))].labels(self.actions)
 
 
 def counted(sentences: Iterable[OracleSentence]) -> OracleCounts:

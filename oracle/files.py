@@ -103,8 +103,7 @@ def require_text(line: str) -> None:
 class Location:
     """The line of a file that is being read: 1-based, or None."""
 
-    path: object
-    line: int | None = None
+    line: int | None
 
 
 @contextmanager
@@ -114,7 +113,7 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     The reader sets `line` of the Location that it gets. OSError for a file that cannot be read, MemoryError and
     errors that have a file already pass unchanged.
     """
-    location = Location(path, line)
+    location = Location(line)
     try:
         yield location
     except (InputError, MemoryError):

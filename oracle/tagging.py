@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nltk import Tree
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
@@ -123,17 +122,13 @@ def load_tagger(folder: Path | zipfile.Path) -> Tagger:
         return Tagger.decode_json_obj((weights, tagdict, classes))
 
 
-def tagged(tree: Tree) -> TaggedSentence:
-    """Return the words of a tree with their tags."""
-    return list(zip(words(tree), tags(tree), strict=True))
-
-
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
     """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
     tagged_sentences = []
     for located in trees:
         with placed(located.path, located.line):
-            tagged_sentences.append(tagged(located.tree))
+            pairs = zip(words(located.tree), tags(located.tree), strict=True)
+            tagged_sentences.append(list(pairs))
     return tagged_sentences
 
 

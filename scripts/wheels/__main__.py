@@ -16,8 +16,7 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
-from scripts.checkout import CHECKOUT
-from scripts.dynet.target import MACHINES
+from scripts.dynet.target import CHECKOUT, MACHINES
 
 from . import emulated
 from .programs import called, new_environment
