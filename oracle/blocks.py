@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from sys import intern
 from typing import Any, TextIO
 
@@ -122,16 +123,14 @@ def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSent
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines between empty lines, with the number of the first."""
     block: list[str] = []
-    number = 0
-    for number, raw in enumerate(lines, 1):
+    # the file may end without an empty line
+    for number, raw in enumerate(chain(lines, [""]), 1):
         line = raw.rstrip(WHITE_SPACE)
         if line:
             block.append(line)
         elif block:
             yield number - len(block), block
             block = []
-    if block:
-        yield number + 1 - len(block), block
 
 
 def _first_action(block: Sequence[str]) -> int:

@@ -186,15 +186,13 @@ class _Reader:
     def finish(self) -> None:
         """Raise InputError if a tree is still open."""
         if self._open:
+            begin = "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
             raise InputError(
-                f"unbalanced brackets: the tree that begins here with {self._opening()!r} is never "
+                f"unbalanced brackets: the tree that begins here with {begin!r} is never "
                 f"closed, {len(self._open)} closing brackets are missing",
                 self._path,
                 self._begin,
             )
-
-    def _opening(self) -> str:
-        return "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
 
     def _begin_constituent(self) -> str | None:
         if self._open and not self._open[-1]:

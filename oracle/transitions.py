@@ -233,13 +233,12 @@ def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
 
 def opens_constituent(text: str) -> bool:
     """Return whether a line is an action of some system that opens a nonterminal."""
-    # most lines are not, and every line is tested
-    return text.endswith(")") and any(s.label_of(text) is not None for s in SYSTEMS.values())
+    return any(system.label_of(text) is not None for system in SYSTEMS.values())
 
 
 def is_action(text: str) -> bool:
     """Return whether a line is an action of some system."""
-    return opens_constituent(text) or any(text in s.structural for s in SYSTEMS.values())
+    return any(system.has(text) for system in SYSTEMS.values())
 
 
 def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
