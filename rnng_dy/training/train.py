@@ -163,6 +163,7 @@ def train(
                 raise RnngError(f"{origin} was trained without --pos")
         if resumes:
             # settings that are not given are the folder's
+            saved = loop.saved_state(place)
             before = (model.about or {}).get("settings", {}).get("preset")
             if preset not in (None, before):
                 raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
@@ -184,15 +185,18 @@ def train(
 
         # settings
         preset_of = preset, kind, len(data.train)
-        saved = loop.saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
+        base = saved["settings"] if resumes else settings_for(*preset_of)
         if engine.device() != engine.CPU:
             # a preset, or a training started on the CPU, may have more
             chosen["jobs"] = 1
-        settings = replace(saved["settings"], **chosen)
-
-        # model
+        settings = replace(base, **chosen)
         if resumes:
             loop.require_same(saved, settings, inputs, folder)
+        if settings.gold > len(data.train):
+            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
+            raise InputError(message, data.source)
+
+        # model
         if model is None:
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             vectors = read_vectors(pretrained) if pretrained else (None, None)
@@ -210,9 +214,6 @@ def train(
 
         # examples
         examples = examples_of(model, data.train, data.source)
-        if settings.gold > len(data.train):
-            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
-            raise InputError(message, data.source)
         examples = examples.repeated(settings.gold, settings.gold_weight)
         updater = Updater(model, examples, settings)
         if not is_first:
@@ -234,10 +235,10 @@ def train(
                     model.spelling = learnt_spelling(model, counted(data.train).tokens)
 
         # the folder
-        before = model.about or {}
-        sections = {**before, **about.about_model(model, data.train, command)}
-        if "made" in before:
-            sections["made"] = before["made"]
+        recorded = model.about or {}
+        sections = {**recorded, **about.about_model(model, data.train, command)}
+        if "made" in recorded:
+            sections["made"] = recorded["made"]
         settings_section = {"preset": preset, **asdict(settings)}
         model.about = {**sections, "settings": settings_section, "data": inputs}
         progress = loop.Progress()
