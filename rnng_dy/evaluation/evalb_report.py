@@ -143,13 +143,12 @@ def differences(systems: Columns) -> list[dict[str, Any]]:
 
     `p_holm` is p corrected for the number of pairs.
     """
-    pairs = list(combinations(systems, 2))
-    found = [vars(f1_difference(systems[first], systems[second])) for first, second in pairs]
-    corrected = holm([of["p"] for of in found])
-    return [
-        {"first": first, "second": second, **of, "p_holm": p_holm}
-        for (first, second), of, p_holm in zip(pairs, found, corrected, strict=True)
+    found = [
+        {"first": first, "second": second, **vars(f1_difference(systems[first], systems[second]))}
+        for first, second in combinations(systems, 2)
     ]
+    corrected = holm([of["p"] for of in found])
+    return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]
 
 
 def _difference_line(found: dict[str, Any]) -> str:
