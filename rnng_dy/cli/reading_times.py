@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from oracle.tables import CSV, joined
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Assignment, ListOf, outputs_option
 from rnng_dy.cli.paths import FILE, check_files, write_output
@@ -25,7 +26,6 @@ from rnng_dy.evaluation.reading_times import (
     run_study,
     table,
 )
-from rnng_dy.evaluation.tables import CSV, joined
 from rnng_dy.settings import FiniteRange
 
 

@@ -11,6 +11,7 @@ from functools import partial
 import click
 
 from oracle.files import indented
+from oracle.tables import CSV, TSV
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, job_options
 from rnng_dy.cli.messages import progress, say, warn
@@ -21,11 +22,10 @@ from rnng_dy.cli.source import columns_options
 from rnng_dy.cli.word_scorers import require_trees, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_scores
-from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import WordRecord, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
-from rnng_dy.evaluation.tables import CSV, TSV
+from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from oracle.brackets import format_tree
 from oracle.errors import extra
 from oracle.files import one_line
+from oracle.tables import joined
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, tokens_so_far, with_spellings
-from rnng_dy.evaluation.tables import joined
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows, json_word, line
 
 FORMS = {

@@ -12,7 +12,7 @@ from oracle.errors import InputError, visible
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
 from oracle.samples import begins_samples, read_samples
-from oracle.treebank import has_preterminals, words
+from oracle.treebank import has_preterminals, is_preterminal, words
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
@@ -195,7 +195,7 @@ def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> l
 
     try:
         shown = tree.copy(deep=True)
-        constituents = shown.subtrees(lambda node: not _is_tag(node))
+        constituents = shown.subtrees(lambda node: not is_preterminal(node))
         for number, node in enumerate(constituents):
             node.set_label(f"*{node.label()}*" if number in marked else node.label())
         for node in shown.subtrees():
@@ -209,10 +209,6 @@ def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> l
     except RecursionError:
         # NLTK draws a child inside the drawing of its parent
         return [visible(format_tree(tree))]
-
-
-def _is_tag(node: nltk.Tree) -> bool:
-    return len(node) == 1 and isinstance(node[0], str)
 
 
 def section_lines(section: Section, columns: int, numbered: bool) -> list[str]:

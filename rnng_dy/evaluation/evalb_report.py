@@ -8,10 +8,10 @@ from typing import Any
 
 from oracle.errors import RnngError
 from oracle.files import indented
+from oracle.tables import aligned
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
 from rnng_dy.evaluation.significance import f1_difference, holm
-from rnng_dy.evaluation.tables import aligned
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag

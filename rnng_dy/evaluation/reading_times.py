@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.errors import RnngError
+from oracle.tables import aligned
 from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, in_order
 from rnng_dy.evaluation.significance import holm, sign_flip_p
-from rnng_dy.evaluation.tables import aligned
 
 SURPRISAL = "surprisal"
 EXCLUSIONS = {

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from oracle.errors import RnngError
 from oracle.files import split_words
+from oracle.tables import TSV, aligned, joined
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.suites import Item, Place, Sentence, Suite
-from rnng_dy.evaluation.tables import TSV, aligned, joined
 
 ACCURACIES = ("model", "suite", "prediction", "right", "of", "accuracy", "left out", "unknown")
 REGIONS = (

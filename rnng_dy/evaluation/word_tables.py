@@ -9,6 +9,7 @@ from typing import Any
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
+from oracle.tables import TSV, joined
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
@@ -20,7 +21,6 @@ from rnng_dy.evaluation.records import (
     tokens_so_far,
     written_words,
 )
-from rnng_dy.evaluation.tables import TSV, joined
 from rnng_dy.text.stimuli import REGION, Stimuli
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
