@@ -13,8 +13,8 @@ from html import escape
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, nltk
+from oracle.errors import visible
 from oracle.treebank import is_preterminal
-from rnng_dy.drawing.words import visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 """Pixels: between levels, between neighbours, per letter, around a tree, and the least width."""
