@@ -14,14 +14,7 @@ from pathlib import Path
 
 from rnng_dy.engine.builds import FOLDER, name_of
 from rnng_dy.engine.cpu_level import cpu_level
-from scripts.dynet.build import (
-    build_wheel,
-    cache_folder,
-    cached_wheel,
-    inputs,
-    key,
-    locked,
-)
+from scripts.dynet.build import build_wheel, cache_folder, cached_wheel, inputs, key, locked
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 
 HERE = Path(__file__).resolve().parent
