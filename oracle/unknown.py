@@ -1,4 +1,4 @@
-"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts."""
+"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts, and all strings as classes."""
 
 from __future__ import annotations
 
