@@ -59,7 +59,7 @@ def _summary(scores: Scores) -> Iterator[str]:
         yield f" {gold:5d} {system:5d}  {scores.total('crossing'):5d}"
     yield f"  {scores.total('words'):5d} {scores.total('correct_tags'):5d}"
     yield f"   {scores.figures()['tagging_accuracy']:6.2f}\n=== Summary ===\n"
-    cutoff = scores.params.cutoff
+    cutoff = scores.params.cutoff_len
     yield _summary_block("All", scores)
     yield _summary_block(f"len<={cutoff}", scores.up_to(cutoff))
 
@@ -83,7 +83,7 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
     if form == ".evalb":
         return format_evalb(first)
     every = scored = len(first.per_sentence)
-    cutoff = first.params.cutoff
+    cutoff = first.params.cutoff_len
     columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
     if others:
         common = on_common_sentences([*systems.values()])
