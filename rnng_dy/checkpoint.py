@@ -7,6 +7,8 @@ and vocabulary never change. So a kill at any moment leaves a model that opens, 
 
 from __future__ import annotations
 
+import hashlib
+import importlib
 import io
 import json
 import operator
@@ -23,6 +25,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
+from rnng_dy import engine
 from rnng_dy.model_folder import (
     CONFIG,
     PARAMETERS,
@@ -255,3 +258,79 @@ def _no_model(folder: Folder) -> str:
     if folder.is_file():
         return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
     return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
+
+
+def content_hash(*parts: object) -> str:
+    """Return a hash of everything that determines an output: options, arrays, and contents of files."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path | zipfile.Path):
+            content = part.read_bytes()
+        elif isinstance(part, np.ndarray):
+            content = np.ascontiguousarray(part).tobytes()
+        else:
+            content = repr(part).encode("utf-8", "replace")
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+# the kinds of models; their classes are imported when they are needed
+
+_CLASSES = {
+    "discriminative": ("rnng_dy.parser", "DiscriminativeParser"),
+    "generative": ("rnng_dy.generator", "GenerativeModel"),
+    "lstm-lm": ("rnng_dy.baselines.lstm_lm", "LstmLanguageModel"),
+}
+KINDS = tuple(_CLASSES)
+"""The names of the kinds, in config.json and on the command line."""
+
+
+def kind(name: str) -> type[Any]:
+    """Return the class of the kind called `name`, which says how it differs. Raises RnngError if there is none."""
+    if name not in KINDS:
+        raise RnngError(f"no kind of model is called {name!r}: {', '.join(KINDS)}")
+    module, of_kind = _CLASSES[name]
+    found: type[Any] = getattr(importlib.import_module(module), of_kind)
+    return found
+
+
+def kind_of(folder: str | os.PathLike[str]) -> type[Any]:
+    """Return the class of a folder's model. Raises RnngError if it holds no model of a known kind."""
+    config = read_config(os.fspath(folder))
+    with reading(located(os.fspath(folder)) / CONFIG):
+        return kind(config["kind"])
+
+
+def kind_of_words(folder: str) -> type[Any]:
+    """Return the class of a folder's model. Raises RnngError unless it gives words a probability."""
+    found = kind_of(folder)
+    if not found.generates_words:
+        raise RnngError(
+            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
+        )
+    return found
+
+
+def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
+    """Load the model of a folder or an archive, whatever its kind.
+
+    Args:
+        folder: A model folder, as `train` writes it, an archive, or a name that `rnng-dy models` lists.
+        device: `cpu`, `cuda` or `cuda:N`; all models of a process share it. None means the device that the process uses
+            already, or else `cpu`.
+
+    Returns:
+        The parser, generative model or LSTM language model.
+
+    Raises:
+        RnngError: The folder holds no model or a damaged one, or the device cannot be used.
+
+    Examples:
+        >>> load("no/such/folder")
+        Traceback (most recent call last):
+        oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+    """
+    # before DyNet is loaded
+    found = kind_of(folder)
+    engine.start(device)
+    return found.load(os.fspath(folder))

@@ -9,7 +9,7 @@ import click
 from oracle.brackets import format_tree
 from oracle.files import replacing
 from oracle.treebank import words
-from rnng_dy import registry
+from rnng_dy import checkpoint
 from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
@@ -37,7 +37,7 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
     check_files([output])
-    kind = registry.kind_of_words(folder)
+    kind = checkpoint.kind_of_words(folder)
     model = open_model(ModelFolder(kind.kind, folder, device))
     draw = partial(generate_trees, model) if kind.has_trees else model.drawn
     with replacing(output) as stream:

@@ -28,7 +28,7 @@ from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.tables import CSV, TSV
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.spelling import required_spelling
+from rnng_dy.text.spelling import required_spelling
 
 SENTENCES = 32
 """Sentences in one batch."""

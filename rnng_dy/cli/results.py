@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
-
-import numpy as np
 
 from oracle.files import file_hash, is_replaced, locked, replacing
 
@@ -121,20 +117,6 @@ def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[
     else:
         with replacing(output) as stream:
             yield Direct(stream)
-
-
-def content_hash(*parts: object) -> str:
-    """Return a hash of everything that determines an output: options, arrays, and contents of files."""
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, Path | zipfile.Path):
-            content = part.read_bytes()
-        elif isinstance(part, np.ndarray):
-            content = np.ascontiguousarray(part).tobytes()
-        else:
-            content = repr(part).encode("utf-8", "replace")
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
 
 
 def input_hash(path: str) -> str | None:
