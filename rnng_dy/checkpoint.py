@@ -8,7 +8,6 @@ and vocabulary never change. So a kill at any moment leaves a model that opens, 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import json
 import operator
@@ -28,20 +27,21 @@ from oracle.files import hidden_name, locked, reading, replacing
 from rnng_dy import engine
 from rnng_dy.model_folder import (
     CONFIG,
+    FORMAT,
     PARAMETERS,
     VECTORS,
+    VERSION,
     VOCABULARY,
     About,
     Folder,
-    is_name,
-    known_models,
+    kind_of,
     located,
     model_files,
+    read_config,
     write_about,
 )
 from rnng_dy.parameters import restored, rounded
 
-FORMAT, VERSION = "rnng_dy model", 1
 TRAINING = "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
@@ -178,24 +178,6 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray], bits: int = 32) 
 # reading
 
 
-def read_config(folder: str | Folder) -> dict[str, Any]:
-    """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
-    place = located(folder)
-    path = place / CONFIG
-    if not path.is_file():
-        raise RnngError(_no_model(place))
-    with reading(path, remedy="damaged: train the model again"):
-        config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
-            raise ValueError("no model folder of rnng_dy")
-    if config["version"] != VERSION:
-        raise RnngError(
-            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
-            "install that version, or train the model again"
-        )
-    return config
-
-
 def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
     path = located(folder) / VOCABULARY
@@ -249,17 +231,6 @@ def training_state(folder: str | Path) -> dict[str, Any]:
         return json.loads(str(arrays["state"]))
 
 
-def _no_model(folder: Folder) -> str:
-    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
-    if isinstance(folder, Path) and not folder.exists():
-        known = ", ".join(known_models()) if is_name(folder) else ""
-        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
-        return f"there is no folder {folder}: {remedy}{listed}"
-    if folder.is_file():
-        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
-    return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
-
-
 def content_hash(*parts: object) -> str:
     """Return a hash of everything that determines an output: options, arrays, and contents of files."""
     digest = hashlib.sha256()
@@ -272,43 +243,6 @@ def content_hash(*parts: object) -> str:
             content = repr(part).encode("utf-8", "replace")
         digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()
-
-
-# the kinds of models; their classes are imported when they are needed
-
-_CLASSES = {
-    "discriminative": ("rnng_dy.parser", "DiscriminativeParser"),
-    "generative": ("rnng_dy.generator", "GenerativeModel"),
-    "lstm-lm": ("rnng_dy.baselines.lstm_lm", "LstmLanguageModel"),
-}
-KINDS = tuple(_CLASSES)
-"""The names of the kinds, in config.json and on the command line."""
-
-
-def kind(name: str) -> type[Any]:
-    """Return the class of the kind called `name`, which says how it differs. Raises RnngError if there is none."""
-    if name not in KINDS:
-        raise RnngError(f"no kind of model is called {name!r}: {', '.join(KINDS)}")
-    module, of_kind = _CLASSES[name]
-    found: type[Any] = getattr(importlib.import_module(module), of_kind)
-    return found
-
-
-def kind_of(folder: str | os.PathLike[str]) -> type[Any]:
-    """Return the class of a folder's model. Raises RnngError if it holds no model of a known kind."""
-    config = read_config(os.fspath(folder))
-    with reading(located(os.fspath(folder)) / CONFIG):
-        return kind(config["kind"])
-
-
-def kind_of_words(folder: str) -> type[Any]:
-    """Return the class of a folder's model. Raises RnngError unless it gives words a probability."""
-    found = kind_of(folder)
-    if not found.generates_words:
-        raise RnngError(
-            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
-        )
-    return found
 
 
 def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:

@@ -232,7 +232,7 @@ class Model:
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
         place = located(folder)
-        config, path = checkpoint.read_config(place), place / CONFIG
+        config, path = model_folder.read_config(place), place / CONFIG
         if config["kind"] != cls.kind:
             raise InputError(
                 f"a {config['kind']} model; a {cls.kind} one is needed here", str(place).rstrip("/")

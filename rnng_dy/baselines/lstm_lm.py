@@ -21,7 +21,6 @@ from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.generation import draw, until_drawn
 from rnng_dy.search.next_words import entropy
 from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.text.spelling import read_words
@@ -196,46 +195,6 @@ class LstmLanguageModel(Model, Scorer):
         ends = np.cumsum([len(e.words) + 1 for e in examples])
         log_probs = -np.bincount(owners, values.astype(np.float64), ends[-1])
         return np.split(log_probs, ends[:-1])
-
-    def generate(self, n: int, seed: int = 1, max_length: int = 200) -> list[list[str]]:
-        """Draw sentences from the model; `sample` is another name.
-
-        Args:
-            n: Number of sentences.
-            seed: The same seed gives the same sentences.
-            max_length: Most words of a sentence; a longer one is drawn again.
-
-        Raises:
-            RnngError: Hundreds of sentences in a row are too long.
-        """
-        return list(self.drawn(n, seed, max_length))
-
-    sample = generate
-
-    def drawn(self, n: int, seed: int, max_length: int) -> Iterator[list[str]]:
-        """Yield the sentences of `generate` as they are drawn."""
-        drawn = until_drawn(
-            n, seed, max_length, lambda randoms: [self._generate(r, max_length) for r in randoms]
-        )
-        return ([self.vocabulary.words.symbols[word] for word in words] for words in drawn)
-
-    @one_graph
-    def _generate(self, random: np.random.Generator, max_length: int) -> list[int] | None:
-        dy.renew_cg(derivatives=False)
-        words: list[int] = []
-        [state] = self.network.states(())
-        while len(words) <= max_length:
-            [log_probs] = self.network.every_log_prob([state])
-            word = draw(log_probs, random)
-            if word == self.network.end:
-                # an empty sentence does not count
-                return words or None
-            words.append(word)
-            # each word gets its own graph, so that long sentences need no more memory
-            keep([state])
-            dy.renew_cg(derivatives=False)
-            state = LstmState(state, self.network.words[word])
-        return None
 
 
 def _records(

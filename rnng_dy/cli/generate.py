@@ -1,15 +1,12 @@
-"""`rnng-dy generate`: draw sentences from a generative or LSTM language model."""
+"""`rnng-dy generate`: draw sentences from a generative model."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import click
 
 from oracle.brackets import format_tree
 from oracle.files import replacing
 from oracle.treebank import words
-from rnng_dy import checkpoint
 from rnng_dy.cli.job import ModelFolder, open_model
 from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
@@ -30,22 +27,16 @@ from rnng_dy.search.generation import generate_trees
 @output_option
 @device_option
 def generate(folder, n, seed, max_length, only_words, output, device) -> None:
-    """Generate sentences: with trees from a generative model, or words alone from an LSTM language model.
+    """Generate sentences with their trees from a generative model.
 
-    The models generate no POS tags; XX stands in their place.
+    The model generates no POS tags; XX stands in their place.
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
     check_files([output])
-    kind = checkpoint.kind_of_words(folder)
-    model = open_model(ModelFolder(kind.kind, folder, device))
-    draw = partial(generate_trees, model) if kind.has_trees else model.drawn
+    model = open_model(ModelFolder("generative", folder, device))
     with replacing(output) as stream:
-        for sentence in draw(n, seed, max_length):
-            if not kind.has_trees:
-                line = " ".join(sentence)
-            else:
-                tree, _ = sentence
-                line = " ".join(words(tree)) if only_words else format_tree(tree)
+        for tree, _ in generate_trees(model, n, seed, max_length):
+            line = " ".join(words(tree)) if only_words else format_tree(tree)
             stream.write(f"{line}\n")
             stream.flush()

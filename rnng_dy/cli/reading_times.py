@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from oracle.files import indented
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Assignment, ListOf, outputs_option
 from rnng_dy.cli.paths import FILE, check_files, write_output
@@ -62,7 +61,6 @@ from rnng_dy.settings import FiniteRange
 @outputs_option(
     {
         ".txt": "a row per system and per pair of systems",
-        ".json": "all figures",
         ".csv": "the joined table",
         ".R": "a program for lme4",
     }
@@ -114,9 +112,6 @@ def reading_times(
         say("no frequencies: --column frequency=COLUMN makes them a predictor")
     forms = {
         ".txt": lambda: [report.table(study)],
-        ".json": lambda: [
-            indented({"systems": [s.figures for s in study.systems], "pairs": study.pairs})
-        ],
         ".csv": lambda: (joined(row, CSV) + "\n" for row in report.joined_rows(study)),
         ".R": lambda: [report.lme4_script(study, outputs[".csv"])],
     }

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
 from oracle.numerals import is_whole_number
-from rnng_dy import __version__
 from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
 
 P = ParamSpec("P")
@@ -283,7 +282,7 @@ def first_on_path() -> Iterator[None]:
 
 def versions() -> Iterator[tuple[str, str]]:
     """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
-    yield "rnng_dy", __version__
+    yield "rnng_dy", importlib.metadata.version("rnng_dy")
     yield "Python", f"{platform.python_version()} ({sys.executable})"
     if folder := build():
         of = details(folder)

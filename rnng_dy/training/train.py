@@ -108,7 +108,7 @@ def train(
     with ExitStack() as stack:
         if ranks is not None:
             stack.enter_context(ranks)
-        of_kind, place = checkpoint.kind(kind), Path(folder)
+        of_kind, place = model_folder.kind(kind), Path(folder)
         parses = not of_kind.generates_words
         chosen, sizes = settings_and_sizes(of_kind, settings)
         if resume and place.exists() and trees is train is None:
@@ -267,4 +267,4 @@ def train(
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
         loop.run(updater, progress, evaluate, place, inputs, report, stop)
-    return checkpoint.kind(kind).load(folder)
+    return model_folder.kind(kind).load(folder)

@@ -77,7 +77,6 @@ NUMBERS = {
     "reranked.trees": "-q rerank {parser.props} {generator.likelihoods} -o {reranked.trees}",
     "lstm.tsv": "-q perplexity --model {lstm-lm} {test} -o {lstm.tsv}",
     "generated": "-q generate --model {generator} -n 5 --max-length 30 --seed 2 -o {generated}",
-    "generated.lstm": "-q generate --model {lstm-lm} -n 5 --words --seed 2 -o {generated.lstm}",
 }
 """Commands whose output file is the record."""
 

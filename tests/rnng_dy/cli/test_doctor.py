@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from rnng_dy import engine
-from rnng_dy.engine import cpu_level
 from rnng_dy.models import checks
 from tests.commands import invoke, run
 
@@ -58,7 +57,7 @@ def test_a_missing_dynet_is_told_with_how_to_install_it(build):
 
 
 def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(build):
-    build("2.1.2+rnng.0", cpu_level.cpu_level())
+    build("2.1.2+rnng.0", engine.cpu_level())
     done = invoke("doctor", code=2)
     assert "2.1.2+rnng.0 (CPU build" in done.output
     assert f"this rnng_dy needs {engine.NEEDED}" in done.output
@@ -110,4 +109,4 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
 )
 def test_the_level_of_a_processor(tmp_path, machine, flags, level):
     (tmp_path / "cpuinfo").write_text("processor : 0\n" + flags)
-    assert cpu_level.cpu_level(machine, tmp_path / "cpuinfo") == level
+    assert engine.cpu_level(machine, tmp_path / "cpuinfo") == level

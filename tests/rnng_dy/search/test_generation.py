@@ -13,7 +13,6 @@ import pytest
 
 from oracle.errors import RnngError
 from oracle.treebank import words
-from rnng_dy.baselines.lstm_lm import LanguageModelExample, LanguageModelSizes, LstmLanguageModel
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.search import generation
@@ -53,18 +52,6 @@ def test_a_generator_draws_each_tree_as_often_as_its_probability_says(compositio
         for tree, _ in model.generate(n, seed=1)
     )
     assert_drawn_as_often(drawn, probs)
-
-
-def test_a_language_model_draws_each_sentence_as_often_as_its_probability_says():
-    vocabulary = make_tiny_generator("corrected", 1).vocabulary
-    model = LstmLanguageModel(vocabulary, LanguageModelSizes(1, 4, 5), seed=1)
-    sentences = [words for length in (1, 2, 3) for words in product(WORDS, repeat=length)]
-    ids = [tuple(vocabulary.word_ids(words)) for words in [(), *sentences]]
-    log_probs = model.log_probs([LanguageModelExample(words) for words in ids])
-    empty, *probs = np.exp(log_probs.sum(axis=1))
-    drawn = Counter(map(tuple, model.generate(2000, seed=1)))
-    # an empty sentence is drawn anew
-    assert_drawn_as_often(drawn, dict(zip(sentences, probs / (1 - empty), strict=True)))
 
 
 def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long():
@@ -118,9 +105,9 @@ def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them():
         assert set(asked) == {together}
 
 
-@pytest.mark.parametrize("model", ["generator", "lm"])
-def test_the_command_prints_sentences_before_all_are_drawn(model):
-    command = [*COMMAND, "generate", "-n", 10**9, "--model", DATA / "models-0.1.0" / model]
+def test_the_command_prints_sentences_before_all_are_drawn():
+    model = DATA / "models-0.1.0" / "generator"
+    command = [*COMMAND, "generate", "-n", 10**9, "--model", model]
     with started(*command, stdout=subprocess.PIPE) as process:
         assert select.select([process.stdout], [], [], 120)[0]
         assert process.stdout.readline().endswith(b"\n")
