@@ -18,18 +18,16 @@ from rnng_dy.cli.results import Lines, Results
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option
-from rnng_dy.drawing import item_figures
-from rnng_dy.drawing.measured_words import FORMS, WordWriter
+from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     OF_NEXT_WORD,
     OPEN_MEASURES,
     MeasuredSentence,
     WordRecord,
-    unknown_words_of,
     unmeasured,
 )
-from rnng_dy.evaluation.unknown_words import require_known
+from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
@@ -86,7 +84,7 @@ def surprisal(
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
     if ".svg" in outputs:
-        item_figures.require()
+        require_matplotlib()
         if not source.is_stimuli:
             raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):
