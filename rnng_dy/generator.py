@@ -9,7 +9,7 @@ from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
-from oracle.tokens import Token, split_tokens
+from oracle.sentences import Token, split_tokens
 from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
 from rnng_dy.baselines.word_scorer import Scorer

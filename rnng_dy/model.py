@@ -14,8 +14,8 @@ import numpy as np
 from oracle import plugins
 from oracle.errors import InputError, RnngError
 from oracle.files import reading
-from oracle.tagger import Tagger, load_tagger, save_tagger
-from oracle.tokens import Token, split_tokens
+from oracle.sentences import Token, split_tokens
+from oracle.tagging import Tagger, load_tagger, save_tagger
 from oracle.transitions import TransitionSystem
 from rnng_dy import checkpoint, model_folder
 from rnng_dy.engine import dy, one_graph

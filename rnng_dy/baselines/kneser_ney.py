@@ -9,7 +9,7 @@ from functools import cached_property
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import RnngError
-from oracle.tokens import split_tokens
+from oracle.sentences import split_tokens
 from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord

@@ -10,8 +10,7 @@ import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.errors import UnseenSymbolError
-from oracle.sentences import SourceSentence
-from oracle.tokens import split_tokens
+from oracle.sentences import SourceSentence, split_tokens
 from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.records import WordRecord

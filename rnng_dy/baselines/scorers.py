@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oracle import plugins
-from oracle.registries import Registry
+from oracle.plugins import Registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.baselines.word_scorer import WordScorer

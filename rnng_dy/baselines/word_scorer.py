@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from oracle.errors import RnngError
-from oracle.sentences import SourceSentence
-from oracle.tokens import split_tokens
+from oracle.sentences import SourceSentence, split_tokens
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions

@@ -7,8 +7,8 @@ from functools import partial
 
 import click
 
-from oracle.parsed import ScoredTree, json_line
 from oracle.samples import format_sample
+from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
 from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.options import SAMPLES, flag_given, outputs_option, seed_option

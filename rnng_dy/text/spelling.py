@@ -16,8 +16,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import reading, replacing
-from oracle.open_classes import OpenClasses, block_of, characters_by_kind
-from oracle.unknown import UnknownWords
+from oracle.unknown import OpenClasses, UnknownWords, block_of, characters_by_kind
 
 FORMAT, VERSION = "rnng_dy spelling", 1
 ORDER = 5

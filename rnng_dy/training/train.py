@@ -13,10 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
-from oracle.counts import counted
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import replacing
-from oracle.stored import stored
+from oracle.blocks import counted, stored
+from oracle.errors import InputError, RnngError
+from oracle.files import placed, replacing
 from oracle.training_data import evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES

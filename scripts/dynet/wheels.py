@@ -17,8 +17,7 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.engine import LEVEL, cpu_level, lower_levels
-from scripts.checkout import CHECKOUT
-from scripts.dynet.target import MACHINES
+from scripts.dynet.target import CHECKOUT, MACHINES
 
 LARGEST = 75_000_000
 DIGITS = 1e-4

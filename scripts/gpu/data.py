@@ -27,11 +27,10 @@ OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
 def training_trees() -> list[LocatedTree]:
     """Return the training trees of NLTK's sample or, without it, of the package's own trees."""
     try:
-        read = NltkSample().read()
-        trees = [located._replace(tree=clean(located.tree), text=None) for located in read]
+        read = list(NltkSample().read())
     except (RnngError, LookupError):
-        trees = list(read_trees(OWN))
-    trees = list(Preparation(trees, lambda tree: tree, skip_preterminals=True))
+        read = read_trees(OWN)
+    trees = list(Preparation(read, clean, skip_preterminals=True))
     return trees[: max(len(trees) - TEST, len(trees) * 9 // 10)]
 
 
