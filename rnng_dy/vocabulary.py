@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from clusters.files import ClusteredWord
-from oracle.blocks import OracleSentence
-from oracle.counts import counted
+from oracle.blocks import OracleSentence, counted
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words, lower
 
@@ -190,8 +189,7 @@ class GeneratorVocabulary:
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
         unkified = list(unkified)
-        unseen = [word for word in unkified if word not in self.ids]
-        if unseen:
+        if unseen := [word for word in unkified if word not in self.ids]:
             raise UnseenSymbolError(unseen)
         return [self.ids[word] for word in unkified]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
+from clusters.corpus import cluster_corpus
 from clusters.files import write_clusters
-from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say

@@ -8,11 +8,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, nltk
 from oracle.errors import RnngError
-from oracle.lazy import nltk
-from oracle.parsed import ScoredTree
-from oracle.sentences import SourceSentence
+from oracle.sentences import ScoredTree, SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import Analysis
@@ -55,8 +53,6 @@ class Wanted(NamedTuple):
 class Decoder(NamedTuple):
     """How a kind of model finds trees."""
 
-    name: str
-    """Of the kind of model, in titles."""
     trees: Callable[..., list[list[ScoredTree]]]
     """Function from the models and a batch without empty lines to the trees of each sentence."""
     batches: Callable[[Iterable[NumberedSentence]], Iterable[Batch]]
@@ -72,7 +68,7 @@ def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
     if k > options.word_beam:
         raise RnngError(f"--nbest {k} needs --word-beam {k} or more")
     trees = partial(search_trees, options, k)
-    return Decoder("Generative model", trees, partial(in_words, limit=SEARCHED_WORDS), options)
+    return Decoder(trees, partial(in_words, limit=SEARCHED_WORDS), options)
 
 
 def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
@@ -92,7 +88,7 @@ def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
         trees = partial(mbr_trees, draw)
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
         of_words = partial(in_words, limit=limit)
-    return Decoder("Parser", trees, of_words, options)
+    return Decoder(trees, of_words, options)
 
 
 def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:

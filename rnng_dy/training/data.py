@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import parse_line, read_trees
-from oracle.errors import ImpossibleError, InputError, RnngError, placed
-from oracle.lazy import nltk
-from oracle.stored import STORED, StoredSentences, stored_oracle
+from oracle.blocks import STORED, OracleSentence, StoredSentences, read_oracle, stored_oracle
+from oracle.brackets import nltk, parse_line, read_trees
+from oracle.errors import ImpossibleError, InputError, RnngError
+from oracle.files import placed
 from oracle.training_data import TreesFile, make_training_data
 from oracle.transitions import SYSTEMS
 from oracle.treebank import words
@@ -77,10 +76,8 @@ def data_of_trees(
     part: Fraction | TreesFile = Fraction(str(hold_out or 0))
     if dev_trees is not None:
         part = dev = _trees_file(dev_trees, "dev_trees")
-    how = unk, transitions, generative
-    sentences, dev_sentences = make_training_data(folder, train, part, *how)
-    files = [train] if dev is train else [train, dev]
-    for file in files:
+    sentences, dev_sentences = make_training_data(folder, train, part, unk, transitions, generative)
+    for file in dict.fromkeys([train, dev]):
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )
