@@ -14,7 +14,7 @@ from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.compression import plain_name
 from oracle.errors import InputError, RnngError
 from oracle.files import read_lines
-from oracle.registries import Registry
+from oracle.plugins import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")

@@ -56,3 +56,7 @@ class UnseenSymbolError(ImpossibleError):
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot derive."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has been received; it acts like Ctrl-C."""

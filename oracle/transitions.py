@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from oracle.brackets import nltk
 from oracle.errors import UnderivableError
-from oracle.registries import Registry
+from oracle.plugins import Registry
 from oracle.transition_system import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 
 FINISH = 2

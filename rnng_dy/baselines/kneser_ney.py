@@ -13,8 +13,8 @@ from oracle.sentences import split_tokens
 from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.spelling import SpellingModel
 
 START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""

@@ -9,13 +9,13 @@ import click
 
 from oracle.samples import format_sample
 from oracle.sentences import ScoredTree, json_line
-from rnng_dy import registry
+from rnng_dy import model_folder
 from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.options import SAMPLES, flag_given, outputs_option, seed_option
 from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files
+from rnng_dy.cli.results import Lines
 from rnng_dy.cli.searching import decode_option, given_search_option, search_options
 from rnng_dy.cli.source import parser_source
-from rnng_dy.results import Lines
 from rnng_dy.search.decoding import (
     BESIDE,
     BEST,
@@ -68,11 +68,11 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, seed, opti
     check_files([output])
     wanted = _wanted(nbest, samples, decode, seed, generator)
     options = SearchOptions(**options, seed=seed)
-    kind = registry.kind_of(folder)
+    kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = generative_decoder(wanted, options)
     else:
-        kind = registry.kind("discriminative")
+        kind = model_folder.kind("discriminative")
         if flag := given_search_option(*["beam"] if wanted.nbest else []):
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")

@@ -20,15 +20,15 @@ from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, outputs_option, seed_option
 from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.results import Lines
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import source_options
 from rnng_dy.cli.word_scorers import require_trees, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
-from rnng_dy.results import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
-from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.spelling import required_spelling, with_open_classes
 
 FORMS = {
     ".txt": "figures",

@@ -10,8 +10,8 @@ from oracle.samples import format_sample
 from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
 from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.results import Lines
 from rnng_dy.cli.source import parser_source
-from rnng_dy.results import Lines
 from rnng_dy.search.decoding import (
     Batch,
     Find,

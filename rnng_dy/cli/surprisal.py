@@ -14,6 +14,7 @@ from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import open_option, outputs_option, seed_option
 from rnng_dy.cli.paths import check_files, write_output
+from rnng_dy.cli.results import Lines, Results
 from rnng_dy.cli.searching import search_options
 from rnng_dy.cli.source import columns_options, source_options, stimuli_option
 from rnng_dy.cli.word_scorers import require_trees, system_option
@@ -28,11 +29,10 @@ from rnng_dy.evaluation.records import (
 )
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
-from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
-from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import USUAL, read_stimuli
 
 

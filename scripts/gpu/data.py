@@ -14,7 +14,7 @@ from oracle.errors import RnngError
 from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy import registry
+from rnng_dy import model_folder
 from rnng_dy.training.data import Examples, examples_of
 from rnng_dy.training.initial_models import new_model
 
@@ -36,7 +36,7 @@ def training_trees() -> list[LocatedTree]:
 
 def model_of_trees(kind: str, trees: Sequence[LocatedTree], **sizes: int) -> tuple:
     """Return a new model for trees, and their examples; `sizes` replace dimensions of the paper."""
-    of_kind = registry.kind(kind)
+    of_kind = model_folder.kind(kind)
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     sentences = list(make_oracle(trees, unknown, of_kind.generates_words))
     more = {}

@@ -12,8 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rnng_dy.engine.builds import FOLDER, name_of
-from rnng_dy.engine.cpu_level import cpu_level
+from rnng_dy.engine import FOLDER, cpu_level, name_of
 from scripts.dynet.build import build_wheel, cache_folder, cached_wheel, inputs, key, locked
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 

@@ -1,4 +1,4 @@
-"""`python3 -m scripts.wheels`: check the newest wheel of dist/ for a machine, and try it where there is no compiler.
+"""`python3 -m scripts.dynet.wheels`: check the newest wheel of dist/ for a machine; try it where no compiler is.
 
 This machine's wheel runs with each of its builds that this processor can run; that of ARM Linux runs emulated, on
 Debian's Python; that of a Mac is inspected.
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
-from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
+from rnng_dy.engine import LEVEL, cpu_level, lower_levels
 from scripts.dynet.target import CHECKOUT, MACHINES
 
 LARGEST = 75_000_000
@@ -25,7 +25,7 @@ DIGITS = 1e-4
 TREES = CHECKOUT / "oracle" / "data" / "tiny.trees"
 TRAINED_ON = 20
 PYTHON = "3.11"
-"""Of Debian 12, whose packages for ARM are fetched; qemu runs it."""
+"""Of Debian 12, whose packages are fetched."""
 PACKAGES = [f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6", "zlib1g"]
 PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_aarch64"]
 
@@ -33,7 +33,7 @@ PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_
 def main() -> None:
     """Try the wheel; the exit code is 1 if something fails."""
     own = platform.machine()
-    parser = argparse.ArgumentParser(prog="scripts.wheels", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts.dynet.wheels", description=__doc__)
     parser.add_argument("--machine", choices=MACHINES, default=own, help="[default: %(default)s]")
     machine = parser.parse_args().machine
     with tempfile.TemporaryDirectory() as name:
@@ -50,7 +50,7 @@ def main() -> None:
             if machine == own:
                 check_runs(install(wheel, folder), trees, folder)
                 return
-            program, environ = install_for_arm(wheel, folder)
+            program, environ = install_emulated(wheel, folder)
             print(called([program, "-m", "rnng_dy", "doctor"], environ), flush=True)
             numbers = trial([program], trees, folder / machine, environ)
             reference = trial([sys.executable], trees, folder / own, {})
@@ -125,19 +125,25 @@ def compare(name: str, numbers: list[float], reference: list[float]) -> None:
         sys.exit(f"error: over {DIGITS:.0e}")
 
 
+# ARM, emulated
+
+
 def emulator() -> str:
     """Return the path of qemu's emulator; ends with the package to install where it is absent."""
     found = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
     return found or sys.exit("error: no qemu-aarch64: install the Debian package qemu-user-static")
 
 
-def install_for_arm(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
-    """Install the wheel beside Debian's Python; return the program that runs it, and the environment that it needs."""
+def install_emulated(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
+    """Install the wheel for Debian's Python of ARM, in a folder.
+
+    Return the program that runs it by qemu, and the environment in which it finds the wheel's packages.
+    """
     root, site = folder / "aarch64.root", folder / "aarch64.site"
     for package in _debian_packages(folder / "apt"):
         called(["dpkg-deb", "-x", str(package), str(root)])
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-    platforms = [word for tag in PLATFORMS for word in ("--platform", tag)]
+    platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
     only = ["--python-version", PYTHON, "--only-binary", ":all:", "--target", str(site)]
     called([*pip, *platforms, *only, str(wheel)])
     command = f"{emulator()} -L {root} {root}/usr/bin/python{PYTHON}"
@@ -166,6 +172,9 @@ def _debian_packages(folder: Path) -> list[Path]:
     called([*apt, "update"])
     called([*apt, "install", "--yes", "--download-only", "--no-install-recommends", *PACKAGES])
     return sorted((folder / "archives").glob("*.deb"))
+
+
+# other programs
 
 
 def called(command: list[str], environ: dict[str, str] | None = None) -> str:
