@@ -16,7 +16,6 @@ import click
 from oracle.errors import RnngError
 from rnng_dy import plugins
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
-from rnng_dy.cli.paths import FILE
 from rnng_dy.process import Terminated
 
 COMMANDS = {
@@ -145,7 +144,7 @@ def fail(message: str) -> None:
 @click.option(
     "--plugin",
     "plugin_files",
-    type=FILE,
+    type=click.Path(),
     multiple=True,
     metavar="FILE.py",
     help="Load classes of your own, such as a composition.",

@@ -15,21 +15,13 @@ from oracle.errors import InputError
 from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import (
-    clean,
-    is_no_text,
-    is_preterminal,
-    is_trace,
-    without_lemma,
-    words,
-)
+from oracle.treebank import clean, is_no_text, is_preterminal, is_trace, without_lemma, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files
+from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("source", type=FILE, nargs=-1)
 @click.option(
     "--from",
@@ -66,7 +58,7 @@ from rnng_dy.cli.paths import FILE, OUTPUT, check_files
 @click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
 )
-@trees_output_option
+@output_option("Trees to write.", "OUT.trees")
 def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
     """Make a file with one tree per line from a treebank.
 
@@ -74,7 +66,6 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    check_files([output])
     trees = _source_trees(source, kind, sections, encoding)
     has_lemmas = READERS[kind].has_lemmas
     cleaner = partial(
@@ -107,7 +98,7 @@ def _source_trees(
     return reader.read(source, sections, encoding)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("trees", type=FILE, metavar="INPUT.trees")
 @click.option(
     "--train",
@@ -119,9 +110,7 @@ def _source_trees(
 @click.option(
     "--min-count", type=click.IntRange(1), default=2, help="How often a known word occurs at least."
 )
-@click.option(
-    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.oracle", help="Oracle to write."
-)
+@output_option("Oracle to write.", "OUT.oracle")
 @click.option(
     "--generative",
     is_flag=True,
@@ -136,7 +125,7 @@ def _source_trees(
 )
 @click.option(
     "--transitions",
-    type=TRANSITIONS,
+    type=LiveChoice(SYSTEMS),
     default=DEFAULT,
     help="Transition system whose actions build the trees.",
 )
@@ -147,7 +136,6 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
-    check_files([output])
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
     first = next(training, None)

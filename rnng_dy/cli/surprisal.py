@@ -10,13 +10,10 @@ from itertools import chain
 import click
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import job_options
+from rnng_dy.cli.job import columns_options, job_options, source_options, stimuli_option
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, outputs_option, seed_option
-from rnng_dy.cli.paths import check_files, write_output
-from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.source import columns_options, source_options, stimuli_option
-from rnng_dy.cli.word_scorers import require_trees, system_option
+from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
+from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.drawing import item_figures
 from rnng_dy.drawing.measured_words import FORMS, WordWriter
 from rnng_dy.evaluation.records import (
@@ -38,7 +35,7 @@ from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.stimuli import USUAL, read_stimuli
 
 
-@click.command()
+@click.command(cls=Command)
 @system_option
 @outputs_option(FORMS)
 @search_options()
@@ -58,19 +55,7 @@ from rnng_dy.text.stimuli import USUAL, read_stimuli
 @source_options(stimuli_option)
 @job_options
 def surprisal(
-    system,
-    source,
-    columns,
-    outputs,
-    options,
-    seed,
-    next_word,
-    is_open,
-    unknown,
-    end,
-    merge,
-    by_region,
-    job,
+    system, source, columns, outputs, options, is_open, unknown, end, merge, by_region, job
 ) -> None:
     """Measure the surprisal of each word in bits, with other measures, as a table.
 
@@ -79,7 +64,6 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    check_files(outputs.values())
     require_trees(outputs, system)
     if merge and (source.is_stimuli or source.text is None):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
@@ -91,8 +75,7 @@ def surprisal(
             raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
-    options = SearchOptions(**options, seed=seed, next_word=next_word)
-    of_next = OF_NEXT_WORD if next_word else ()
+    of_next = OF_NEXT_WORD if options.next_word else ()
     wanted = measures_of(options) if system.has_trees else ["surprisal", *of_next]
     wanted = {*wanted, *(OPEN_MEASURES if is_open else ())}
     measures = [name for name in ALL_MEASURES if name in wanted]

@@ -15,19 +15,21 @@ import click
 
 from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
+from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import command_line, say, warn
 from rnng_dy.cli.options import (
-    COMPOSITION,
-    TRANSITIONS,
+    FILE,
+    FOLDER,
+    MODEL,
     Assignment,
+    Command,
     LiveChoice,
     all_of,
     device_option,
 )
-from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.engine import CPU
-from rnng_dy.models.composition import DEFAULT
+from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.process import keep_from_collection, limit_memory, stopping, tidy
@@ -132,13 +134,13 @@ def grammar_options(states: Collection[str]) -> Callable:
         ),
         click.option(
             "--composition",
-            type=COMPOSITION,
+            type=LiveChoice(COMPOSITIONS),
             help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
             f"attention over the children.  [default: {DEFAULT}]",
         ),
         click.option(
             "--transitions",
-            type=TRANSITIONS,
+            type=LiveChoice(SYSTEMS),
             help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
         click.option(
@@ -170,7 +172,7 @@ def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
-@train.command("discriminative")
+@train.command("discriminative", cls=Command)
 @training_options(ParserSizes, grammar_options(PARSER_STATES))
 @click.option("--pos", is_flag=True, help="Read the POS tags of the data.")
 @click.option(
@@ -194,7 +196,7 @@ def discriminative(no_tagger, **options) -> None:
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
-@train.command("generative")
+@train.command("generative", cls=Command)
 @training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
@@ -204,7 +206,7 @@ def generative(**options) -> None:
     run_training("generative", **options)
 
 
-@train.command("lstm-lm")
+@train.command("lstm-lm", cls=Command)
 @training_options(LanguageModelSizes, words_options)
 def lstm_lm(**options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
@@ -223,7 +225,6 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     keep_from_collection()
     if options["device"] == CPU:
         limit_memory(options["jobs"] or 1)
-    require_read_once(options["trees"], options["dev_trees"])
     folder, stopped = options["folder"], None
     ranks = Ranks() if mpi else None
     is_first = ranks is None or ranks.rank == 0
@@ -244,14 +245,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
             return bool(stopped)
 
         try:
-            run(
-                kind,
-                **options,
-                **dict(others),
-                ranks=ranks,
-                command=command_line(),
-                stop=stop,
-            )
+            run(kind, **options, **dict(others), ranks=ranks, command=command_line(), stop=stop)
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None
