@@ -22,9 +22,8 @@ from rnng_dy.evaluation.formula import Formula
 from rnng_dy.evaluation.records import SHOWN_WORDS
 from rnng_dy.evaluation.suites import Condition, Item, Suite
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import RawText
+from rnng_dy.text.sources import RawText, running_text
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
-from rnng_dy.text.tokens import running_text
 
 Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"

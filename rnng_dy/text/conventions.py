@@ -1,10 +1,16 @@
-"""A treebank's conventions for writing words, which the segmenter imitates."""
+"""Classes of characters, and a treebank's conventions for writing words, which the segmenter imitates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+OPENERS = "([{<“‘„‚«‹¿¡「『《〈（【〔"
+CLOSERS = ")]}>”’»›」』》〉）】〕"
+HAN = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""A character class: Chinese characters and Japanese syllables, which are written without blanks."""
+HAN_ENDS = "。｡！？"
 
 SPELLINGS = {
     "“": "``",

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from rnng_dy.text.characters import HAN
 from rnng_dy.text.conventions import (
     ABBREVIATIONS,
+    HAN,
     LONGEST_ABBREVIATION,
     SPELLINGS,
     Conventions,

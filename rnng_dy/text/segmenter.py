@@ -1,27 +1,55 @@
-"""Segmentation of raw text into sentences of tokens, each with its position in the text."""
+"""Segmentation of raw text into sentences of tokens, each with its position in the text.
+
+A text is cleaned, split into sentences by paragraphs, Chinese ends, and NLTK's Punkt (Kiss and Strunk 2006), and each
+sentence is cut into tokens.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.files import reading, replacing
+from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
-from rnng_dy.text.characters import HAN, clean
-from rnng_dy.text.conventions import Conventions
+from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.learning import learn
-from rnng_dy.text.splitting import SentenceSplitter
 from rnng_dy.text.tokens import Tokenizer, spelled
 
 TEXT = "text.json"
 """The file of a model folder with the settings that segment raw text."""
 FORMAT, VERSION = "rnng_dy text", 1
+Span = tuple[int, int]
+
+# joiners of emoji and of Persian and Indic letters, signs of Arabic and Kaithi numbers
+_SEEN = re.compile(
+    "[\u200c\u200d\u0600-\u0605\u06dd\u070f\u08e2\U000110bd\U000110cd]|[\U000e0020-\U000e007f]"
+)
+_BLANKS = "\u200b\ufeff"
+_LOWER_CASE = 1 << 5
+"""Punkt's flag of a word that was seen in lower case inside a sentence."""
+_PARAGRAPH = re.compile(r"\n(?: *\n)+")
+_LINE = re.compile(r"\n")
 _HAN_RUN = re.compile(f"[{HAN}]+")
+_HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
+_GOES_ON = re.compile(r"[,;:!?–—)\]}]|\.(?!\.)|--|\[\d")
+"""Marks that continue a sentence, or begin a note to the previous one."""
+_NUMBER_OF_AN_ITEM = re.compile(r"\d{1,3}\.\s*\Z")
+_WORD_BEFORE = re.compile(r"([^\W\d]+(?:['’][^\W\d]+)?)\.\s+\Z")
+_LONGEST_WORD_BEFORE = 20
+_NAME_FOLLOWS = re.compile(rf"\b(?:{'|'.join(TITLES)}|[A-Z]\.\s+[A-Z])\.\s+\Z")
+"""A title, or two initials with a blank between them."""
+_INITIALS_BEFORE = re.compile(r"(?:[^\W\d_]\.){2,}\s+\Z")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class Segmenter:
@@ -36,8 +64,6 @@ class Segmenter:
 
     def __init__(self, conventions: Conventions | None = None):
         self.conventions = conventions or Conventions()
-        self._splitter = SentenceSplitter(self.conventions)
-        self._tokenizer = Tokenizer(self.conventions)
 
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
@@ -78,15 +104,15 @@ class Segmenter:
         Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line, for Chinese without
         blanks if the treebank's tokens are words.
         """
-        cleaned = clean(text)
-        _require_words(cleaned.text, self.conventions)
+        cleaned, at = clean(text)
+        self._require_words(cleaned)
         line, counted = 1, 0
-        for begin, end in self._splitter.spans(cleaned.text, one_per_line):
-            line += cleaned.text.count("\n", counted, begin)
+        for begin, end in self._spans(cleaned, one_per_line):
+            line += cleaned.count("\n", counted, begin)
             counted = begin
-            pieces = self._tokenizer.pieces(cleaned.text, begin, end)
-            tokens = tuple(spelled(cleaned.text, begin, end, pieces, self.conventions))
-            spans = tuple(cleaned.span(piece.begin, piece.end) for piece in pieces)
+            pieces = self._tokenizer.pieces(cleaned, begin, end)
+            tokens = tuple(spelled(cleaned, begin, end, pieces, self.conventions))
+            spans = tuple((at[piece.begin], at[piece.end - 1] + 1) for piece in pieces)
             written = text[spans[0][0] : spans[-1][1]]
             yield SourceSentence(tokens, None, None, line, spans, written)
 
@@ -115,6 +141,63 @@ class Segmenter:
         found = self.sentences(" ".join(sentence.split()), one_per_line=True)
         return [token for of in found for token in of.tokens]
 
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer(self.conventions)
+
+    @cached_property
+    def _punkt(self) -> nltk.tokenize.punkt.PunktSentenceTokenizer:
+        """NLTK's splitter with the abbreviations and the sentence starters of the treebank."""
+        parameters = nltk.tokenize.punkt.PunktParameters()
+        parameters.abbrev_types = set(self.conventions.abbreviations)
+        # a Counter does not store the unseen words that it is asked for
+        parameters.ortho_context = Counter(dict.fromkeys(self.conventions.starters, _LOWER_CASE))
+        return nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
+
+    def _spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
+        """Yield the spans of sentences in a clean text, none empty; with `one_per_line` the spans of its lines."""
+        if one_per_line:
+            yield from _parts(text, (0, len(text)), _LINE)
+            return
+        for paragraph in _parts(text, (0, len(text)), _PARAGRAPH):
+            for begin, end in _parts(text, paragraph, _HAN_END):
+                cuts = [begin]
+                for left, _ in self._punkt.span_tokenize(text[begin:end]):
+                    if left and self._begins(text, cuts[-1], begin + left):
+                        cuts.append(begin + left)
+                for left, right in pairwise([*cuts, end]):
+                    yield from _stripped(text, left, right)
+
+    def _begins(self, text: str, begin: int, start: int) -> bool:
+        """Return whether a sentence may begin at `start`, after the one that begins at `begin`."""
+        if _GOES_ON.match(text, start) or _NUMBER_OF_AN_ITEM.match(text, begin, start):
+            return False
+        before = max(begin, start - _LONGEST_WORD_BEFORE)
+        if _NAME_FOLLOWS.search(text, before, start):
+            return False
+        starters = self.conventions.starters
+        if _INITIALS_BEFORE.search(text, before, start) and (word := _WORD.match(text, start)):
+            return word[0][0].isupper() and word[0].lower() in starters
+        found = _WORD_BEFORE.search(text, before, start)
+        word_before = found[1] if found else ""
+        if text[start].isdigit():
+            return word_before not in NUMBERED
+        if text[start].islower():
+            return word_before.lower() in starters or CLITIC.search(word_before) is not None
+        return True
+
+    def _require_words(self, text: str) -> None:
+        """Raise InputError, with the line, if Chinese without blanks is longer than every training word."""
+        if self.conventions.han != "words":
+            return
+        for run in _HAN_RUN.finditer(text):
+            if len(run[0]) > self.conventions.longest_han:
+                raise InputError(
+                    f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese "
+                    "words: put blanks between words, or train a model on single characters",
+                    line=text.count("\n", 0, run.start()) + 1,
+                )
+
 
 def _texts(items: Any) -> Any:
     """Return the elements, of which those with an attribute `text` are that text; what has none, as it is."""
@@ -127,14 +210,58 @@ def _is_list(item: object) -> bool:
     return isinstance(item, Iterable) and not isinstance(item, str | tuple)
 
 
-def _require_words(text: str, conventions: Conventions) -> None:
-    """Raise InputError, with the line, if Chinese without blanks is longer than every training word."""
-    if conventions.han != "words":
-        return
-    for run in _HAN_RUN.finditer(text):
-        if len(run[0]) > conventions.longest_han:
-            raise InputError(
-                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese words: "
-                "put blanks between words, or train a model on single characters",
-                line=text.count("\n", 0, run.start()) + 1,
-            )
+def _parts(text: str, span: Span, mark: re.Pattern[str]) -> Iterator[Span]:
+    """Yield the parts of a span that end with a mark or with the span."""
+    begin, end = span
+    for found in mark.finditer(text, begin, end):
+        yield from _stripped(text, begin, found.end())
+        begin = found.end()
+    yield from _stripped(text, begin, end)
+
+
+def _stripped(text: str, begin: int, end: int) -> Iterator[Span]:
+    """Yield the span without surrounding blanks, unless it is all blanks."""
+    part = text[begin:end].lstrip()
+    if part:
+        yield end - len(part), end - len(part) + len(part.rstrip())
+
+
+class _Cleaning(dict[int, str | None]):
+    """A table for str.translate: blanks except line ends become spaces, invisible characters inside words vanish."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if character == "\n":
+            found = "\n"
+        elif character.isspace() or category in ("Cc", "Zl", "Zp") or character in _BLANKS:
+            found = " "
+        elif category == "Cf" and not _SEEN.match(character):
+            found = None
+        else:
+            found = character
+        self[code] = found
+        return found
+
+
+_CLEANING = _Cleaning()
+
+
+def clean(text: str) -> tuple[str, Sequence[int]]:
+    """Return the text with blanks for white space and invisible characters, without soft hyphens and direction marks.
+
+    Invisible are control characters and zero-width spaces. Blanks are spaces and line ends. The second value is the
+    position of each character in the original.
+
+    Raises RnngError for a character that UTF-8 cannot encode.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RnngError(
+            f"character {error.start + 1} of the text is a lone surrogate, which no UTF-8 has: decode the text again"
+        ) from None
+    cleaned = text.translate(_CLEANING)
+    if len(cleaned) == len(text):
+        return cleaned, range(len(text))
+    return cleaned, [i for i, character in enumerate(text) if _CLEANING[ord(character)] is not None]

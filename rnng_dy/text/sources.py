@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,9 +14,10 @@ from oracle.errors import InputError, RnngError, placed
 from oracle.files import read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.tokens import running_text
 
 _log = logging.getLogger(__name__)
+_STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
+_STUCK_PERIOD = re.compile(r"[^\W\d_]{2}\.[\"'”’)]*\Z")
 
 
 class NumberedSentence(NamedTuple):
@@ -143,3 +145,31 @@ class SentenceReader:
             _log.warning(f"{self._source.path}:{sentence.line}: left out: {words}")
         if left_out:
             _log.warning(f"{len(left_out)} sentences left out")
+
+
+def stuck_mark(tokens: Sequence[str]) -> str | None:
+    """Return a token that ends in a mark, as in running text, or None; periods count only at the end of the sentence.
+
+    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."]), stuck_mark(["Mr.", "Smith", ",", "yes", "."])
+    ('Smith,', 'sat.', None)
+    """
+    found = next((token for token in tokens if _STUCK.search(token)), None)
+    return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
+
+
+def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
+    """Return the place of the first sentence with a mark attached to a word, and a warning of running text.
+
+    Returns None if fewer than a tenth of the sentences have such a mark.
+
+    >>> running_text([["It", "works", "."], ["It", "works."]])[0], running_text([["It", "works."]] + 10 * [["Yes"]])
+    (1, None)
+    """
+    stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
+    if not stuck or 10 * len(stuck) < len(sentences):
+        return None
+    place, word = stuck[0]
+    return place, (
+        f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
+        "add --text, or put blanks around marks"
+    )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError
+from oracle.numerals import is_whole_number
 from oracle.sentences import SourceSentence
 from oracle.tables import cell_text, read_table
+from rnng_dy.text.conventions import HAN
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText
-from rnng_dy.text.stimulus import Row, Stimulus, text_of_regions, text_of_row
 
 CONDITION, REGION = "condition", "region"
 _TEXT = ("text", "sentence", "content", "stimulus", "word")
@@ -21,6 +23,10 @@ _REGION = (REGION, "region_name")
 _NUMBER = ("region_number", "word_number", "position")
 """The usual names of columns, in lower case and with `_` for a blank; the first that is there counts."""
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
+SEPARATOR = "|"
+"""The mark between the regions of a text."""
+_WORDS = re.compile(rf"(?:(?![{HAN}])\w){{2}}")
+"""Two letters that `|` separates as a blank would; Chinese has no blanks."""
 
 
 class Columns(NamedTuple):
@@ -37,6 +43,65 @@ class Columns(NamedTuple):
 
 USUAL = Columns()
 """The usual names."""
+
+
+class StimulusRegion(NamedTuple):
+    """A part of a sentence."""
+
+    name: str
+    begin: int
+    """Where it begins in the text of the stimulus."""
+    cells: tuple[Any, ...]
+    """The cells of the columns that are carried into the output."""
+    number: int | None
+    """Its number in the table; None if the table names its regions only."""
+
+
+class Stimulus(NamedTuple):
+    """A text of an experiment, which is one sentence or several."""
+
+    text: str
+    line: int
+    """1-based line of the table where it begins."""
+    regions: Sequence[StimulusRegion]
+    item: str | None
+    condition: str | None
+    """None, as for the item, if the table has no such column."""
+
+    @property
+    def name(self) -> str:
+        """Its item and condition."""
+        return " ".join(filter(None, (self.item, self.condition)))
+
+    @property
+    def region_texts(self) -> list[tuple[StimulusRegion, str]]:
+        """Return each region and its text."""
+        ends = [*(region.begin for region in self.regions[1:]), len(self.text)]
+        return [(r, self.text[r.begin : end]) for r, end in zip(self.regions, ends, strict=True)]
+
+    def region_at(self, character: int) -> int:
+        """Return the index of the region that has a character of the sentence."""
+        return bisect_right([region.begin for region in self.regions], character) - 1
+
+    def tokens_by_region(
+        self, sentences: Sequence[SourceSentence]
+    ) -> list[tuple[StimulusRegion, list[str]]]:
+        """Return the tokens of each region; a token belongs to the region in which it begins."""
+        found: list[list[str]] = [[] for _ in self.regions]
+        for sentence in sentences:
+            for token, (begin, _) in zip(sentence.tokens, sentence.spans or (), strict=True):
+                found[self.region_at(begin)].append(token)
+        return list(zip(self.regions, found, strict=True))
+
+
+class Row(NamedTuple):
+    """What a row says about a text."""
+
+    line: int
+    region: str
+    number: str | None
+    text: str
+    cells: tuple[Any, ...]
 
 
 class Stimuli(NamedTuple):
@@ -95,7 +160,9 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
             if at.region is None:
                 if not cells[of].strip():
                     raise InputError(f"column {names[of]!r}: no text", path, line)
-                found[item, condition, line] = [Row(line, "", None, cells[of], own)]
+                pieces = enumerate(_pieces(cells[of]), 1)
+                rows = [Row(line, str(i), str(i), piece, own) for i, piece in pieces]
+                found[item, condition, line] = rows
             else:
                 number = None if at.number is None else cells[at.number]
                 region = Row(line, cells[at.region], number, f" {cells[of]} ", own)
@@ -105,12 +172,9 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     if all(row.text.strip().isdigit() for rows in found.values() for row in rows):
         name = names[at.texts[0]]
         raise InputError(f"column {name!r} has numbers: name that of texts by --column", path)
-    if at.region is None:
-        if at.item is not None and (at.conditions or is_wide):
-            _require_one_each(found, path)
-        texts = [text_of_row(*rows, *key[:2]) for key, rows in found.items()]
-    else:
-        texts = [text_of_regions(rows, path, *key[:2]) for key, rows in found.items()]
+    if at.region is None and at.item is not None and (at.conditions or is_wide):
+        _require_one_each(found, path)
+    texts = [_text_of(rows, path, *key[:2]) for key, rows in found.items()]
     return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts)
 
 
@@ -180,12 +244,51 @@ def _shown(names: Sequence[str]) -> str:
 
 def _require_one_each(found: Mapping[_Key, Sequence[Row]], path: str) -> None:
     """Raise InputError if two texts have the same item and condition."""
-    before: dict[tuple[str | None, str | None], str] = {}
-    for (item, condition, _), [row] in found.items():
-        if before.setdefault((item, condition), row.text) != row.text:
+    before: dict[tuple[str | None, str | None], list[str]] = {}
+    for (item, condition, _), rows in found.items():
+        text = [row.text for row in rows]
+        if before.setdefault((item, condition), text) != text:
             raise InputError(
                 f"item {item!r} has the condition {condition!r} again: if the rows are regions, name the column of "
                 "their numbers by --region; else name all columns that make a condition by --condition",
                 path,
+                rows[0].line,
+            )
+
+
+def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | None) -> Stimulus:
+    """Return the text of regions. Raises InputError for a region that is there twice."""
+    names = [row.region if row.number is None else row.number for row in rows]
+    is_numbered = all(map(is_whole_number, names))
+    for i, (row, name) in enumerate(zip(rows, names, strict=True)):
+        if name in names[:i]:
+            of = " ".join(filter(None, (item, condition)))
+            raise InputError(
+                f"the sentence {of!r} has the region {name!r} twice: number its regions, and tell sentences apart by "
+                "the columns item and condition",
+                path,
                 row.line,
             )
+        if row.number is not None and not is_whole_number(row.number):
+            raise InputError(f"{row.number!r} is no number of a region", path, row.line)
+    order = list(range(len(rows)))
+    if is_numbered:
+        order.sort(key=lambda i: int(names[i]))
+    text, regions = "", []
+    for i in order:
+        piece = rows[i].text
+        # a blank at either side of a border is one blank, and so is a border between the letters of two words
+        if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
+            text = text.rstrip(" ") + " "
+        number = int(names[i]) if is_numbered else None
+        regions.append(StimulusRegion(rows[i].region, len(text), rows[i].cells, number))
+        text += piece if text and text[-1] != " " else piece.lstrip(" ")
+    return Stimulus(text.rstrip(" "), min(row.line for row in rows), regions, item, condition)
+
+
+def _pieces(text: str) -> list[str]:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == SEPARATOR:
+        # a frame, not two empty regions
+        text = text[1:-1]
+    return text.split(SEPARATOR)

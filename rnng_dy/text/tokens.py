@@ -10,8 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rnng_dy.text.characters import CLOSERS, HAN, OPENERS
-from rnng_dy.text.conventions import CLITIC, LONGEST_ABBREVIATION, NUMBERED, Conventions
+from rnng_dy.text.conventions import (
+    CLITIC,
+    CLOSERS,
+    HAN,
+    LONGEST_ABBREVIATION,
+    NUMBERED,
+    OPENERS,
+    Conventions,
+)
 
 
 class Piece(NamedTuple):
@@ -55,8 +62,6 @@ _SEVERAL_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _AFTER_THE_END = set(CLOSERS) | set("\"' \n")
 _INSIDE_A_SENTENCE = frozenset(",;:")
 _BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
-_STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
-_STUCK_PERIOD = re.compile(r"[^\W\d_]{2}\.[\"'”’)]*\Z")
 _BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
 """Additional dividers, by the kind of Chinese tokens."""
 
@@ -75,7 +80,7 @@ class Tokenizer:
         final = end
         while final > begin and text[final - 1] in _AFTER_THE_END:
             final -= 1
-        sentence = _Sentence(text, begin, end, final - 1)
+        sentence = _Sentence(text, end, final - 1)
         found: list[Piece] = []
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
@@ -203,39 +208,10 @@ def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool
     return before in _BEFORE_OPENING
 
 
-def stuck_mark(tokens: Sequence[str]) -> str | None:
-    """Return a token that ends in a mark, as in running text, or None; periods count only at the end of the sentence.
-
-    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."]), stuck_mark(["Mr.", "Smith", ",", "yes", "."])
-    ('Smith,', 'sat.', None)
-    """
-    found = next((token for token in tokens if _STUCK.search(token)), None)
-    return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
-
-
-def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
-    """Return the place of the first sentence with a mark attached to a word, and a warning of running text.
-
-    Returns None if fewer than a tenth of the sentences have such a mark.
-
-    >>> running_text([["It", "works", "."], ["It", "works."]])[0], running_text([["It", "works."]] + 10 * [["Yes"]])
-    (1, None)
-    """
-    stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
-    if not stuck or 10 * len(stuck) < len(sentences):
-        return None
-    place, word = stuck[0]
-    return place, (
-        f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
-        "add --text, or put blanks around marks"
-    )
-
-
 class _Sentence(NamedTuple):
     """A sentence of a text, with the position where its final period would be, or -1."""
 
     text: str
-    begin: int
     end: int
     final: int
 

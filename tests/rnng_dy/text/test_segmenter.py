@@ -6,7 +6,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.tokens import stuck_mark
+from rnng_dy.text.sources import stuck_mark
 
 PENN = Segmenter()
 
