@@ -52,7 +52,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
     help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
 )
 @seed_option
-@search_options("search", "particles", "like_reference", "runs")
+@search_options("search", "particles", "like_reference")
 @job_options
 def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.

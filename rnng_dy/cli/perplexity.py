@@ -47,7 +47,7 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -lo
     help="Compare with the .tsv of another model, or with what `rerank` printed.",
 )
 @open_option
-@search_options("like_reference", "runs")
+@search_options("like_reference")
 @seed_option
 @source_options()
 @job_options

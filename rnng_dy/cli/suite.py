@@ -31,10 +31,10 @@ SENTENCES = 32
 """Sentences in one batch."""
 
 
-@click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
+@click.command(cls=Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
 @click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@search_options("search", "particles", "like_reference", "runs")
+@search_options("search", "particles", "like_reference")
 @open_option
 @click.option(
     "--text",

@@ -65,8 +65,6 @@ class WordRecord:
     """With an open vocabulary, the share of the word or its class of unknown words."""
     spelling_surprisal: float | None = field(default=None, kw_only=True)
     """With an open vocabulary, -log2 p(string | class), 0 for a known word; both shares add up to the surprisal."""
-    standard_error: float | None = None
-    """Standard error of the surprisal, if it is estimated from several runs."""
     syntactic: float | None = None
     """The share of the actions before the word."""
     lexical: float | None = None
