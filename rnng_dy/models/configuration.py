@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from oracle.transitions import State
-from rnng_dy.engine import dy
 from rnng_dy.models.lstm import LstmState
 from rnng_dy.models.vectors import UNCOMPUTED, Embedding, Vector
 
@@ -116,22 +113,3 @@ class Decision(NamedTuple):
     word: int | None
     """The id of the word that the action generates."""
     after: Configuration
-
-
-class Walk(NamedTuple):
-    """Action sequences over some sentences; sequences of a sentence share their equal prefixes."""
-
-    decisions: list[Decision]
-    paths: list[list[int]]
-    """The indices of the decisions of each sequence."""
-
-
-class Losses(NamedTuple):
-    """Losses of the decisions of a walk."""
-
-    losses: list[dy.Expression]
-    """Losses in nats of actions and words, as batched expressions of scalars."""
-    decision_of: np.ndarray
-    """The index of the decision that each batch element of the losses, in order, belongs to."""
-    paths: list[list[int]]
-    """See `Walk`."""

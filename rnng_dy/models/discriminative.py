@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.transitions import DEFAULT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, Derivation, WordPrefix
 from rnng_dy.models.lstm import Lstm
@@ -100,15 +99,15 @@ class ParserNetwork(Rnng):
     def __init__(
         self,
         vocabulary: ParserVocabulary,
-        sizes: ParserSizes = ParserSizes(),
-        composition: str = "corrected",
+        sizes: ParserSizes,
         vectors: np.ndarray | None = None,
-        seed: int | None = 1,
-        transitions: str = DEFAULT,
-        state: str = "full",
+        **parts: Any,
     ):
-        """Create the network; `vectors` are constants, shape (words of `vocabulary.pretrained`, dimension)."""
-        super().__init__(vocabulary, sizes, composition, sizes.layers, transitions, state, seed)
+        """Create the network of some parts (see `Rnng`).
+
+        `vectors` are constants, shape (words of `vocabulary.pretrained`, dimension).
+        """
+        super().__init__(vocabulary, sizes, sizes.layers, **parts)
         self.vectors = vectors
         store, inputs = self.store, sizes.lstm_input
         self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, inputs, sizes.hidden)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.transitions import DEFAULT, SHIFT
+from oracle.transitions import SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, Decision, Derivation, WordPrefix
 from rnng_dy.models.lstm import Lstm, LstmState
@@ -50,17 +50,10 @@ class GeneratorNetwork(Rnng):
     states = GENERATOR_STATES
     step_type = GeneratorStep
 
-    def __init__(
-        self,
-        vocabulary: GeneratorVocabulary,
-        sizes: Sizes = Sizes(),
-        composition: str = "corrected",
-        seed: int | None = 1,
-        transitions: str = DEFAULT,
-        state: str = "full",
-    ):
+    def __init__(self, vocabulary: GeneratorVocabulary, sizes: Sizes, **parts: Any):
+        """Create the network of some parts (see `Rnng`)."""
         # the original's composition has one layer here, however many the other LSTMs have
-        super().__init__(vocabulary, sizes, composition, 1, transitions, state, seed)
+        super().__init__(vocabulary, sizes, 1, **parts)
         store, inputs = self.store, sizes.lstm_input
         self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, inputs, sizes.hidden)
         self._word_table = LookupTable(store, "word", len(vocabulary.words), inputs)

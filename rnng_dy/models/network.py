@@ -12,24 +12,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from oracle.errors import RnngError
-from oracle.transitions import REDUCE, SHIFT, SYSTEMS
+from oracle.transitions import DEFAULT, REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.models.computation import Computation
 from rnng_dy.models.configuration import (
     Configuration,
     Constituent,
     Decision,
     Derivation,
-    Losses,
     StackCell,
-    Walk,
     WordPrefix,
 )
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, STACK, States
-from rnng_dy.models.softmax import log_softmax
-from rnng_dy.models.vectors import Embedding, LookupTable, Vector, as_rows, value_of
+from rnng_dy.models.parser_state import HISTORY, STACK, Computation, States
+from rnng_dy.models.vectors import Embedding, LookupTable, as_rows, log_softmax, value_of
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -66,11 +62,11 @@ class Rnng:
         self,
         vocabulary: ParserVocabulary | GeneratorVocabulary,
         sizes: Sizes,
-        composition: str,
         composition_layers: int,
-        transitions: str,
-        state: str,
-        seed: int | None,
+        composition: str = "corrected",
+        transitions: str = DEFAULT,
+        state: str = "full",
+        seed: int | None = 1,
     ):
         """Create the parameters, in an order that must not change because it decides their random values for a seed.
 
@@ -125,8 +121,14 @@ class Rnng:
             words = self._next_word(words, word)
             stack = StackCell(stack, words.vector)
         elif action == REDUCE:
-            opened, children, below = self.transitions.constituent(stack)
-            stack = StackCell(below, self._constituent(c, opened, [x.reads for x in children]))
+            opened, cells, below = self.transitions.constituent(stack)
+            label, children = opened.label, [cell.reads for cell in cells]
+            reader = c if self.compose.reads_state else None
+            embeddings = self.compose.embeddings(label)
+            constituent = Constituent(label, embeddings, opened.reads, children, reader)
+            if reader is None:
+                constituent = c.constituents.setdefault((label, *children), constituent)
+            stack = StackCell(below, constituent)
         elif (label := self.transitions.label(action)) is not None:
             stack = StackCell(stack, self._opened[label], label)
         as_word = action == SHIFT and self.state.words_in_history
@@ -136,18 +138,11 @@ class Rnng:
     def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
         return words.following[word]
 
-    def _constituent(
-        self, c: Configuration, opened: StackCell, children: Sequence[Vector]
-    ) -> Constituent:
-        label, reader = opened.label, c if self.compose.reads_state else None
-        embeddings = self.compose.embeddings(label)
-        constituent = Constituent(label, embeddings, opened.reads, children, reader)
-        return constituent if reader else c.constituents.setdefault((label, *children), constituent)
+    def walk(self, trees: Iterable[Derivation]) -> tuple[list[Decision], list[list[int]]]:
+        """Advance along the action sequences of some sentences; sequences of a sentence share their equal prefixes.
 
-    def walk(self, trees: Iterable[Derivation]) -> Walk:
-        """Advance along the action sequences of some sentences.
-
-        Raises ValueError if an action is not valid or a word is missing.
+        Returns the decisions of all sentences, and the indices of those of each sequence. Raises ValueError if an
+        action is not valid or a word is missing.
         """
         decisions: list[Decision] = []
         paths: list[list[int]] = []
@@ -162,7 +157,7 @@ class Rnng:
                     c = decisions[last].after
                     path.append(last)
                 paths.append(path)
-        return Walk(decisions, paths)
+        return decisions, paths
 
     def _decide(self, c: Configuration, action: int, generated: Sequence[int] | None) -> Decision:
         mask = self.transitions.mask_number(c.state)
@@ -204,14 +199,17 @@ class Rnng:
         """Return probabilities of the next action in each configuration, with action logits multiplied by alpha."""
         return self.step_type(self, configurations, alpha)
 
-    def losses(self, trees: Iterable[Derivation], dropout: float = 0.0) -> Losses:
+    def losses(
+        self, trees: Iterable[Derivation], dropout: float = 0.0
+    ) -> tuple[list[dy.Expression], np.ndarray, list[list[int]]]:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
-        Raises ValueError if an action is not valid or a word is missing.
+        The losses are batched expressions of scalars, in nats. With them come the index of the decision that each batch
+        element, in order, belongs to, and the indices of the decisions of each sequence. Raises as `walk` does.
         """
-        walk = self.walk(trees)
-        u = self.parser_states([d.configuration for d in walk.decisions], dropout)
-        return Losses(*self._decision_losses(u, walk.decisions), walk.paths)
+        decisions, paths = self.walk(trees)
+        u = self.parser_states([d.configuration for d in decisions], dropout)
+        return *self._decision_losses(u, decisions), paths
 
     def _decision_losses(
         self, u: dy.Expression, decisions: Sequence[Decision]
@@ -227,7 +225,7 @@ class Rnng:
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        losses = self.losses(map(self.derivation, examples), dropout).losses
+        losses, _, _ = self.losses(map(self.derivation, examples), dropout)
         return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:

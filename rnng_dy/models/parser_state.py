@@ -1,14 +1,32 @@
-"""The parser state u of equation 3, and its ablations (Kuncoro et al. 2017, section 3)."""
+"""The parser state u of equation 3, its ablations (Kuncoro et al. 2017, section 3), and the computation of its inputs.
+
+`Computation` computes constituents level by level, LSTM states by schedules, then u.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import ClassVar
 
 from oracle.registries import Registry
 from rnng_dy.engine import dy
+from rnng_dy.models.composition import Composition
+from rnng_dy.models.configuration import Configuration, Constituent, StackCell
+from rnng_dy.models.lstm import Lstm, LstmState
+from rnng_dy.models.vectors import (
+    Batch,
+    Vector,
+    dropped,
+    keep,
+    mark_computed,
+    pending,
+    usable_graphs,
+)
 from rnng_dy.parameters import ParameterStore
+from rnng_dy.settings import Sizes
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
 """The parts of u: the LSTMs over the stack, the actions, and the buffer (parser) or the words so far (generator)."""
@@ -94,3 +112,109 @@ States = Registry[type[ParserState]]
 PARSER_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoBuffer, HistoryAndBuffer)
 GENERATOR_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoTerms, History)
 DEFAULT = PARSER_STATES.default
+
+
+STATES_OF = {
+    STACK: attrgetter("stack"),
+    HISTORY: attrgetter("history"),
+    WORDS: attrgetter("words.context"),
+}
+"""The LSTM states of a configuration, by part of u."""
+
+
+class Computation:
+    """A function that computes parser states, and all their missing inputs, in a few large batches."""
+
+    def __init__(
+        self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState, sizes: Sizes
+    ):
+        """Store the parts: `lstms` are the LSTMs that u reads, by part of u."""
+        self._lstms, self._composition, self._state, self._sizes = lstms, compose, state, sizes
+
+    def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
+        """Compute u of configurations, and the inputs of u that the current graph lacks.
+
+        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which are computed first.
+        If constituents read u themselves, the stack is computed as far as each of them needs it.
+        """
+        waiting = pending(configurations)
+        # the stack comes last, because constituents that read u need the other parts
+        for part in reversed(self._state.parts):
+            lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
+            schedule = lstm.schedule(states)
+            if part == STACK:
+                self._compose((cell.reads for level in schedule for cell in level), dropout)
+                if self._composition.reads_state:
+                    # composing has computed some of the stack states already
+                    schedule = lstm.schedule(states)
+            lstm.compute(schedule, dropout)
+        waiting = pending(waiting)
+        if waiting:
+            summaries = {}
+            for part in self._state.parts:
+                h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
+                summaries[part] = dropped(h, dropout)
+            u = self._state(summaries)
+            _require_shape(self._state, u, self._sizes.hidden, len(waiting))
+            mark_computed(waiting, Batch([u]))
+
+    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
+        """Compute the constituents among vectors: first all that wait for no other, then the rest level by level."""
+        usable = usable_graphs()
+        levels: dict[int, list[Constituent]] = defaultdict(list)
+        left, seen = list(vectors), set()
+        while left:
+            c = left.pop()
+            if not c.level or c.batch.graph in usable or c in seen:
+                continue
+            seen.add(c)
+            inner = [v for v in c.children if v.level and v.batch.graph not in usable]
+            left += inner
+            waits = inner if c.configuration is None else c.configuration.batch.graph not in usable
+            levels[c.level if waits else 0].append(c)
+        for _, of_level in sorted(levels.items()):
+            constituents = sorted(of_level, key=lambda c: len(c.children))
+            if self._composition.reads_state:
+                self([c.configuration for c in constituents], dropout)
+            composed = self._composition(constituents, dropout)
+            _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
+            mark_computed(constituents, Batch([composed]))
+
+    def keep(self, configurations: Iterable[Configuration]) -> None:
+        """Let configurations outlive the current graph, with the states that their successors need."""
+        configurations = list(configurations)
+        self(configurations)
+        kept: list[Vector] = list(configurations)
+        for part in self._state.parts:
+            states = list(map(STATES_OF[part], configurations))
+            kept += _below(states) if part == STACK else states
+        keep(kept)
+        for vector in kept:
+            # stack cells keep their link to the state before, because they are still popped
+            if type(vector) is LstmState:
+                vector.before = vector.reads = None
+            elif type(vector) is Constituent:
+                vector.children, vector.configuration = (), None
+
+
+def _require_shape(part: Callable[..., object], vectors: object, size: int, count: int) -> None:
+    """Raise ValueError if a part of the network does not return `count` vectors of `size` values."""
+    needed = f"shape {(size,)} in a batch of {count}"
+    gives = repr(vectors)[:60]
+    if isinstance(vectors, dy.Expression):
+        shape, batch = vectors.dim()
+        gives = f"shape {shape} in a batch of {batch}"
+    if gives != needed:
+        raise ValueError(f"{type(part).__name__} gives {gives}, and {needed} is needed")
+
+
+def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
+    """Yield the cells of stacks from the top down, each once, and the constituents in them."""
+    seen: set[StackCell] = set()
+    for cell in stacks:
+        while isinstance(cell, StackCell) and cell not in seen:
+            seen.add(cell)
+            yield cell
+            if cell.reads.level:
+                yield cell.reads
+            cell = cell.below

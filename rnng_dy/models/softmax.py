@@ -1,4 +1,4 @@
-"""Softmax: of arrays, and the class-factored one, log p(w | u) = log p(cluster | u) + log p(w | cluster, u)."""
+"""The class-factored softmax: log p(w | u) = log p(cluster | u) + log p(w | cluster, u)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import as_rows, pick
+from rnng_dy.models.vectors import as_rows, log_softmax, pick
 from rnng_dy.parameters import ParameterStore
-
-
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the log softmax over the last axis in float64; logits near -1e30 stay near -1e30, never NaN."""
-    logits = logits.astype(np.float64)
-    logits -= logits.max(axis=-1, keepdims=True)
-    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 
 class ClassFactoredSoftmax:
@@ -25,22 +18,18 @@ class ClassFactoredSoftmax:
     def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
         """Create the parameters; `clusters[k]` lists the word ids of cluster k in order, every word in exactly one."""
         self.clusters = clusters
-        self._position = {
-            word: (k, i) for k, words in enumerate(clusters) for i, word in enumerate(words)
-        }
         self._class_weights = store.matrix("class_weights", len(clusters), hidden)
         self._class_bias = store.vector("class_bias", len(clusters))
-        # a cluster of one word needs no softmax of its own
-        self._word_parameters = {
-            k: (
-                store.matrix(f"word_weights.{k}", len(words), hidden),
-                store.vector(f"word_bias.{k}", len(words)),
-            )
-            for k, words in enumerate(clusters)
-            if len(words) > 1
-        }
-        for k, parameters in self._word_parameters.items():
-            store.used_with("word", clusters[k], parameters)
+        self._position: dict[int, tuple[int, int]] = {}
+        self._word_parameters: dict[int, tuple[dy.Parameters, dy.Parameters]] = {}
+        for k, words in enumerate(clusters):
+            self._position |= {word: (k, i) for i, word in enumerate(words)}
+            # a cluster of one word needs no softmax of its own
+            if len(words) > 1:
+                weights = store.matrix(f"word_weights.{k}", len(words), hidden)
+                bias = store.vector(f"word_bias.{k}", len(words))
+                self._word_parameters[k] = weights, bias
+                store.used_with("word", words, (weights, bias))
 
     def class_logits(self, u: dy.Expression) -> dy.Expression:
         """Return unnormalised log p(cluster | u): shape (clusters,), batched as u is."""

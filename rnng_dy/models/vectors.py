@@ -207,3 +207,10 @@ def as_rows(vectors: dy.Expression) -> np.ndarray:
     """Return the values of vectors, shape (batch elements, size); runs the graph."""
     size = vectors.dim()[0][0]
     return vectors.npvalue().reshape(size, -1).T
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Return the log softmax over the last axis in float64; logits near -1e30 stay near -1e30, never NaN."""
+    logits = logits.astype(np.float64)
+    logits -= logits.max(axis=-1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))

@@ -110,11 +110,11 @@ def write_untrained(folder, trees):
 def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
-    found = parser.network.walk([Derivation(tokens, sequences, None)])
-    step = parser.network.step([d.configuration for d in found.decisions], alpha)
+    decisions, paths = parser.network.walk([Derivation(tokens, sequences, None)])
+    step = parser.network.step([d.configuration for d in decisions], alpha)
     table = step.action_log_probs()
-    of_decision = table[np.arange(len(table)), [d.action for d in found.decisions]]
-    return np.array([of_decision[path].sum() for path in found.paths])
+    of_decision = table[np.arange(len(table)), [d.action for d in decisions]]
+    return np.array([of_decision[path].sum() for path in paths])
 
 
 def looked_up_rows(vocabulary, sentences, gated=False):

@@ -140,7 +140,7 @@ def test_what_nobody_kept_is_computed_again(kind, composition, sentences, genera
         model, data = make_generator(generative_sentences, composition), generative_sentences
     dy.renew_cg()
     tree = model.network.derivation(model.encode_training(data[3]))
-    configurations = [d.configuration for d in model.network.walk([tree]).decisions]
+    configurations = [d.configuration for d in model.network.walk([tree])[0]]
     expected = model.network.step(configurations).action_log_probs()
     order = np.random.default_rng(1).permutation(len(configurations))
     for i, number in enumerate(order.tolist()):

@@ -40,12 +40,13 @@ def words_of(tree):
 
 def costs(model, losses):
     """The cost in nats of each sequence, and the gradient of all of them together by parameter."""
-    values = dy.concatenate_to_batch(losses.losses).npvalue().ravel()
-    of_decision = np.bincount(losses.decision_of, values)
-    dy.esum([dy.sum_batches(loss) for loss in losses.losses]).backward()
+    losses, decision_of, paths = losses
+    values = dy.concatenate_to_batch(losses).npvalue().ravel()
+    of_decision = np.bincount(decision_of, values)
+    dy.esum([dy.sum_batches(loss) for loss in losses]).backward()
     parameters = {**model.store.dense, **model.store.lookups}
     gradients = {name: np.array(p.grad_as_array()) for name, p in parameters.items()}
-    return [of_decision[path].sum() for path in losses.paths], gradients
+    return [of_decision[path].sum() for path in paths], gradients
 
 
 @pytest.mark.parametrize(("composition", "state", "transitions"), SYSTEMS)

@@ -42,11 +42,11 @@ def step_table(model, tree):
     dy.renew_cg()
     if model.kind == "discriminative":
         tokens = model.encode(words, [tag for _, tag in tree.pos()])
-        found = model.network.walk([Derivation(tokens, [ids], None)])
+        decisions, _ = model.network.walk([Derivation(tokens, [ids], None)])
     else:
         generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
-        found = model.network.walk([Derivation(None, [ids], generated)])
-    return model.network.step([d.configuration for d in found.decisions]).action_log_probs()
+        decisions, _ = model.network.walk([Derivation(None, [ids], generated)])
+    return model.network.step([d.configuration for d in decisions]).action_log_probs()
 
 
 def test_another_transition_system_is_refused(made):
