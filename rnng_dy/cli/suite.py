@@ -14,7 +14,15 @@ from oracle.files import indented
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, columns_options, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import FILE, OUTPUT, ending_of, open_option, outputs_option, write_output
+from rnng_dy.cli.options import (
+    FILE,
+    OUTPUT,
+    Command,
+    ending_of,
+    open_option,
+    outputs_option,
+    write_output,
+)
 from rnng_dy.cli.searching import require_trees, search_options, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_report
