@@ -1,8 +1,9 @@
-"""Tables whose first row names the columns: CSV and TSV, as spreadsheets and programs write them."""
+"""Tables: CSV and TSV whose first row names the columns, as spreadsheets and programs write them; aligned text."""
 
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Any
 from oracle.errors import InputError, extra, placed
 from oracle.files import read_lines, reading
 
+TSV, CSV = "tsv", "csv"
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
 _SEPARATOR = re.compile(r'"?sep=[,;\t]"?\s*$')
@@ -128,3 +130,37 @@ def read_columns(
     places = [names.index(name) if name in names else None for name in (*needed, *optional)]
     for line, cells in rows:
         yield line, [None if place is None else cells[place] for place in places]
+
+
+def joined(cells: Sequence[str], style: str = TSV) -> str:
+    r"""Return a line of a table, without its line feed.
+
+    TSV separates cells, which must have no tabs, by tabs and adds no quotation marks. CSV follows RFC 4180: cells may
+    have any content, and lines end with a carriage return, too.
+
+    >>> joined(["1", "a,b"], CSV)
+    '1,"a,b"\r'
+    """
+    if style == TSV:
+        return "\t".join(cells)
+    text = io.StringIO(newline="")
+    csv.writer(text).writerow(cells)
+    return text.getvalue().removesuffix("\n")
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return the rows as lines with columns two blanks apart; the first `left` are left-aligned, others right-aligned.
+
+    >>> print(aligned([("label", "of"), ("NP", "10")]), end="")
+    label  of
+    NP     10
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join(
+        "  ".join(
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )

@@ -28,7 +28,7 @@ def main(text: str) -> None:
     for tree, records in zip(parser(text), model.surprisals_of(text, SearchOptions(beam=20))):
         print(tree.leaves(), bits(records), records[0].token)
     best, log_q = parser.nbest(["it", "works"], 2)[0]
-    print(rnng_dy.load("lm")(text), best, log_q + 1, rnng_dy.LstmLanguageModel.load("lm").sample(2)[0][0].upper())
+    print(rnng_dy.load("lm")(text), best, log_q + 1, rnng_dy.LstmLanguageModel.load("lm").surprisals(text)[0].surprisal)
 """
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from rnng_dy.drawing.words import visible
+from oracle.errors import visible
 
 if TYPE_CHECKING:
     from tqdm import tqdm

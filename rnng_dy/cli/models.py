@@ -7,10 +7,10 @@ import os
 import click
 
 from oracle.errors import RnngError
+from oracle.tables import aligned
 from rnng_dy import checkpoint, load, registry
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.options import MODEL, OUTPUT, Command
-from rnng_dy.evaluation.tables import aligned
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
 from rnng_dy.parameters import BITS
 

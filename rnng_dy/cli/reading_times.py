@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from oracle.tables import CSV, joined
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, Assignment, Command, ListOf, outputs_option, write_output
-from rnng_dy.evaluation import reading_report as report
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
@@ -17,8 +17,14 @@ from rnng_dy.evaluation.reading_tables import (
     read_surprisals,
     read_times,
 )
-from rnng_dy.evaluation.reading_times import EXCLUSIONS, rows_used, run_study
-from rnng_dy.evaluation.tables import CSV, joined
+from rnng_dy.evaluation.reading_times import (
+    EXCLUSIONS,
+    joined_rows,
+    lme4_script,
+    rows_used,
+    run_study,
+    table,
+)
 from rnng_dy.settings import FiniteRange
 
 
@@ -109,9 +115,9 @@ def reading_times(
     if "log_frequency" not in used:
         say("no frequencies: --column frequency=COLUMN makes them a predictor")
     forms = {
-        ".txt": lambda: [report.table(study)],
-        ".csv": lambda: (joined(row, CSV) + "\n" for row in report.joined_rows(study)),
-        ".R": lambda: [report.lme4_script(study, outputs[".csv"])],
+        ".txt": lambda: [table(study)],
+        ".csv": lambda: (joined(row, CSV) + "\n" for row in joined_rows(study)),
+        ".R": lambda: [lme4_script(study, outputs[".csv"])],
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())

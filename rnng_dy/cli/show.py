@@ -8,8 +8,7 @@ import click
 
 from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
 from rnng_dy.drawing.pages import parts
-from rnng_dy.drawing.sections import read_tree_file, sections_of
-from rnng_dy.drawing.terminal import columns_of, section_lines
+from rnng_dy.drawing.sections import columns_of, read_tree_file, section_lines, sections_of
 from rnng_dy.drawing.trees import svg_file
 
 

@@ -11,6 +11,7 @@ from functools import partial
 import click
 
 from oracle.files import indented
+from oracle.tables import CSV, TSV
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.job import Job, ModelFolder, columns_options, job_options
 from rnng_dy.cli.messages import progress, say, warn
@@ -25,12 +26,12 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.cli.searching import require_trees, search_options, systems_option
 from rnng_dy.drawing.pages import parts
-from rnng_dy.evaluation import suite_report
-from rnng_dy.evaluation.formula import Formula
-from rnng_dy.evaluation.records import WordRecord, shown_counts, unknown_words_of, unmeasured
+from rnng_dy.evaluation import suite_scores
+from rnng_dy.evaluation.records import WordRecord, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
-from rnng_dy.evaluation.tables import CSV, TSV
+from rnng_dy.evaluation.suites import Formula
+from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.spelling import required_spelling
@@ -102,17 +103,17 @@ def suite(
         found[name] = evaluate(suites, measured, name)
     results = [result for name in jobs for result in found[name]]
     forms = {
-        ".txt": lambda: [suite_report.table(results)],
-        ".tsv": lambda: suite_report.region_lines(results, TSV),
-        ".csv": lambda: suite_report.region_lines(results, CSV),
-        ".json": lambda: [indented(suite_report.as_json(results))],
+        ".txt": lambda: [suite_scores.accuracy_table(results)],
+        ".tsv": lambda: suite_scores.region_lines(results, TSV),
+        ".csv": lambda: suite_scores.region_lines(results, CSV),
+        ".json": lambda: [indented(suite_scores.as_json(results))],
         ".html": lambda: parts("suites.html", results=results, model=", ".join(jobs)),
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())
     if effects:
         style = CSV if ending_of(effects) == ".csv" else TSV
-        write_output(effects, suite_report.effect_lines(results, style))
+        write_output(effects, suite_scores.effect_lines(results, style))
 
 
 def _surprisals(

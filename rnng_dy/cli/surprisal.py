@@ -14,18 +14,16 @@ from rnng_dy.cli.job import columns_options, job_options, source_options, stimul
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
 from rnng_dy.cli.searching import require_trees, search_options, system_option
-from rnng_dy.drawing import item_figures
-from rnng_dy.drawing.measured_words import FORMS, WordWriter
+from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     OF_NEXT_WORD,
     OPEN_MEASURES,
     MeasuredSentence,
     WordRecord,
-    unknown_words_of,
     unmeasured,
 )
-from rnng_dy.evaluation.unknown_words import require_known
+from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import in_places
@@ -70,7 +68,7 @@ def surprisal(
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
     if ".svg" in outputs:
-        item_figures.require()
+        require_matplotlib()
         if not source.is_stimuli:
             raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):

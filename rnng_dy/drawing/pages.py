@@ -10,9 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from oracle.errors import extra
+from oracle.errors import extra, visible
 from rnng_dy.drawing.trees import svg_of
-from rnng_dy.drawing.words import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

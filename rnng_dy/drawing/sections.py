@@ -1,20 +1,24 @@
-"""Sentences to be drawn: trees from files by number, their captions, and the constituents that differ from gold."""
+"""Sentences to be drawn: trees from files by number, with captions, compared with gold trees; drawn in characters."""
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, read_tree_lines
-from oracle.errors import InputError
+from oracle.errors import InputError, visible
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
 from oracle.samples import begins_samples, read_samples
-from oracle.treebank import has_preterminals, words
+from oracle.treebank import has_preterminals, is_preterminal, words
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
+
+COLUMNS = 80
+"""Width of a drawing in characters, unless a terminal has another width."""
 
 
 class DrawnTree(NamedTuple):
@@ -175,3 +179,43 @@ def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
         place = f"{gold.path}:{reference.line}"
         raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
     return result
+
+
+def columns_of(output: str) -> int:
+    """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
+    return shutil.get_terminal_size((COLUMNS, 24)).columns if output == "-" else COLUMNS
+
+
+def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> list[str]:
+    """Return the lines of a drawing of at most `columns`, or of brackets.
+
+    The constituents with the numbers `marked` (from 0, from the top down and from left to right) are written `*NP*`.
+    """
+    from nltk.tree.prettyprinter import TreePrettyPrinter
+
+    try:
+        shown = tree.copy(deep=True)
+        constituents = shown.subtrees(lambda node: not is_preterminal(node))
+        for number, node in enumerate(constituents):
+            node.set_label(f"*{node.label()}*" if number in marked else node.label())
+        for node in shown.subtrees():
+            node.set_label(visible(node.label()))
+            node[:] = [visible(child) if isinstance(child, str) else child for child in node]
+        if sum(len(word) + 1 for word in shown.leaves()) <= columns:
+            drawn = TreePrettyPrinter(shown).text(unicodelines=True).splitlines()
+            if max(len(line.rstrip()) for line in drawn) <= columns:
+                return [line.rstrip() for line in drawn]
+        return shown.pformat(margin=columns).splitlines()
+    except RecursionError:
+        # NLTK draws a child inside the drawing of its parent
+        return [visible(format_tree(tree))]
+
+
+def section_lines(section: Section, columns: int, numbered: bool) -> list[str]:
+    """Return the lines of a sentence, with an empty line after each tree; `numbered` puts its number above."""
+    lines: list[str] = []
+    for caption, picture in section.captioned(numbered):
+        lines += [visible(caption)] if caption else []
+        if picture is not None:
+            lines += [*drawn_lines(picture.tree, columns, picture.marked), ""]
+    return lines if section.pictures else [*lines, ""]

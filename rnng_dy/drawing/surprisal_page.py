@@ -78,10 +78,10 @@ def _shares(record: WordRecord) -> list[tuple[str, float]]:
 
 
 def _measures(record: WordRecord) -> list[str]:
-    found = {name: getattr(record, name) for name in ALL_MEASURES}
+    found = ((name.replace("_", " "), getattr(record, name)) for name in ALL_MEASURES)
     return [
-        f"{name.replace('_', ' ')} {value if isinstance(value, int) else bits_of(value)}"
-        for name, value in found.items()
+        f"{name} {value if isinstance(value, int) else bits_of(value)}"
+        for name, value in found
         if value is not None
     ]
 

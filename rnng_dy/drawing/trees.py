@@ -13,9 +13,9 @@ from html import escape
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
+from oracle.errors import visible
 from oracle.lazy import nltk
 from oracle.treebank import is_preterminal
-from rnng_dy.drawing.words import visible
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60
 """Pixels: between levels, between neighbours, per letter, around a tree, and the least width."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,11 +64,11 @@ class Params:
         >>> COLLINS.same_label("PRT", "ADVP"), COLLINS.same_label("NP", "NX")
         (True, False)
         """
-        return label == other or _paired(label, other, self.equal_labels)
+        return label == other or not self.equal_labels.isdisjoint([(label, other), (other, label)])
 
     def same_word(self, word: str, other: str) -> bool:
         """Return whether two words are equal, or a pair of `EQ_WORD`."""
-        return word == other or _paired(word, other, self.equal_words)
+        return word == other or not self.equal_words.isdisjoint([(word, other), (other, word)])
 
 
 def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> None:
@@ -87,10 +87,6 @@ def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> No
             values[name] = values.get(name, frozenset()) | {member}
 
 
-def _paired(a: str, b: str, pairs: frozenset[tuple[str, str]]) -> bool:
-    return (a, b) in pairs or (b, a) in pairs
-
-
 COLLINS = Params(
     delete_labels=frozenset(["TOP", "-NONE-", ",", ":", "``", "''", "."]),
     delete_labels_for_length=frozenset(["-NONE-"]),
@@ -98,11 +94,10 @@ COLLINS = Params(
 )
 """The rules of `COLLINS.prm`: root and punctuation are not scored, ADVP and PRT are one label."""
 
-NEW = Params(
+NEW = replace(
+    COLLINS,
     delete_labels=COLLINS.delete_labels | {"S1", "?", "!"},
-    delete_labels_for_length=COLLINS.delete_labels_for_length,
     quote_labels=frozenset(["``", "''", "POS", "NN", "CD", "VBZ", ":"]),
-    equal_labels=COLLINS.equal_labels,
 )
 """The rules of `new.prm`: as `COLLINS.prm`, with another root, `?`, `!`, and quotes put back."""
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from oracle.errors import RnngError
 from oracle.files import indented
+from oracle.tables import aligned
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
 from rnng_dy.evaluation.significance import f1_difference, holm
-from rnng_dy.evaluation.tables import aligned
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -143,13 +143,12 @@ def differences(systems: Columns) -> list[dict[str, Any]]:
 
     `p_holm` is p corrected for the number of pairs.
     """
-    pairs = list(combinations(systems, 2))
-    found = [vars(f1_difference(systems[first], systems[second])) for first, second in pairs]
-    corrected = holm([of["p"] for of in found])
-    return [
-        {"first": first, "second": second, **of, "p_holm": p_holm}
-        for (first, second), of, p_holm in zip(pairs, found, corrected, strict=True)
+    found = [
+        {"first": first, "second": second, **vars(f1_difference(systems[first], systems[second]))}
+        for first, second in combinations(systems, 2)
     ]
+    corrected = holm([of["p"] for of in found])
+    return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]
 
 
 def _difference_line(found: dict[str, Any]) -> str:

@@ -182,7 +182,7 @@ def score_flat(gold: Sentence, system: Sentence, params: Params) -> SentenceScor
         matched=len(pairs),
         gold=len(golds),
         system=len(systems),
-        crossing=_crossing(golds.values(), systems.values(), len(gold.words)),
+        crossing=_crossing(golds.values(), systems.values()),
         words=len(gold.words),
         correct_tags=sum(map(params.same_label, gold.tags, system.tags)),
         missed=frozenset(golds.keys() - pairs.keys()),
@@ -208,19 +208,14 @@ def matches(
     return pairs
 
 
-def _crossing(golds: Collection[Bracket], systems: Collection[Bracket], words: int) -> int:
+def _crossing(golds: Collection[Bracket], systems: Collection[Bracket]) -> int:
     """Count system brackets that overlap some gold bracket without either containing the other."""
     spans = {(start, end) for _, start, end in golds}
-    first_start = list(range(words + 1))
-    last_end = list(range(words + 1))
-    for start, end in spans:
-        first_start[end] = min(first_start[end], start)
-        last_end[start] = max(last_end[start], end)
     # a bracket with a gold bracket's span crosses none, since gold brackets are nested
     return sum(
-        min(first_start[start + 1 : end]) < start or max(last_end[start + 1 : end]) > end
+        any(a < start < b < end or start < a < end < b for a, b in spans)
         for _, start, end in systems
-        if end - start > 1 and (start, end) not in spans
+        if (start, end) not in spans
     )
 
 

@@ -81,26 +81,24 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     words: dict[tuple[str, str, float], Word] = {}
     times: dict[tuple[tuple[str, str, float], str], float] = {}
     for line, cells in read_columns(path, [*named.values()]):
-        row = dict(zip(named, cells, strict=True))
+        row = {**dict.fromkeys(OPTIONAL, ""), **dict(zip(named, cells, strict=True))}
         with placed(path, line):
-            position = _number(row["position"], named["position"])
-            count = _number(
-                row.get("frequency", ""), named.get("frequency", ""), 0, "count", missing=True
-            )
-            place = row["item"], row.get("condition", ""), position
-            word = Word(row["item"], position, one_word(row["word"]), line, count, place[1])
+            position = _number(row, named, "position")
+            count = _number(row, named, "frequency", 0, "count", missing=True)
+            place = row["item"], row["condition"], position
+            word = Word(row["item"], position, one_word(row["word"]), line, count, row["condition"])
             known = words.setdefault(place, word)
             if known.text != word.text:
                 raise RnngError(
                     f"{word.text!r}, but line {known.line} has {known.text!r} at the same item and position"
                 )
-            of_subject = (place, row.get("subject", ""))
+            of_subject = (place, row["subject"])
             if of_subject in times:
                 raise RnngError(
                     f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
-            times[of_subject] = _number(row["time"], named["time"], missing=True)
+            times[of_subject] = _number(row, named, "time", missing=True)
     if all(map(math.isnan, times.values())):
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
@@ -150,17 +148,19 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
 
 
 def _number(
-    text: str,
-    column: str,
+    row: Mapping[str, str],
+    named: Mapping[str, str],
+    role: str,
     least: float = -math.inf,
     what: str = "number",
     missing: bool = False,
 ) -> float:
+    """Return the number in the column of a role. Raises RnngError for none, one below `least`, and a missing one."""
     with suppress(ValueError):
-        number = number_of(text)
+        number = number_of(row[role])
         if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):
             return number
-    raise RnngError(f"column {column!r}: {text!r} is no {what}")
+    raise RnngError(f"column {named[role]!r}: {row[role]!r} is no {what}")
 
 
 def align(
@@ -178,7 +178,7 @@ def align(
     differences, if there are any.
     """
     if any(word.condition for word in times.words):
-        variants = list(dict.fromkeys((word.item, word.condition) for word in times.words))
+        variants = dict.fromkeys((word.item, word.condition) for word in times.words)
         order = {variant: i for i, variant in enumerate(variants)}
         rows = sorted(rows, key=lambda row: order.get(row.variant, len(order)))
     key = _letters if by_letters else str

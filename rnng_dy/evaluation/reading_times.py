@@ -1,15 +1,20 @@
-"""How much surprisals explain of reading times: regressions with and without them, by cross-validation over items."""
+"""How much surprisals explain of reading times: regressions with and without them, by cross-validation over items.
+
+A study writes its figures, the joined table, and a script for lme4.
+"""
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from oracle.errors import RnngError
+from oracle.tables import aligned
 from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, in_order
 from rnng_dy.evaluation.significance import holm, sign_flip_p
 
@@ -182,7 +187,6 @@ def run_study(
     rows: np.ndarray,
     spillover: int = 2,
     folds: int = 10,
-    seed: int = 1,
 ) -> Study:
     """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
 
@@ -216,7 +220,7 @@ def run_study(
 
     def p(differences: np.ndarray) -> float:
         of_words = np.bincount(word_of, differences)
-        return sign_flip_p(of_words[np.bincount(word_of) > 0], seed=seed)
+        return sign_flip_p(of_words[np.bincount(word_of) > 0])
 
     results = []
     for name, of_system in systems.items():
@@ -247,3 +251,47 @@ def run_study(
     for pair, p_holm in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
         pair["p_holm"] = p_holm
     return Study(results, pairs)
+
+
+def table(study: Study) -> str:
+    """Return a row per system, and one per pair of systems."""
+    cells = (
+        *("{system}", "{rows}", "{items}", "{items_better}", "{mean_surprisal:.4f}"),
+        *("{delta_log_likelihood:.6f}", "{p:.4g}", "{coefficient:.4f}", "{low:.4f} to {high:.4f}"),
+    )
+    rows = [["system", "rows", "items", "better", "bits", "delta LL", "p", "ms per bit", "95 %"]]
+    for figures, _ in study.systems:
+        rows.append([cell.format(**figures, **figures["coefficients"][0]) for cell in cells])
+    of_pair = ("{first}", "{second}", "{difference:.6f}", "{p:.4g}", "{p_holm:.4g}")
+    pairs = [["first", "second", "difference", "p", "by Holm"]]
+    pairs += [[cell.format(**of) for cell in of_pair] for of in study.pairs]
+    return aligned(rows) + ("\n" + aligned(pairs, left=2)) * bool(study.pairs)
+
+
+def joined_rows(study: Study) -> Iterator[Sequence[str]]:
+    """Yield a header and a row per system and row of the table of times, with predictors and held-out densities."""
+    yield ("system", *study.systems[0].columns)
+    for figures, columns in study.systems:
+        for row in zip(*columns.values(), strict=True):
+            yield (figures["system"], *(x if isinstance(x, str) else f"{x:.9g}" for x in row))
+
+
+def lme4_script(study: Study, path: str) -> str:
+    """Return a program in R that fits mixed models to the joined table at this path (Bates et al. 2015)."""
+    [figures, columns], *_ = study.systems
+    names = [of["predictor"] for of in figures["coefficients"]]
+    surprisals = [name for name in names if name.startswith(SURPRISAL)]
+    others = " + ".join(name for name in names if name not in surprisals)
+    subjects = " + (1 | subject)" * any(columns["subject"])
+    return f"""\
+library(lme4)
+d <- read.csv({json.dumps(path)}, encoding = "UTF-8")
+for (system in unique(d$system)) {{
+  rows <- d[d$system == system, ]
+  without <- lmer(time ~ {others} + (1 | item){subjects}, data = rows, REML = FALSE)
+  with <- update(without, . ~ . + {" + ".join(surprisals)})
+  cat("\\n", system, "\\n")
+  print(summary(with))
+  print(anova(without, with))
+}}
+"""

@@ -1,17 +1,19 @@
-"""Records of word-by-word measures: a model's output for each word as it is read."""
+"""Records of word-by-word measures: a model's output for each token as it is read, and for written words."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from itertools import chain
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from oracle.errors import RnngError
+from oracle.files import WHITE_SPACE
+from oracle.sentences import SourceSentence
 from oracle.tables import number_of
 
 END = "</s>"
@@ -19,9 +21,8 @@ END = "</s>"
 
 ROUNDING = 1e-3
 """The largest difference in bits of numbers that count as equal."""
-SHOWN_WORDS = 10
-"""The most words that a message lists."""
 
+_WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
 
@@ -82,8 +83,6 @@ class WordRecord:
     """Change of the entropy; before the first word the entropy is 0."""
     open: int | None = None
     """Number of open constituents in the best partial tree."""
-    beam: Sequence[Analysis] = ()
-    """The partial trees after the word, best first."""
     opened: float | None = None
     """Expected number of constituents opened between the word before and this word."""
     closed: float | None = None
@@ -95,6 +94,8 @@ class WordRecord:
     """Entropy of the word after this one, if asked for; the end of the sentence counts as a word."""
     next_word_entropy_delta: float | None = None
     """Change of this entropy since the word before."""
+    beam: Sequence[Analysis] = ()
+    """The partial trees after the word, best first."""
 
     @property
     def known(self) -> bool | None:
@@ -128,14 +129,14 @@ class MeasuredSentence(NamedTuple):
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
+ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-1]
+"""All measures of a record, which are between `unk` and `beam`, in the order of the columns of a table."""
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
 """The measures that only an open vocabulary gives."""
-ALL_MEASURES = tuple(f.name for f in fields(WordRecord) if f.name not in ("token", "unk", "beam"))
-"""All measures of a record, in the order of the columns of a table."""
-MEASURES = tuple(name for name in ALL_MEASURES if name not in OPEN_MEASURES)
-"""The measures without an open vocabulary."""
-OF_NEXT_WORD = tuple(name for name in MEASURES if name.startswith("next_word_"))
+OF_NEXT_WORD = ("next_word_entropy", "next_word_entropy_delta")
 """The measures that are made only if they are asked for."""
+_LAST = ("entropy", "open", "next_word_entropy")
+"""The measures of which several tokens have the value after the last one."""
 
 
 def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
@@ -186,38 +187,63 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
     ]
 
 
-def unknown_words(pairs: Iterable[tuple[str, str | None]]) -> str | None:
-    """Return a message on words that a model does not know: their number and the most frequent; None if there are none.
+class Word(NamedTuple):
+    """A written word, or the end of a sentence, with the tokens that it covers."""
 
-    `pairs` are words as written and as the model reads them.
+    sentence: int
+    """The number of its sentence, from 1."""
+    first: int
+    """The number of its first token, from 1."""
+    covered: Sequence[WordRecord]
+    text: str | None
+    """None for the end of a sentence, as for `span`."""
+    span: tuple[int, int] | None
+    """Its characters in the text, from 0, the end exclusive."""
 
-    >>> unknown_words([("the", "the"), ("cat", "UNK-LC"), ("cat", "UNK-LC")])
-    "words outside the model's vocabulary: 2 of 3, cat (2)"
+    @property
+    def known(self) -> bool | None:
+        """Whether the model saw all tokens unchanged; None for the end of a sentence."""
+        known = [record.known for record in self.covered]
+        return None if None in known else all(known)
+
+    @property
+    def token_ids(self) -> str:
+        """`3`, or `3-4` for several tokens."""
+        last = self.first + len(self.covered) - 1
+        return f"{self.first}" if last == self.first else f"{self.first}-{last}"
+
+
+def written_words(
+    number: int, sentence: SourceSentence, records: Sequence[WordRecord]
+) -> list[Word]:
+    """Return the written words of a sentence of running text, which white space separates.
+
+    Records after the tokens, such as that of the end, stay alone.
     """
-    words, unknown = 0, Counter[str]()
-    for token, unk in pairs:
-        words += 1
-        unknown.update([token] if token != unk else ())
-    shown = shown_counts(unknown)
-    count = f"{unknown.total()} of {words}"
-    return f"words outside the model's vocabulary: {count}, {shown}" if unknown else None
+    text, spans = sentence.text, sentence.spans or ()
+    offset = spans[0][0] if spans else 0
+    begins = [offset + written.start() for written in _WRITTEN.finditer(text or "")]
+    words = []
+    for _, of_word in groupby(range(len(spans)), lambda i: bisect_right(begins, spans[i][0])):
+        tokens = list(of_word)
+        begin, end = spans[tokens[0]][0], spans[tokens[-1]][1]
+        word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
+        covered = [records[i] for i in tokens]
+        words.append(Word(number, tokens[0] + 1, covered, word, (begin, end)))
+    ends = enumerate(records[len(spans) :], len(spans) + 1)
+    return words + [Word(number, i, [record], None, None) for i, record in ends]
 
 
-def unknown_words_of(records: Iterable[WordRecord]) -> str | None:
-    """Return the message of `unknown_words` on records; words without a number are not counted."""
-    return unknown_words(
-        (r.token, r.unk)
-        for r in records
-        if r.token is not None and r.unk is not None and not math.isnan(r.surprisal)
-    )
+def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
+    """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
 
-
-def shown_counts(counts: Counter[str]) -> str:
-    """Return the most frequent keys with their counts, and how many more there are.
-
-    >>> shown_counts(Counter({"cat": 2, "dog": 1}))
-    'cat (2), dog (1)'
+    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
+    token lacks the measure. `unk` is a single token's, and None for several tokens.
     """
-    shown = [f"{word:.40} ({count})" for word, count in counts.most_common(SHOWN_WORDS)]
-    more = [f"and {len(counts) - SHOWN_WORDS} more"] if len(counts) > SHOWN_WORDS else []
-    return ", ".join(shown + more)
+    if len(covered) < 2:
+        return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
+    measures: dict[str, Any] = {}
+    for name in ALL_MEASURES:
+        values = [getattr(record, name) for record in covered]
+        measures[name] = values[-1] if name in _LAST else None if None in values else sum(values)
+    return WordRecord(text, None, **measures)

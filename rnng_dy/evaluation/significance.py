@@ -46,9 +46,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     if not values:
         return math.nan, math.nan, math.nan
     mean, deviation = mean_and_deviation(values)
-    half = math.nan
-    if len(values) > 1:
-        half = _t_of_95(len(values) - 1) * deviation / math.sqrt(len(values))
+    half = _t_of_95(len(values) - 1) * deviation / math.sqrt(len(values))
     return mean, mean - half, mean + half
 
 

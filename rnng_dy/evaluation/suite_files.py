@@ -18,9 +18,8 @@ from oracle.errors import InputError, RnngError, listed, placed
 from oracle.files import WHITE_SPACE, read_lines, reading, split_words
 from oracle.numerals import is_whole_number
 from oracle.tables import read_table
-from rnng_dy.evaluation.formula import Formula
-from rnng_dy.evaluation.records import SHOWN_WORDS
-from rnng_dy.evaluation.suites import Condition, Item, Suite
+from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
+from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText, running_text
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli

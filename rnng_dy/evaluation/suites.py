@@ -1,19 +1,151 @@
-"""Test suites: sentences that differ in one place, and predictions of a model's difficulty (Hu et al., ACL 2020)."""
+"""Test suites: sentences that differ in one place, and predictions of a model's difficulty (Hu et al., ACL 2020).
+
+Predictions are in SyntaxGym's notation: comparisons of the sums of regions.
+`(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all regions of one. As
+in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. Regions and numbers get
+names, and Python's parser makes a tree of the rest, of which only the nodes below are evaluated.
+"""
 
 from __future__ import annotations
 
+import ast
+import math
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.evaluation.formula import Formula
 
 Sentence = tuple[str, ...]
 Place = tuple[str, int]
 """A condition, and the number of a region."""
 Condition = tuple[str, Iterable[tuple[int, Sequence[str]]], Sequence[int]]
 """The name of a condition, its regions as numbers and tokens, and where its sentences end before the last."""
+Values = Mapping[tuple[str, int], float]
+"""The value of each region of an item, by condition and region number."""
+RELATIVE, ABSOLUTE = 1e-5, 1e-3
+"""The most by which numbers that are "=" may differ (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
+
+_TOKEN = re.compile(
+    r"\(\s*(?P<region>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<sign>[-+<>=&|()\[\]])|\S"
+)
+_OR = "OR"
+_IN_PYTHON = {"&": "and", "|": f"and {_OR} and", "=": "=="}
+"""Signs that Python writes differently; `and` for both, since its `or` would bind less than `and`."""
+
+
+class FormulaError(RnngError):
+    """A formula that cannot be read."""
+
+
+class Reference(NamedTuple):
+    """A region that a formula names."""
+
+    condition: str
+    region: int | None
+    """None for all regions."""
+
+    def value(self, values: Values) -> float:
+        """Return its value, or the sum over all regions of the condition."""
+        if self.region is not None:
+            return values[self.condition, self.region]
+        return sum(value for (name, _), value in values.items() if name == self.condition)
+
+
+class Formula:
+    """A parsed prediction, which may have a name. Raises FormulaError for a text that is no comparison.
+
+    >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
+    >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
+    True
+    """
+
+    def __init__(self, text: str, name: str = ""):
+        self.text, self.name = text, name
+        self._operands: list[Reference | float] = []
+        try:
+            signs = " ".join(map(self._in_python, _TOKEN.finditer(text)))
+            self._tree = ast.parse(signs, mode="eval").body
+            # raises for a comparison in place of a number, and the reverse
+            self.decide(defaultdict(float))
+        except (FormulaError, SyntaxError, RecursionError, MemoryError) as error:
+            raise FormulaError(f"{text!r:.80}: {getattr(error, 'msg', error)}") from None
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The regions that the formula names."""
+        return tuple(operand for operand in self._operands if isinstance(operand, Reference))
+
+    def decide(self, values: Values) -> bool | None:
+        """Return whether the prediction holds; None if that depends on an undecided comparison.
+
+        A comparison is undecided if both sides are infinite, or one is NaN.
+        "false & undecided" is false, "true | undecided" true.
+        """
+        return {0: False, 0.5: None, 1: True}[self._truth(self._tree, values)]
+
+    def _in_python(self, token: re.Match[str]) -> str:
+        if token["sign"]:
+            return _IN_PYTHON.get(token["sign"], token["sign"])
+        if token["number"]:
+            self._operands.append(float(token["number"]))
+        elif token["region"]:
+            region = None if token["region"] == "*" else int(token["region"])
+            self._operands.append(Reference(token["condition"], region))
+        else:
+            raise FormulaError(
+                f"{token[0]!r} at column {token.start() + 1} is no part of a formula, and a region is written "
+                "(NUMBER;%CONDITION%)"
+            )
+        return f"_{len(self._operands) - 1}"
+
+    def _number(self, node: ast.expr, values: Values) -> float:
+        """Return the value of a number, a region or a sum of these."""
+        match node:
+            case ast.Name(id=name):
+                operand = self._operands[int(name[1:])]
+                return operand.value(values) if isinstance(operand, Reference) else operand
+            case ast.List(elts=[inner]):
+                return self._number(inner, values)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -self._number(inner, values)
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = self._number(left, values), self._number(right, values)
+                return a + b if isinstance(op, ast.Add) else a - b
+        raise FormulaError("a number or a region is missing")
+
+    def _truth(self, node: ast.expr, values: Values) -> float:
+        """Return 1 if a comparison holds, 0 if it does not, 1/2 if it is undecided.
+
+        "&" is the minimum and "|" the maximum (Kleene), from left to right; the name OR says that the next sign is "|".
+        """
+        match node:
+            case ast.List(elts=[inner]):
+                return self._truth(inner, values)
+            case ast.Compare(left=left, ops=[sign], comparators=[right]):
+                a, b = self._number(left, values), self._number(right, values)
+                # as it is for two infinities
+                if math.isnan(abs(a) - abs(b)):
+                    return 0.5
+                if isinstance(sign, ast.Eq):
+                    return float(np.isclose(a, b, RELATIVE, ABSOLUTE))
+                return float(a < b if isinstance(sign, ast.Lt) else a > b)
+            case ast.BoolOp(values=[first, *others]):
+                truth, joint = self._truth(first, values), min
+                for other in others:
+                    if isinstance(other, ast.Name) and other.id == _OR:
+                        joint = max
+                    else:
+                        truth, joint = joint(truth, self._truth(other, values)), min
+                return truth
+        raise FormulaError("a comparison is missing")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,18 @@
-"""Words that a model does not know, found before any work is done."""
+"""Words that a model does not know: messages on them, or an error before any work is done."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from oracle.errors import InputError
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.records import unknown_words
+from rnng_dy.evaluation.records import WordRecord
+
+SHOWN_WORDS = 10
+"""The most words that a message lists."""
 
 
 def require_known(model, path: str, sentences: Sequence[SourceSentence]) -> None:
@@ -38,3 +43,40 @@ def with_words_as_read(model, sentences: Sequence[SourceSentence]) -> list[Sourc
         records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
         words = [[r.unk for r in of if r.token is not None] for of in records]
     return [replace(s, unkified=tuple(w)) for s, w in zip(sentences, words, strict=True)]
+
+
+def unknown_words(pairs: Iterable[tuple[str, str | None]]) -> str | None:
+    """Return a message on words that a model does not know: their number and the most frequent; None if there are none.
+
+    `pairs` are words as written and as the model reads them.
+
+    >>> unknown_words([("the", "the"), ("cat", "UNK-LC"), ("cat", "UNK-LC")])
+    "words outside the model's vocabulary: 2 of 3, cat (2)"
+    """
+    words, unknown = 0, Counter[str]()
+    for token, unk in pairs:
+        words += 1
+        unknown.update([token] if token != unk else ())
+    shown = shown_counts(unknown)
+    count = f"{unknown.total()} of {words}"
+    return f"words outside the model's vocabulary: {count}, {shown}" if unknown else None
+
+
+def unknown_words_of(records: Iterable[WordRecord]) -> str | None:
+    """Return the message of `unknown_words` on records; words without a number are not counted."""
+    return unknown_words(
+        (r.token, r.unk)
+        for r in records
+        if r.token is not None and r.unk is not None and not math.isnan(r.surprisal)
+    )
+
+
+def shown_counts(counts: Counter[str]) -> str:
+    """Return the most frequent keys with their counts, and how many more there are.
+
+    >>> shown_counts(Counter({"cat": 2, "dog": 1}))
+    'cat (2), dog (1)'
+    """
+    shown = [f"{word:.40} ({count})" for word, count in counts.most_common(SHOWN_WORDS)]
+    more = [f"and {len(counts) - SHOWN_WORDS} more"] if len(counts) > SHOWN_WORDS else []
+    return ", ".join(shown + more)

@@ -8,18 +8,19 @@ from itertools import chain, islice
 from typing import Any
 
 from oracle.errors import InputError
-from oracle.files import one_line
 from oracle.sentences import SourceSentence
+from oracle.tables import TSV, joined
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     END,
+    Word,
     WordRecord,
+    covering,
     one_word,
     tokens_so_far,
+    written_words,
 )
-from rnng_dy.evaluation.tables import TSV, joined
-from rnng_dy.evaluation.written_words import Word, covering, written_words
 from rnng_dy.text.stimuli import REGION, Stimuli
 
 PLACE = ("sentence_id", "token_id", "token", "unk", "known")
@@ -48,8 +49,8 @@ class TokenRows:
                 yield token_cells(number, i, record, record.known), record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
-        """Return what else the JSON of each token of a sentence has, its end included; empty if nothing."""
-        return ()
+        """Return what else the JSON of each token of a sentence has, its end included."""
+        return [{}] * tokens
 
 
 class WordRows(TokenRows):
@@ -205,17 +206,8 @@ def token_cells(
     return dict(zip(PLACE, (sentence_id, token_id, token, unk, shown), strict=True))
 
 
-def header(columns: Sequence[str], style: str = TSV, place: Sequence[str] = PLACE) -> str:
-    r"""Return the first line of a table; `columns` are the measures that the kind of model and search provides.
-
-    >>> header(["surprisal"]).split("\t")
-    ['sentence_id', 'token_id', 'token', 'unk', 'known', 'surprisal']
-    """
-    return joined((*place, *columns), style)
-
-
 def line(row: Row, columns: Sequence[str], style: str = TSV) -> str:
-    """Return the line of a row, with as many columns as the header.
+    """Return the line of a row: the columns of its place, and those of the measures.
 
     Bits have six digits after the point, or are `inf`. Cells of unavailable measures are empty.
     """
@@ -224,33 +216,18 @@ def line(row: Row, columns: Sequence[str], style: str = TSV) -> str:
     return joined((*map(str, place.values()), *measures), style)
 
 
-def json_line(
-    records: Sequence[WordRecord],
-    sentence_id: int,
-    columns: Sequence[str],
-    transitions: TransitionSystem = TOP_DOWN,
-    fields: Sequence[Mapping[str, Any]] = (),
-) -> str:
-    """Return a sentence as a JSON object on one line: `sentence_id`, and `words`, a list.
-
-    A word has its `fields`, and the table's columns by name, with tokens unescaped (null at the end of the sentence).
-    It may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. JSON has no infinity: an
-    infinite surprisal is null with `"infinite": true`; a missing measure is only null.
-    """
-    words = [
-        {**of_word, **json_word(records, i, columns, transitions)}
-        for i, of_word in enumerate(fields or [{}] * len(records))
-    ]
-    return one_line({"sentence_id": sentence_id, "words": words})
-
-
 def json_word(
     records: Sequence[WordRecord],
     index: int,
     columns: Sequence[str],
     transitions: TransitionSystem = TOP_DOWN,
 ) -> dict[str, object]:
-    """Return a word of `json_line`; `records` are those of its sentence, at least up to the word."""
+    """Return a word of a sentence as a JSON object; `records` are those of the sentence, at least up to the word.
+
+    It has the table's columns by name, with tokens unescaped (null at the end of the sentence). It may have a `beam`:
+    `log_prob` in nats, the `tree` so far in brackets, and its `actions`. An infinite surprisal, which JSON does not
+    have, comes with `"infinite": true`.
+    """
     record = records[index]
     word: dict[str, object] = {
         "token_id": index + 1,

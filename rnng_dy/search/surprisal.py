@@ -14,8 +14,9 @@ from oracle.registries import Registry
 from oracle.tokens import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from rnng_dy.evaluation.records import (
-    MEASURES,
+    ALL_MEASURES,
     OF_NEXT_WORD,
+    OPEN_MEASURES,
     Analysis,
     MeasuredSentence,
     WordRecord,
@@ -44,8 +45,8 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 def measures_of(options: SearchOptions) -> Sequence[str]:
     """Return the names of the measures that the records of a search can have."""
     search = SEARCHES[options.search]
-    lacking = {*search.lacks, *(() if options.next_word else OF_NEXT_WORD)}
-    return [name for name in MEASURES if name not in lacking]
+    lacking = {*search.lacks, *OPEN_MEASURES, *(() if options.next_word else OF_NEXT_WORD)}
+    return [name for name in ALL_MEASURES if name not in lacking]
 
 
 def sentences_at_once(options: SearchOptions) -> int:

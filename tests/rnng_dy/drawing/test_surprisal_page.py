@@ -22,7 +22,7 @@ def sentence(verb):
     the, cat = "NT(S) NT(NP) SHIFT", "NT(S) NT(NP) SHIFT SHIFT"
     saw = f"{cat} REDUCE NT(VP) SHIFT"
     return [
-        WordRecord("The", "The", 2.5, 0.5, 2.0, 0.4, 1.9, 3, 20, 0.0, 0.0, 2, beam(the)),
+        WordRecord("The", "The", 2.5, 0.5, 2.0, 0.4, 1.9, 3, 20, 0.0, 0.0, 2, beam=beam(the)),
         WordRecord(
             "c\U0001f600t",
             "UNK",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.brackets import parse_line
-from rnng_dy.drawing.sections import Section
-from rnng_dy.drawing.terminal import drawn_lines, section_lines
+from rnng_dy.drawing.sections import Section, drawn_lines, section_lines
 
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
 DRAWN = """\

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnng_dy.evaluation.formula import Formula, FormulaError
+from rnng_dy.evaluation.suites import Formula, FormulaError
 
 VALUES = {("a", 1): 2.0, ("a", 2): 5.0, ("b", 1): 3.0, ("b", 2): 5.0005, ("no-1_x", 12): 0.0}
 IMPOSSIBLE = {("a", 1): math.inf, ("a", 2): 1.0, ("b", 1): math.inf, ("b", 2): math.nan}

@@ -11,7 +11,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy.drawing import pages
-from rnng_dy.evaluation import suite_report
+from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.suite_files import read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate
 from rnng_dy.evaluation.suites import Item, Suite
@@ -130,8 +130,8 @@ def test_effects_are_paired_differences_with_their_interval(write):
     assert found[4:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
     # the infinite subject of item 3 has no difference
     assert effects[1].items == 2
-    header, *lines = suite_report.effect_lines([result])
-    assert header.split() == [*suite_report.EFFECTS]
+    header, *lines = suite_scores.effect_lines([result])
+    assert header.split() == [*suite_scores.EFFECTS]
     assert lines[2].split("\t")[1:7] == ["number", "match", "mismatch", "3", "verb", "3"]
     page = page_of([result], "m")
     assert page.count("match - mismatch") == 4
@@ -338,8 +338,8 @@ def test_names_cannot_break_the_table_the_columns_or_the_page(write):
         items=[item(1, (name, ("The",)))],
     )
     results = evaluate([read_suite(path)], surprisals)
-    assert len(suite_report.table(results).splitlines()) == 2
-    assert [line.count("\t") for line in suite_report.region_lines(results)] == [9, 9]
+    assert len(suite_scores.accuracy_table(results).splitlines()) == 2
+    assert [line.count("\t") for line in suite_scores.region_lines(results)] == [9, 9]
     page = page_of(results, name)
     assert "<b>" not in page and "&lt;b&gt;" in page
 
@@ -350,7 +350,7 @@ def test_the_page_and_json_have_accuracies_and_means(write):
     assert re.findall(r'<rect class="total" height="6" width="(.*?)"', page)[:2] == ["33.3", "66.7"]
     for shown in ("33.3 %", "66.7 %", "7.75", "2.33", "3 verb", "(3;%match%) &lt; (3;%mismatch%)"):
         assert shown in page
-    [numbers] = suite_report.as_json(results)
+    [numbers] = suite_scores.as_json(results)
     assert (numbers["right"], numbers["of"], numbers["left_out"]) == (1, 3, 0)
     assert numbers["predictions"][1]["accuracy"] == pytest.approx(2 / 3)
     assert numbers["means"]["mismatch"][3] == pytest.approx((2.5 + 2 + 2) / 3)
@@ -365,7 +365,7 @@ def test_the_page_and_json_have_accuracies_and_means(write):
 
 def test_the_tidy_table_has_numbers_of_tokens_and_of_unknown_words(write):
     [found] = evaluate([read_suite(write())], surprisals, "lm")
-    lines = [line.rstrip("\n").split("\t") for line in suite_report.region_lines([found])]
+    lines = [line.rstrip("\n").split("\t") for line in suite_scores.region_lines([found])]
     assert lines[0][-3:] == ["tokens", "surprisal", "unknown"]
     place = ["lm", "number", "1", "match"]
     assert lines[1] == [*place, "1", "subject", "The dogs", "2", "5.000000", "0"]

@@ -9,10 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnng_dy.evaluation.records import MEASURES, Analysis, WordRecord
-from rnng_dy.evaluation.word_tables import header, json_line, token_cells
+from oracle.transitions import TOP_DOWN
+from rnng_dy.drawing.measured_words import WordWriter
+from rnng_dy.evaluation.records import (
+    ALL_MEASURES,
+    OPEN_MEASURES,
+    Analysis,
+    MeasuredSentence,
+    WordRecord,
+)
+from rnng_dy.evaluation.word_tables import TokenRows, token_cells
 from rnng_dy.evaluation.word_tables import line as line_of_row
 
+MEASURES = [name for name in ALL_MEASURES if name not in OPEN_MEASURES]
 THE = (
     Analysis(-5.09817553, ["NT(S)", "NT(NP)", "SHIFT"]),
     Analysis(-5.7619711234567, ["NT(S)", "SHIFT"]),
@@ -21,8 +30,8 @@ CAT = (Analysis(-12.25, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT"]),)
 END = (Analysis(-20.0, ["NT(S)", "NT(NP)", "SHIFT", "SHIFT", "REDUCE", "REDUCE"]),)
 SENTENCE = [
     WordRecord(
-        *("The", "The", 6.5323694, 0.5, 6.0323694, 0.25, 6, 6, 130, 1.5, 1.5, 2, THE),
-        *(1.75, 0.0, 2, 0, 5.5, -0.25),
+        *("The", "The", 6.5323694, 0.5, 6.0323694, 0.25, 6, 6, 130, 1.5, 1.5, 2),
+        *(1.75, 0.0, 2, 0, 5.5, -0.25, THE),
     ),
     WordRecord("cat", "UNK-LC", math.inf, rounds=0, open=3, beam=CAT),
     WordRecord(None, None, -0.0, beam=END),
@@ -32,6 +41,19 @@ SENTENCE = [
 def line(record, number, token_id, columns=MEASURES):
     cells = token_cells(number, token_id, record, record.known)
     return line_of_row((cells, record), columns)
+
+
+def written(form, columns, *sentences):
+    writer = WordWriter(form, TokenRows(), columns, True, TOP_DOWN, None, "")
+    return "".join(writer.parts(map(MeasuredSentence, sentences)))
+
+
+def json_line(records, columns):
+    return written(".jsonl", columns, records).removesuffix("\n")
+
+
+def header(columns):
+    return written(".tsv", columns).removesuffix("\n")
 
 
 def test_a_table_has_the_columns_of_the_kind_of_model():
@@ -71,8 +93,8 @@ def test_white_space_in_a_token_is_escaped(token, written):
 
 
 def test_json_has_null_for_infinity_and_says_so():
-    found = json.loads(json_line(SENTENCE, 7, MEASURES))
-    assert found["sentence_id"] == 7
+    found = json.loads(json_line(SENTENCE, MEASURES))
+    assert found["sentence_id"] == 1
     the, cat, end = found["words"]
     assert the["surprisal"] == 6.5323694
     assert "infinite" not in the
@@ -82,17 +104,17 @@ def test_json_has_null_for_infinity_and_says_so():
         {"log_prob": -12.25, "tree": "(S (NP The cat", "actions": list(CAT[0].actions)}
     ]
     assert end["token"] is None
-    assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], 1, []))["words"][0]
+    assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], []))["words"][0]
 
 
 @given(st.text(st.characters(), max_size=8))
 def test_json_keeps_every_token_on_one_line_of_utf8(token):
-    text = json_line([WordRecord(token, None, 1.0)], 1, [])
+    text = json_line([WordRecord(token, None, 1.0)], [])
     assert text.splitlines() == [text]
     assert json.loads(text.encode("utf-8"))["words"][0]["token"] == token
 
 
 def test_words_of_trees_have_no_white_space_or_brackets():
     records = [WordRecord("(a b)", None, 1.0, beam=(Analysis(-1.0, ["NT(S)", "SHIFT"]),))]
-    [word] = json.loads(json_line(records, 1, []))["words"]
+    [word] = json.loads(json_line(records, []))["words"]
     assert word["beam"][0]["tree"] == "(S -LRB-a\\x20b-RRB-"
