@@ -190,8 +190,7 @@ class GeneratorVocabulary:
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
         unkified = list(unkified)
-        unseen = [word for word in unkified if word not in self.ids]
-        if unseen:
+        if unseen := [word for word in unkified if word not in self.ids]:
             raise UnseenSymbolError(unseen)
         return [self.ids[word] for word in unkified]
 

@@ -33,7 +33,6 @@ from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
 
-
 DEFAULT_PARTS = {"composition": "corrected", "transitions": "top-down", "state": "full"}
 """The parts of networks by name; those of older folders, which do not name them."""
 
@@ -127,6 +126,7 @@ class Rnng:
             embeddings = self.compose.embeddings(label)
             constituent = Constituent(label, embeddings, opened.reads, children, reader)
             if reader is None:
+                # equal constituents of a sentence are composed once
                 constituent = c.constituents.setdefault((label, *children), constituent)
             stack = StackCell(below, constituent)
         elif (label := self.transitions.label(action)) is not None:

@@ -55,8 +55,6 @@ class Wanted(NamedTuple):
 class Decoder(NamedTuple):
     """How a kind of model finds trees."""
 
-    name: str
-    """Of the kind of model, in titles."""
     trees: Callable[..., list[list[ScoredTree]]]
     """Function from the models and a batch without empty lines to the trees of each sentence."""
     batches: Callable[[Iterable[NumberedSentence]], Iterable[Batch]]
@@ -72,7 +70,7 @@ def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
     if k > options.word_beam:
         raise RnngError(f"--nbest {k} needs --word-beam {k} or more")
     trees = partial(search_trees, options, k)
-    return Decoder("Generative model", trees, partial(in_words, limit=SEARCHED_WORDS), options)
+    return Decoder(trees, partial(in_words, limit=SEARCHED_WORDS), options)
 
 
 def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
@@ -92,7 +90,7 @@ def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
         trees = partial(mbr_trees, draw)
         limit = max(1, min(PARSED_WORDS, SAMPLED_WORDS // wanted.samples))
         of_words = partial(in_words, limit=limit)
-    return Decoder("Parser", trees, of_words, options)
+    return Decoder(trees, of_words, options)
 
 
 def in_words(sentences: Iterable[NumberedSentence], limit: int) -> Iterator[list[NumberedSentence]]:

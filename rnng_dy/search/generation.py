@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,6 @@ TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""
 MAX_THROWN_AWAY = 200
 """Number of discarded sentences in a row after which drawing fails."""
-
-T = TypeVar("T")
 
 
 class Draw(NamedTuple):
@@ -40,26 +38,21 @@ def draw(log_probs: np.ndarray, random: np.random.Generator) -> int:
     return int(random.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
 
-def until_drawn(
-    n: int,
-    seed: int,
-    max_length: int,
-    draw_batch: Callable[[Sequence[np.random.Generator]], Sequence[T | None]],
-) -> Iterator[T]:
-    """Yield n results of `draw_batch`, which takes random generators and returns None for a result to be redrawn.
+def until_drawn(model: Model, n: int, seed: int, max_length: int) -> Iterator[Draw]:
+    """Yield n sentences, in batches of some dozens; a sentence that `_generate` discards is redrawn.
 
-    Each result has its own generator, seeded by `seed` and its number, whatever else is drawn in the batch. Results
-    come in batches of some dozens. Raises RnngError if hundreds in a row are discarded, as with hardly trained models.
+    Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in the batch. Raises
+    RnngError if hundreds in a row are discarded, as with hardly trained models.
     """
     together = max(1, min(TOGETHER, TOGETHER_WORDS // max(1, max_length)))
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))
         randoms = {i: np.random.default_rng([seed, i]) for i in numbers}
-        found: dict[int, T] = {}
+        found: dict[int, Draw] = {}
         thrown_away = 0
         while missing := [i for i in numbers if i not in found]:
-            drawn = zip(missing, draw_batch([randoms[i] for i in missing]), strict=True)
-            new = {i: x for i, x in drawn if x is not None}
+            drawn = _generate(model, [randoms[i] for i in missing], max_length)
+            new = {i: d for i, d in zip(missing, drawn, strict=True) if d is not None}
             found |= new
             thrown_away = 0 if new else thrown_away + len(missing)
             if thrown_away >= MAX_THROWN_AWAY:
@@ -76,8 +69,7 @@ def generate_trees(
     redrawn. Raises RnngError as `until_drawn` does.
     """
     symbols = model.vocabulary.words.symbols
-    drawn = until_drawn(n, seed, max_length, lambda randoms: _generate(model, randoms, max_length))
-    for d in drawn:
+    for d in until_drawn(model, n, seed, max_length):
         actions, words = model.transitions.decode(d.actions), [symbols[word] for word in d.words]
         yield model.transitions.tree_of(actions, words, [NO_TAG] * len(words)), d.log_p
 

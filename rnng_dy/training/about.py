@@ -7,7 +7,6 @@ import importlib
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine.cpu_level import cpu_level
 from rnng_dy.model import Model
-from rnng_dy.model_folder import PARAMETERS, About, Value, located
-from rnng_dy.training.presets import Settings
+from rnng_dy.model_folder import PARAMETERS, About, located
 
 OF_RECORD = {"event", "score", "is_best", "best"}
 """Keys of an evaluation's record that are no scores for the description."""
@@ -64,28 +62,7 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def begun(
-    model: Model,
-    sentences: Sequence[OracleSentence],
-    settings: Settings,
-    preset: str,
-    inputs: Mapping[str, Value],
-    command: str | None,
-) -> About:
-    """Return the sections about a training that begins or resumes; other sections of the model stay.
-
-    `inputs` are hashes of the data.
-    """
-    about = model.about or {}
-    new = about_model(model, sentences, command)
-    new["made"] = about.get("made", new["made"])
-    new["settings"] = {"preset": preset, **asdict(settings)}
-    return {**about, **new, "data": inputs}
-
-
 def evaluated(about: About, record: Mapping[str, Any]) -> About:
-    """Return the sections with an evaluation's record of the log, if it is the best."""
-    if not record["is_best"]:
-        return about
+    """Return the sections with the record of the best evaluation so far."""
     scores = {name: x for name, x in record.items() if name not in OF_RECORD}
     return {**about, "scores": {**finite(scores), "date": now(), "dev": about["data"]["dev"]}}

@@ -77,10 +77,8 @@ def data_of_trees(
     part: Fraction | TreesFile = Fraction(str(hold_out or 0))
     if dev_trees is not None:
         part = dev = _trees_file(dev_trees, "dev_trees")
-    how = unk, transitions, generative
-    sentences, dev_sentences = make_training_data(folder, train, part, *how)
-    files = [train] if dev is train else [train, dev]
-    for file in files:
+    sentences, dev_sentences = make_training_data(folder, train, part, unk, transitions, generative)
+    for file in dict.fromkeys([train, dev]):
         _log.info(
             f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
         )

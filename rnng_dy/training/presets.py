@@ -160,17 +160,16 @@ def settings_and_sizes(
     Raises RnngError for an unknown name, and for a value out of its range.
     """
     given = {name: value for name, value in given.items() if value is not None}
-    parts: list[dict[str, Any]] = []
-    for table in (Settings, kind.sizes_type):
-        of_name = {
-            option_name(of.name): of for of in fields(table) if option_name(of.name) in given
-        }
-        parts.append({of.name: given.pop(name) for name, of in of_name.items()})
-        for name, of in of_name.items():
-            if why := mistake(of, parts[-1][of.name]):
-                raise RnngError(f"{name}: {why}")
+    settings, sizes = {}, {}
+    for table, values in ((Settings, settings), (kind.sizes_type, sizes)):
+        for of in fields(table):
+            name = option_name(of.name)
+            if name in given:
+                values[of.name] = given.pop(name)
+                if why := mistake(of, values[of.name]):
+                    raise RnngError(f"{name}: {why}")
     if given:
         raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
-    if "gold_weight" in parts[0] and not parts[0].get("gold"):
+    if "gold_weight" in settings and not settings.get("gold"):
         raise RnngError("gold_weight needs gold, the number of gold sentences")
-    return parts[0], parts[1]
+    return settings, sizes

@@ -106,13 +106,10 @@ class Processes(_Replica):
 
     def begin(self, *task: object) -> None:
         """See `Replicas`."""
-        for rank, (connection, _) in enumerate(self._helpers, 1):
-            try:
+        for connection, _ in self._helpers:
+            # of a helper that has ended, `_receive` says the reason
+            with suppress(OSError):
                 connection.send(task)
-            except OSError:
-                # the helper may have sent the reason
-                self._receive(rank)
-                raise
 
     def _of_all(self, own: Any) -> list[Any]:
         messages = [own, *(self._receive(rank) for rank in range(1, self.count))]

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -125,9 +125,9 @@ def train(
             )
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
-        foreign: dict[str, object] = {"clusters": clusters, "open": open}
-        if not parses:
-            foreign = {"pos": pos, "pretrained": pretrained}
+        foreign: dict[str, object] = {"pos": pos, "pretrained": pretrained}
+        if parses:
+            foreign = {"clusters": clusters, "open": open}
         if not of_kind.has_trees:
             foreign |= {**config, "extend": extend}
         for name, value in foreign.items():
@@ -135,9 +135,12 @@ def train(
                 raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
-        if ranks is not None and (device or engine.CPU) != engine.CPU:
-            raise RnngError("--mpi is for the CPU")
-        check_jobs(chosen.get("jobs", 1), device or engine.CPU)
+        device = device or engine.device()
+        if ranks is not None:
+            if device != engine.CPU:
+                raise RnngError("--mpi is for the CPU")
+            chosen["jobs"] = ranks.count
+        check_jobs(chosen.get("jobs", 1), device)
         engine.start(device)
 
         # one training at a time writes the folder; with MPI, the first rank
@@ -154,13 +157,13 @@ def train(
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
-            load = of_kind.build if resumes else of_kind.load
-            model = load(origin)
+            model = (of_kind.build if resumes else of_kind.load)(origin)
             require_like(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
                 raise RnngError(f"{origin} was trained without --pos")
         if resumes:
             # settings that are not given are the folder's
+            saved = loop.saved_state(place)
             before = (model.about or {}).get("settings", {}).get("preset")
             if preset not in (None, before):
                 raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
@@ -182,20 +185,18 @@ def train(
 
         # settings
         preset_of = preset, kind, len(data.train)
-        saved = loop.saved_state(place) if resumes else {"settings": settings_for(*preset_of)}
-        base = saved["settings"]
+        base = saved["settings"] if resumes else settings_for(*preset_of)
         if engine.device() != engine.CPU:
             # a preset, or a training started on the CPU, may have more
-            base = replace(base, jobs=1)
+            chosen["jobs"] = 1
         settings = replace(base, **chosen)
-        if ranks is None:
-            check_jobs(settings.jobs, engine.device())
-        else:
-            settings = replace(settings, jobs=ranks.count)
-
-        # model
         if resumes:
             loop.require_same(saved, settings, inputs, folder)
+        if settings.gold > len(data.train):
+            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
+            raise InputError(message, data.source)
+
+        # model
         if model is None:
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             vectors = read_vectors(pretrained) if pretrained else (None, None)
@@ -213,9 +214,6 @@ def train(
 
         # examples
         examples = examples_of(model, data.train, data.source)
-        if settings.gold > len(data.train):
-            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
-            raise InputError(message, data.source)
         examples = examples.repeated(settings.gold, settings.gold_weight)
         updater = Updater(model, examples, settings)
         if not is_first:
@@ -233,13 +231,16 @@ def train(
             if open and model.spelling is None:
                 if resumes:
                     raise RnngError(f"{folder} was trained without --open: resume without it")
-                counts = counted(data.train)
-                words = {w: counts.tokens[w] for w in counts.words if w in counts.tokens}
                 with placed(data.source):
-                    model.spelling = learnt_spelling(model, words)
+                    model.spelling = learnt_spelling(model, counted(data.train).tokens)
 
         # the folder
-        model.about = about.begun(model, data.train, settings, preset, inputs, command)
+        recorded = model.about or {}
+        sections = {**recorded, **about.about_model(model, data.train, command)}
+        if "made" in recorded:
+            sections["made"] = recorded["made"]
+        settings_section = {"preset": preset, **asdict(settings)}
+        model.about = {**sections, "settings": settings_section, "data": inputs}
         progress = loop.Progress()
         if resumes:
             progress = loop.restored(updater, place, saved)
@@ -254,7 +255,7 @@ def train(
         # updates
         def report(record: loop.Record) -> None:
             _log.info(f"{place.name}: {loop.described(record)}")
-            if record["event"] == loop.EVALUATION:
+            if record["event"] == loop.EVALUATION and record["is_best"]:
                 model.about = about.evaluated(model.about, record)
                 model_folder.write_about(folder, model.about)
             on_record(record)

@@ -42,12 +42,6 @@ def union(several: Iterable[Rows]) -> Rows:
     return whole
 
 
-def total_loss(parts: Sequence[PartialLoss]) -> PartialLoss:
-    """Combine the parts of all replicas, in the order of their ranks, into one."""
-    rows, used = union(s.rows for s in parts), union(s.used for s in parts)
-    return PartialLoss(sum(s.loss for s in parts), rows, used)
-
-
 class Gradients:
     """The gradients in a model's store as one row of numbers: used dense parameters, then selected lookup rows."""
 
@@ -61,12 +55,11 @@ class Gradients:
 
         `rows` have a gradient; `used` says which dense parameters have one (see `ParameterStore.unused`).
         """
-        start = 0
         lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
-        for values in (*self._used(used), *lookups):
-            row[start : start + values.size] = values
-            start += values.size
-        return start
+        parts = [*self._used(used), *lookups]
+        size = sum(map(len, parts))
+        np.concatenate(parts, out=row[:size])
+        return size
 
     def read(self, row: np.ndarray, rows: Rows, used: Rows) -> None:
         """Replace the gradients by those of a row that `write` has filled."""
@@ -103,7 +96,9 @@ class Replicas:
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
-        whole = total_loss(self._of_all(part))
+        parts = self._of_all(part)
+        rows, used = union(p.rows for p in parts), union(p.used for p in parts)
+        whole = PartialLoss(sum(p.loss for p in parts), rows, used)
         size = self._gradients.write(self._row, whole.rows, whole.used)
         self._gradients.read(self._total(size), whole.rows, whole.used)
         return whole

@@ -54,15 +54,16 @@ def test_a_generator_draws_each_tree_as_often_as_its_probability_says(compositio
     assert_drawn_as_often(drawn, probs)
 
 
-def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long():
+def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(monkeypatch):
     thrown_away = []
 
-    def too_long(randoms):
+    def too_long(model, randoms, max_length):
         thrown_away.extend(randoms)
         return [None] * len(randoms)
 
+    monkeypatch.setattr(generation, "_generate", too_long)
     with pytest.raises(RnngError, match="no sentence of at most 9 words"):
-        list(until_drawn(4, 1, 9, too_long))
+        list(until_drawn(None, 4, 1, 9))
     assert len(thrown_away) == MAX_THROWN_AWAY
 
 
@@ -90,18 +91,19 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     assert max(sizes.values()) <= 30 < sum(sizes.values())
 
 
-def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them():
+def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them(monkeypatch):
     asked = []
 
-    def draw_batch(randoms):
+    def draw_batch(model, randoms, max_length):
         asked.append(len(randoms))
         return [random.random() for random in randoms]
 
-    short = list(until_drawn(250, 1, 200, draw_batch))
+    monkeypatch.setattr(generation, "_generate", draw_batch)
+    short = list(until_drawn(None, 250, 1, 200))
     assert asked == [100, 100, 50]
     for max_length, together in (10_000, 2), (10**9, 1):
         asked.clear()
-        assert list(islice(until_drawn(10**15, 1, max_length, draw_batch), 250)) == short
+        assert list(islice(until_drawn(None, 10**15, 1, max_length), 250)) == short
         assert set(asked) == {together}
 
 
