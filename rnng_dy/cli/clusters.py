@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import partial
 
 import click
 
@@ -59,7 +59,11 @@ def clusters(corpus: str, output: str, **options) -> None:
     """
     report_path = f"{output}.json" if is_replaced(output) else None
     check_files(filter(None, [report_path]))
-    entries, report = cluster_corpus(corpus, **options, show=_shown)
+    entries, report = cluster_corpus(
+        corpus,
+        **options,
+        show=partial(progress, "clustering", unit="steps"),
+    )
     with replacing(output) as stream:
         write_clusters(entries, stream)
     write_output(report_path, [json.dumps(report, indent=2), "\n"])
@@ -69,8 +73,3 @@ def clusters(corpus: str, output: str, **options) -> None:
             **report
         )
     )
-
-
-def _shown(steps: Iterator[None], total: int) -> Iterator[None]:
-    """Return the steps; their progress is shown."""
-    return iter(progress("clustering", steps, total, "steps"))

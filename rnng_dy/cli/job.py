@@ -253,11 +253,6 @@ def _source(
     return Source(path, text, tagged, own_tags)
 
 
-stimuli_option = click.option(
-    "--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table (.csv, .tsv, .xlsx)."
-)
-
-
 columns_options = together(
     "columns",
     Columns,

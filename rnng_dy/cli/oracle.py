@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
 import click
 
 from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import LocatedTree, format_located, read_trees
+from oracle.brackets import format_located, read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import replacing
@@ -66,14 +65,20 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    trees = _source_trees(source, kind, sections, encoding)
-    has_lemmas = READERS[kind].has_lemmas
+    reader = READERS[kind]()
+    if bool(source) != reader.needs_source:
+        how = "needs a" if reader.needs_source else "takes no"
+        raise click.UsageError(f"--from {kind} {how} SOURCE")
+    if sections and not reader.has_sections:
+        others = (name for name, other in READERS.items() if other.has_sections)
+        raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
     cleaner = partial(
         clean,
-        is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
-        word_of=without_lemma if has_lemmas else str,
+        is_left_out=is_no_text if strip_ids or reader.has_lemmas else is_trace,
+        word_of=without_lemma if reader.has_lemmas else str,
         marks=marks,
     )
+    trees = reader.read(source, sections, encoding)
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:
         for located in prepared:
@@ -83,19 +88,6 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
         f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "
         f"{prepared.left} written"
     )
-
-
-def _source_trees(
-    source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
-) -> Iterator[LocatedTree]:
-    reader = READERS[kind]()
-    if bool(source) != reader.needs_source:
-        how = "needs a" if reader.needs_source else "takes no"
-        raise click.UsageError(f"--from {kind} {how} SOURCE")
-    if sections and not reader.has_sections:
-        others = (name for name, other in READERS.items() if other.has_sections)
-        raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
-    return reader.read(source, sections, encoding)
 
 
 @click.command(cls=Command)

@@ -67,7 +67,17 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    wanted = _wanted(nbest, samples, decode, options.seed, generator)
+    if generator and decode == BEST and flag_given("decode"):
+        raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
+    is_mbr = generator is not None or decode == MBR
+    if flag_given("samples") and not is_mbr:
+        raise click.UsageError(
+            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
+        )
+    if nbest is not None and is_mbr:
+        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
+    decode = MBR if is_mbr else BEST
+    wanted = Wanted(nbest, samples, decode, options.seed, generator is not None)
     kind = registry.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = generative_decoder(wanted, options)
@@ -90,23 +100,6 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
         inputs=[source.path],
     )
     reader.report(left_out)
-
-
-def _wanted(
-    nbest: int | None, samples: int, decode: str, seed: int, generator: str | None
-) -> Wanted:
-    """Return the trees that a sentence gets. Raises UsageError for options that exclude each other."""
-    if generator is not None:
-        if decode == BEST and flag_given("decode"):
-            raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
-        decode = MBR
-    if decode != MBR and flag_given("samples"):
-        raise click.UsageError(
-            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
-        )
-    if nbest is not None and decode == MBR:
-        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    return Wanted(nbest, samples, decode, seed, generator is not None)
 
 
 def _lines_of_batch(lines: Callable, trees_of: Callable, *models_and_batch) -> list[Lines]:

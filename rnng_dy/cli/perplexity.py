@@ -75,8 +75,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         say(unknown)
     spelled = [0.0] * len(sentences)
     if is_open:
-        spelling = required_spelling(model, system.title)
-        sentences, of_words = with_open_classes(spelling, sentences)
+        sentences, of_words = with_open_classes(required_spelling(model, system.title), sentences)
         spelled = list(map(math.fsum, of_words))
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]

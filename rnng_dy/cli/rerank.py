@@ -61,11 +61,9 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         for i in range(sentences)
     )
     write_output(output, (f"{line}\n" for line in lines))
-    for of_sentence in found.values():
-        click.echo(f"prob: {of_sentence.estimate.log_marginal:.15g} (len={of_sentence.words})")
-    rows = [
-        (of_sentence.estimate.log_marginal, of_sentence.words) for of_sentence in found.values()
-    ]
+    rows = [(of.estimate.log_marginal, of.words) for of in found.values()]
+    for log_p, words in rows:
+        click.echo(f"prob: {log_p:.15g} (len={words})")
     whole = likelihood(*zip(*rows, strict=True))
     for problem in whole.warnings(sentences, len(found) - whole.sentences):
         warn(problem)

@@ -10,7 +10,7 @@ from itertools import chain
 import click
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import columns_options, job_options, source_options, stimuli_option
+from rnng_dy.cli.job import columns_options, job_options, source_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
 from rnng_dy.cli.searching import require_trees, search_options, system_option
@@ -50,7 +50,11 @@ from rnng_dy.text.stimuli import USUAL, read_stimuli
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
-@source_options(stimuli_option)
+@source_options(
+    click.option(
+        "--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table (.csv, .tsv, .xlsx)."
+    )
+)
 @job_options
 def surprisal(
     system, source, columns, outputs, options, is_open, unknown, end, merge, by_region, job
@@ -90,8 +94,7 @@ def surprisal(
         require_known(model, source.path, sentences)
     spellings = None
     if is_open:
-        spelling = required_spelling(model, system.title)
-        sentences, spellings = with_open_classes(spelling, sentences)
+        sentences, spellings = with_open_classes(required_spelling(model, system.title), sentences)
     transitions = getattr(model, "transitions", TOP_DOWN)
     writers = {
         path: WordWriter(form, rows, measures, end, transitions, spellings, system.title)

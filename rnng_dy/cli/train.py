@@ -73,15 +73,13 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--dev-trees",
             type=FILE,
-            help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
-            "oracle here.",
+            help="Bracketed trees by which the best model is chosen; a parser needs those of the --dev oracle.",
         ),
         click.option(
             "--hold-out",
             type=FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
-            help="Instead of --dev-trees: set a share of --trees aside, evenly spaced, as dev.trees in the model "
-            "folder; 0.1 takes every tenth tree.",
+            help="Instead of --dev-trees: set a share of --trees aside as dev.trees of the model; 0.1 is every tenth.",
         ),
         click.option(
             "--unk",
@@ -99,8 +97,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--init",
             type=MODEL,
-            help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
-            "as their classes of unknown words.",
+            help="Begin with this model's parameters, dimensions and vocabulary; other words are read as classes.",
         ),
         options_of(sizes),
         *more,
@@ -116,8 +113,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--mpi",
             is_flag=True,
-            help="Divide each minibatch between processes that MPI started, on one or several machines with a shared "
-            "disk: `mpirun -n 4 rnng-dy train ... --mpi`.",
+            help="Divide minibatches between MPI's processes with a shared disk: `mpirun -n 4 rnng-dy ... --mpi`.",
         ),
         device_option,
     )
@@ -129,8 +125,7 @@ def grammar_options(states: Collection[str]) -> Callable:
         click.option(
             "--extend",
             is_flag=True,
-            help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
-            "twice.",
+            help="With --init: add new nonterminals, POS tags and, to a parser, words that occur at least twice.",
         ),
         click.option(
             "--composition",
