@@ -78,7 +78,7 @@ wheels:
 	done
 
 test-wheels: setup
-	$(VENV)/bin/python -m scripts.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
+	$(VENV)/bin/python -m scripts.dynet.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only

@@ -33,10 +33,10 @@ TOOLS = [
 ]
 
 
-def value_of(name: str, module: str) -> str:
-    """A constant of a module of the package, which is not imported."""
-    text = (HERE / "rnng_dy" / module).read_text(encoding="utf-8")
-    return re.search(rf'^{name} = "([^"]+)"', text, re.MULTILINE)[1]
+def version() -> str:
+    """The version of the package, which is not imported."""
+    text = (HERE / "rnng_dy" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)[1]
 
 
 def cuda_libraries() -> list[str]:
@@ -47,7 +47,7 @@ def cuda_libraries() -> list[str]:
 
 setup(
     name="rnng_dy",
-    version=value_of("__version__", "__init__.py"),
+    version=version(),
     description="Recurrent Neural Network Grammars on DyNet",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",

@@ -1,35 +1,35 @@
-"""Corpora to cluster: text, trees, or oracles."""
+"""The clustering of a file of text, trees or an oracle, with the report that stands beside it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from oracle.blocks import begins_oracle, read_oracle_lines
+from clusters.bigrams import count_bigrams
+from clusters.brown import BrownClustering
+from clusters.files import ClusteredWord
+from clusters.information import average_mutual_information
+from clusters.unseen import place_unseen, rules_of
+from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading, split_words
+from oracle.files import numbered_lines, open_text, peeked, reading, split_words
+from oracle.sentences import format_of
 from oracle.treebank import is_preterminal, words
-from oracle.unknown import UnknownWords, known_words
-
-FORMATS = ("oracle", "trees", "text")
+from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
 
 
-def read_corpus(
-    path: str | os.PathLike, format: str | None = None, rules: str = "berkeley"
-) -> Iterator[Sequence[str]]:
+def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Sequence[str]]:
     """Yield the words of each sentence of a corpus; `-` is standard input, and empty sentences do not count.
 
-    Without a format, a file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each
-    line. For an oracle the unkified words count. Words of trees are unkified by the rules for unknown words, as
-    `rnng-dy oracle` does with these trees as the training file. Raises InputError if the file is not of that format.
+    A file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each line. For an oracle
+    the unkified words count. Words of trees are unkified by the rules for unknown words, as `rnng-dy oracle` does with
+    these trees as the training file. Raises InputError for a file that is damaged.
     """
     with reading(path), open_text(path) as stream:
         first, lines = peeked(stream)
         if "\0" in first:
             raise ValueError("no text: give a file of text in UTF-8, trees, or an oracle")
-        if format is None:
-            is_tree = first.lstrip(WHITE_SPACE).startswith("(")
-            format = "oracle" if begins_oracle(first) else "trees" if is_tree else "text"
+        format = format_of(first)
         if format == "text":
             yield from filter(None, (split_words(line) for _, line in numbered_lines(lines, path)))
         elif format == "oracle":
@@ -39,3 +39,51 @@ def read_corpus(
             trees = read_tree_lines(numbered_lines(lines, path), path)
             sentences = [words(t.tree) for t in trees if not is_preterminal(t.tree)]
             yield from map(UnknownWords(rules, known_words(sentences)).unkify, sentences)
+
+
+def cluster_corpus(
+    corpus: str | os.PathLike[str],
+    classes: int | None = None,
+    *,
+    min_count: int = 1,
+    within_sentences: bool = False,
+    unk: str | None = None,
+    refine: bool = False,
+    show: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,
+) -> tuple[list[ClusteredWord], dict[str, object]]:
+    """Return the words of a corpus with their clusters, and a report.
+
+    Args:
+        corpus: File that `read_corpus` reads.
+        classes: Number of clusters; None takes the square root of the number of word types.
+        min_count: Rarer words make no clusters, but join one.
+        within_sentences: Whether pairs of words across the ends of sentences do not count.
+        unk: Rules of the classes of unknown words that all get a cluster, or `none`; None takes the rules that the
+            corpus shows.
+        refine: Whether words are exchanged afterwards.
+        show: Function that returns an iterator over the steps, of which it gets the number, to show progress.
+
+    The mutual information of the report is in nats. Raises InputError for a corpus that cannot be read.
+    """
+    rules = RULES[0] if unk in (None, "none") else unk
+    bigrams = count_bigrams(read_corpus(corpus, rules))
+    options = {"min_count": min_count, "within_sentences": within_sentences, "refine": refine}
+    with reading(corpus):
+        clustering = BrownClustering(bigrams, classes, **options)
+    for _ in show(clustering.steps(), clustering.total):
+        pass
+    placed = [] if unk == "none" else unknown_classes(unk or rules_of(bigrams.words))
+    entries = place_unseen(clustering.entries(), placed)
+    report = {
+        "corpus": os.fspath(corpus),
+        "sentences": bigrams.sentences,
+        "tokens": bigrams.tokens,
+        "types": len(bigrams.words),
+        "classes": clustering.classes,
+        **options,
+        "mutual_information_within_sentences": average_mutual_information(
+            bigrams, clustering.class_of
+        ),
+        "unseen": [entry.word for entry in entries if not entry.count],
+    }
+    return entries, report

@@ -1,19 +1,25 @@
-"""Oracle files: blocks of a tree, its words and its actions, in the original's format."""
+"""Oracles: files of a tree, its words and its actions in the original's format, their counts, and sentences on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
+from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from sys import intern
-from typing import TextIO
+from typing import Any, TextIO
+
+import numpy as np
 
 from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import UnderivableError, placed
-from oracle.files import WHITE_SPACE, Location, open_text, reading, split_words
+from oracle.errors import RnngError, UnderivableError
+from oracle.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
 from oracle.transitions import (
     DEFAULT,
+    SYSTEMS,
     TOP_DOWN,
     TransitionSystem,
     is_action,
@@ -23,8 +29,10 @@ from oracle.transitions import (
 from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
-_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
-_LINES_BEFORE_ACTIONS = {3: "generative", 5: "discriminative"}
+_LINES_BEFORE_ACTIONS = (3, 5)
+"""The lines of a generative and of a discriminative sentence that come before its actions."""
+STORED = "train.sentences"
+"""The name of a file of training sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +95,6 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
         stream.write("\n".join(lines) + "\n\n")
 
 
-def begins_oracle(line: str) -> bool:
-    """Return whether a file is an oracle whose first line that is not empty is this one."""
-    return _BEGINS.match(line) is not None
-
-
 def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
     """Read a discriminative or generative oracle of any transition system, ours or the original scripts'.
 
@@ -120,16 +123,14 @@ def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSent
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines between empty lines, with the number of the first."""
     block: list[str] = []
-    number = 0
-    for number, raw in enumerate(lines, 1):
+    # the file may end without an empty line
+    for number, raw in enumerate(chain(lines, [""]), 1):
         line = raw.rstrip(WHITE_SPACE)
         if line:
             block.append(line)
         elif block:
             yield number - len(block), block
             block = []
-    if block:
-        yield number + 1 - len(block), block
 
 
 def _first_action(block: Sequence[str]) -> int:
@@ -176,3 +177,99 @@ def _read_block(block: list[str], location: Location) -> OracleSentence:
     if len(rows) == 2:
         rows = [None, rows[0], None, rows[1]]
     return OracleSentence(block[0][2:], *rows, actions, begin, system)
+
+
+@dataclass
+class OracleCounts:
+    """Symbols in the order in which they first appear."""
+
+    words: dict[str, None] = field(default_factory=dict)
+    """Raw, lower-cased and unkified words: sentence by sentence, each kind in turn."""
+    tokens: Counter[str] = field(default_factory=Counter)
+    """How often each raw word occurs."""
+    unkified: Counter[str] = field(default_factory=Counter)
+    """How often each word or class of unknown words occurs."""
+    tags: Counter[str] = field(default_factory=Counter)
+    actions: dict[str, None] = field(default_factory=dict)
+    systems: dict[str, None] = field(default_factory=dict)
+    """The names of the transition systems."""
+
+    def nonterminals(self) -> tuple[str, ...]:
+        """Return the labels. Raises RnngError if there are several transition systems."""
+        if len(self.systems) > 1:
+            names = ", ".join(sorted(self.systems))
+            raise RnngError(f"an oracle of several transition systems: {names}")
+        return SYSTEMS[next(iter(self.systems))].labels(self.actions)
+
+
+def counted(sentences: Iterable[OracleSentence]) -> OracleCounts:
+    """Return the counts of an oracle's sentences."""
+    counts = OracleCounts()
+    for sentence in sentences:
+        for of_kind in (sentence.tokens, sentence.lowercased or (), sentence.unkified):
+            counts.words.update(dict.fromkeys(of_kind))
+        counts.tokens.update(sentence.tokens)
+        counts.unkified.update(sentence.unkified)
+        counts.tags.update(sentence.tags or ())
+        counts.actions.update(dict.fromkeys(sentence.actions))
+        counts.systems[sentence.transitions] = None
+    return counts
+
+
+class StoredSentences(Sequence[OracleSentence]):
+    """The sentences in a file of `stored`, without their trees; each one is read when it is asked for.
+
+    A copy in another process opens the file itself.
+    """
+
+    def __init__(self, path: str, ends: np.ndarray, lines: np.ndarray, hash: str):
+        """Take the file, and arrays of shape (sentences,): where each sentence ends, its line in the oracle."""
+        self._path, self._ends, self._lines = path, ends, lines
+        self.hash = hash
+        """SHA-256 of the sentences."""
+        self._file = os.open(path, os.O_RDONLY)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        index = range(len(self))[index]
+        begin, end = self._ends[index - 1] if index else 0, self._ends[index]
+        text = os.pread(self._file, end - begin, begin).decode("utf-8", "surrogateescape")
+        system, *rows = text.removesuffix("\n").split("\n")
+        words = [tuple(map(intern, row.split(" "))) for row in rows]
+        if len(words) == 3:
+            words = [None, words[0], None, *words[1:]]
+        return OracleSentence("", *words, line=int(self._lines[index]), transitions=system)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredSentences, (self._path, self._ends, self._lines, self.hash)
+
+    def __del__(self) -> None:
+        os.close(self._file)
+
+
+def stored_oracle(oracle: str | os.PathLike[str], path: str | os.PathLike[str]) -> StoredSentences:
+    """Return the sentences of an oracle from a new file; see `stored`. Raises InputError as `read_oracle`."""
+    with reading(oracle), open_text(oracle) as stream:
+        return stored(read_oracle_lines(stream, oracle), path)
+
+
+def stored(sentences: Iterable[OracleSentence], path: str | os.PathLike[str]) -> StoredSentences:
+    """Write sentences to a new file, which is needed as long as they are, and return them from there.
+
+    A sentence has a line for its transition system, for its tags, for each kind of its words, and for its actions.
+    """
+    ends, lines, size, digest = array("q"), array("q"), 0, hashlib.sha256()
+    with open(path, "xb") as file:
+        for s in sentences:
+            rows = [(s.transitions,), *s.word_lines, s.actions]
+            text = "".join(f"{' '.join(row)}\n" for row in rows)
+            content = text.encode("utf-8", "surrogateescape")
+            digest.update(content)
+            size += file.write(content)
+            ends.append(size)
+            lines.append(s.line)
+    return StoredSentences(os.fspath(path), np.array(ends), np.array(lines), digest.hexdigest())

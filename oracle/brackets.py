@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import types
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oracle.errors import InputError, RnngError, placed
+from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, read_lines, reading, require_text
-from oracle.lazy import nltk
+
+if TYPE_CHECKING:
+    import nltk as nltk
+else:
+
+    class _LazyModule(types.ModuleType):
+        """A stand-in that imports its module when an attribute is first needed: NLTK's import takes long."""
+
+        def __getattr__(self, name: str):
+            value = getattr(importlib.import_module(self.__name__), name)
+            setattr(self, name, value)
+            return value
+
+    nltk = _LazyModule("nltk")
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
@@ -81,7 +96,7 @@ def parse_line(
     reader.finish()
     if len(trees) != 1:
         raise InputError(
-            f"{len(trees) or 'no'} trees in {_shorten(text)!r}: give one tree per line", path, line
+            f"{len(trees) or 'no'} trees in {text!r:.60}: give one tree per line", path, line
         )
     return trees[0].tree
 
@@ -110,12 +125,6 @@ def format_tree(tree: nltk.Tree) -> str:
             stack.append(_CLOSE)
             stack.extend(reversed(node))
     return "".join(parts)[1:]
-
-
-def format_located(located: LocatedTree) -> str:
-    """Return the tree as one line (see `format_tree`). Raises InputError, with the place, for one that has none."""
-    with placed(located.path, located.line):
-        return format_tree(located.tree)
 
 
 def escape_brackets(word: str) -> str:
@@ -177,15 +186,13 @@ class _Reader:
     def finish(self) -> None:
         """Raise InputError if a tree is still open."""
         if self._open:
+            begin = "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
             raise InputError(
-                f"unbalanced brackets: the tree that begins here with {self._opening()!r} is never "
+                f"unbalanced brackets: the tree that begins here with {begin!r} is never "
                 f"closed, {len(self._open)} closing brackets are missing",
                 self._path,
                 self._begin,
             )
-
-    def _opening(self) -> str:
-        return "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
 
     def _begin_constituent(self) -> str | None:
         if self._open and not self._open[-1]:
@@ -247,8 +254,3 @@ def _near(text: str, index: int) -> str:
     """Return the text around a token, for a message."""
     begin = next(islice(_TOKEN.finditer(text), index, None)).start()
     return text[max(0, begin - 40) : begin + 20].strip(WHITE_SPACE)
-
-
-def _shorten(text: str) -> str:
-    text = text.strip(WHITE_SPACE)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -14,7 +14,7 @@ from oracle.brackets import LocatedTree, read_tree_lines, read_trees
 from oracle.compression import plain_name
 from oracle.errors import InputError, RnngError
 from oracle.files import read_lines
-from oracle.registries import Registry
+from oracle.plugins import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
@@ -87,7 +87,7 @@ class BracketedFiles(TreeReader):
             of_trees = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
             if not of_trees:
                 raise InputError(
-                    "this folder has no .mrg or .parse (PTB), chtb_NNN.* (CTB) or .psd (IcePaHC) file",
+                    "this folder has no .mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees file",
                     path,
                 )
             files += of_trees
@@ -201,16 +201,11 @@ class NltkSample(TreeReader):
             yield from read_tree_lines(enumerate(lines, 1), str(pointer))
 
 
-class TreeFiles(TreeReader):
-    """Reader of files of trees, such as `prepare` writes."""
+class TreeFiles(BracketedFiles):
+    """Reader of files of trees, such as `prepare` writes; in a folder it reads all `.trees` files."""
 
     name = "trees"
-
-    def read(
-        self, paths: Paths, sections: str | None = None, encoding: str | None = None
-    ) -> Iterator[LocatedTree]:
-        """See `TreeReader`."""
-        return (tree for path in paths for tree in read_trees(path, encoding=encoding or "utf-8"))
+    files = re.compile(r".+\.trees\Z")
 
 
 READERS: Registry[type[TreeReader]] = Registry(

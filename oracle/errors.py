@@ -56,15 +56,6 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-@contextmanager
-def placed(path: object, line: int | None = None) -> Iterator[None]:
-    """Add file and line to an RnngError."""
-    try:
-        yield
-    except RnngError as error:
-        raise InputError(str(error), path, line) from None
-
-
 class ImpossibleError(RnngError):
     """A sentence or tree to which a model gives probability 0, with the reason."""
 
@@ -83,3 +74,7 @@ class UnseenSymbolError(ImpossibleError):
 
 class UnderivableError(ImpossibleError):
     """Actions, or a tree, that a transition system cannot derive."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has been received; it acts like Ctrl-C."""

@@ -1,4 +1,4 @@
-r"""Files: text by `open_text`, errors by `reading`, outputs by `replacing`, one writer by `locked`.
+r"""Files: text by `open_text`, errors by `reading` and `placed`, outputs by `replacing`, one writer by `locked`.
 
 Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed. `-` is standard
 input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle is written back byte for byte.
@@ -32,8 +32,6 @@ _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 # ASCII in UTF-16, which is UTF-8 with a zero at every other place
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
-_TIMEOUT = 0.5
-"""Seconds to wait for a process that is about to release a lock."""
 
 
 def split_words(line: str) -> list[str]:
@@ -105,8 +103,7 @@ def require_text(line: str) -> None:
 class Location:
     """The line of a file that is being read: 1-based, or None."""
 
-    path: object
-    line: int | None = None
+    line: int | None
 
 
 @contextmanager
@@ -116,7 +113,7 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     The reader sets `line` of the Location that it gets. OSError for a file that cannot be read, MemoryError and
     errors that have a file already pass unchanged.
     """
-    location = Location(path, line)
+    location = Location(line)
     try:
         yield location
     except (InputError, MemoryError):
@@ -127,6 +124,15 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
             raise
         reason = "; ".join(filter(None, [_reason(error), remedy]))
         raise InputError(reason, path, location.line) from error
+
+
+@contextmanager
+def placed(path: object, line: int | None = None) -> Iterator[None]:
+    """Add file and line to an RnngError."""
+    try:
+        yield
+    except RnngError as error:
+        raise InputError(str(error), path, line) from None
 
 
 def _reason(error: Exception) -> str:
@@ -203,14 +209,14 @@ def is_replaced(path: Path) -> bool:
 
 @contextmanager
 def _in_place(path: str) -> Iterator[IO[bytes]]:
-    if path != "-":
+    if path == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
         # appending, since /dev/stdout may be a file with content
         with open(path, "ab") as content:
             yield content
-        return
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 @contextmanager
@@ -247,7 +253,8 @@ def locked(path: Path) -> Iterator[None]:
     import filelock
 
     name = hidden_name(os.path.realpath(path), "lock")
-    lock = filelock.FileLock(name, timeout=_TIMEOUT, is_singleton=True)
+    # some time, in seconds, for a process that is about to release it
+    lock = filelock.FileLock(name, timeout=0.5, is_singleton=True)
     try:
         lock.acquire()
     except filelock.Timeout:

@@ -1,24 +1,39 @@
-"""Sentences to parse, from an oracle, from trees or from tokenised text."""
+"""Sentences to parse, from an oracle, from trees, from tokenised text or from Python, and JSON of their trees."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import NamedTuple
 
-from oracle.blocks import begins_oracle, read_oracle_lines
+from oracle.blocks import read_oracle_lines
 from oracle.brackets import escape_brackets, read_tree_lines
-from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading, split_words
+from oracle.errors import InputError, RnngError
+from oracle.files import (
+    WHITE_SPACE,
+    finite,
+    numbered_lines,
+    one_line,
+    open_text,
+    peeked,
+    reading,
+    split_words,
+)
 from oracle.treebank import has_preterminals, tags, words
 
+_ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
 
 _TAG = re.compile(r"[A-Z]+\$?|[-.,:;$#`'()A-Z]{1,5}")
+# surrogates stand for bytes of a file that are not UTF-8; all others are half a character
+_WRONG = re.compile(rf"[{WHITE_SPACE}\ud800-\udc7f\udd00-\udfff]")
 DECIDING = 1000
 """The first sentences of a file, by which it is decided whether there are POS tags."""
+Token = str | tuple[str, str]
+"""A word, or a word and its tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,13 @@ class SourceSentence:
     """The characters of each token in the source text, from 0, the end exclusive."""
     text: str | None = None
     """The sentence as written in the source text."""
+
+
+def format_of(first: str) -> str:
+    """Return what a file is by its first line that is not empty: `oracle`, `trees`, or tokenised `text`."""
+    if _ORACLE_BEGINS.match(first):
+        return "oracle"
+    return "trees" if first.lstrip(WHITE_SPACE).startswith("(") else "text"
 
 
 def read_sentences(
@@ -55,10 +77,11 @@ def read_sentences(
         first, lines = peeked(stream)
         if not first:
             raise InputError("no sentence in this file", path)
-        if begins_oracle(first):
+        format = format_of(first)
+        if format == "oracle":
             for s in read_oracle_lines(lines, path):
                 yield SourceSentence(s.tokens, s.tags, s.unkified, s.line)
-        elif first.lstrip(WHITE_SPACE).startswith("("):
+        elif format == "trees":
             yield from _from_trees(numbered_lines(lines, path), path)
         else:
             yield from _from_tokens(numbered_lines(lines, path), path, tagged)
@@ -131,3 +154,73 @@ def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
         if 2 * sum(_has_tag(token, mark) for token in tokens) > len(tokens):
             return mark
     return None
+
+
+def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
+    """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
+
+    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other or mixed
+    tokens, for none, and for an empty word or tag, white space and lone surrogates.
+
+    >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
+    (['-LRB-', 'see'], ['-LRB-', 'VB'])
+    """
+    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str | Set | Mapping)
+    given = list(tokens) if is_list else []
+    if not given:
+        raise RnngError(
+            "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
+            "`model.surprisals_of(text)` the surprisals"
+        )
+    if all(isinstance(token, str) for token in given):
+        return _checked(given), None
+    if not all(isinstance(token, tuple) and len(token) == 2 for token in given):
+        raise RnngError(
+            "all tokens are words, or all are (word, tag) tuples; for several sentences call the model"
+        )
+    return _checked([word for word, _ in given]), _checked([tag for _, tag in given])
+
+
+def _checked(texts: list[str]) -> list[str]:
+    for text in texts:
+        if not isinstance(text, str) or not text or _WRONG.search(text):
+            raise RnngError(
+                f"{text!r:.80} is no word or tag: each is a text, not empty, without white space and lone surrogates"
+            )
+    return [escape_brackets(text) for text in texts]
+
+
+class ScoredTree(NamedTuple):
+    """A tree of a sentence, with its score."""
+
+    tree: str
+    """Bracketed, on one line."""
+    log_prob: float | None
+    """In nats: log q(y | x) from a parser, log p(x, y) from a generative model."""
+    posteriors: Sequence[float] | None = None
+    """Probabilities of the constituents in the sentence's samples, from the top down and from left to right."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return an object for JSON; without samples it has no `posteriors`."""
+        # the digits of a samples file
+        log_prob = None if self.log_prob is None else float(f"{self.log_prob:.9g}")
+        content = {"tree": self.tree, "log_prob": finite(log_prob)}
+        if self.posteriors is None:
+            return content
+        return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}
+
+
+def json_line(number: int, source: SourceSentence, trees: Sequence[ScoredTree]) -> str:
+    """Return a sentence with its trees, best first or as drawn, as a JSON object on one line.
+
+    `number` counts from 1, with empty lines. If the sentence comes from raw text, each token has its start and end
+    there, in characters.
+    """
+    tags = source.tags or [None] * len(source.tokens)
+    tokens: list[dict[str, object]] = [
+        {"token": x, "tag": tag} for x, tag in zip(source.tokens, tags, strict=True)
+    ]
+    for token, (start, end) in zip(tokens, source.spans or (), strict=False):
+        token |= {"start": start, "end": end}
+    content = {"sentence": number, "line": source.line, "text": source.text, "tokens": tokens}
+    return one_line({**content, "trees": [tree.to_json() for tree in trees]})

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from oracle.errors import InputError, extra, placed
-from oracle.files import read_lines, reading
+from oracle.errors import InputError, extra
+from oracle.files import placed, read_lines, reading
 
 TSV, CSV = "tsv", "csv"
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
 _SEPARATOR = re.compile(r'"?sep=[,;\t]"?\s*$')
+MOST_DIGITS = 15
+"""Digits that a float holds, too; Python refuses to read some thousands."""
 
 
 def cell_text(value: Any) -> str:
@@ -43,6 +45,15 @@ def number_of(text: str) -> float:
     if text.strip().lower() in ("", "na", "n/a", "nan"):
         return math.nan
     return float(_COMMA.sub(r"\1.\2", text))
+
+
+def is_whole_number(text: str) -> bool:
+    """Return whether a text is a whole number from 0 on, in ASCII digits.
+
+    >>> list(map(is_whole_number, ["0", "12", "-1", "", "²", "1" * 16]))
+    [True, True, False, False, False, False]
+    """
+    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
 
 
 def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

@@ -1,18 +1,26 @@
-"""POS tags that are not gold: from an averaged perceptron, jackknifed over the training part."""
+"""POS tags: NLTK's averaged perceptron with more features of spelling, its files, and jackknifing.
+
+The files have the names and content that NLTK's `save_to_json` gives them. NLTK's own functions accept only folders
+that its settings allow (3.10), fail (3.9.1) or are missing (3.8). In an allowed folder, `Tagger(lang="xxx",
+loc=folder)` reads these files, too.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import zipfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from nltk import Tree
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
-from oracle.errors import InputError, placed
-from oracle.tagger import Tagger
+from oracle.errors import InputError
+from oracle.files import placed, reading, replacing
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, words
 
@@ -20,11 +28,98 @@ TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
 MOST_SENTENCES = 20_000
 """The most sentences to train a parser's own tagger on: some two minutes; more sentences would change little."""
+FILES = tuple(
+    f"averaged_perceptron_tagger_xxx.{part}.json" for part in ("weights", "tagdict", "classes")
+)
+"""The names of a tagger's files; `xxx` is NLTK's language code for a user's own tagger."""
+
+_SEEN = 3
+"""The least occurrences of a word that can only have its tags in training."""
+_FAR = 1e6
+"""A weight that outweighs all that training gives."""
 
 
-def tagged(tree: Tree) -> TaggedSentence:
-    """Return the words of a tree with their tags."""
-    return list(zip(words(tree), tags(tree), strict=True))
+class Tagger(perceptron.PerceptronTagger):
+    """A tagger that also sees capitals, digits, hyphens, and more endings than the last three letters.
+
+    A tagger that NLTK has trained has no weights for these features, and assigns the same tags with them.
+    """
+
+    def _get_features(
+        self, i: int, word: str, context: Sequence[str], prev: str, prev2: str
+    ) -> dict[str, int]:
+        """Return NLTK's features of word `i`, and those of its spelling; all have the count 1."""
+        features = super()._get_features(i, word, context, prev, prev2)
+        # has weights since `keep_to`, and none while the tagger learns
+        if (form := _form(word)) in self.model.weights:
+            features[form] = 1
+        spelling, lower, place = _spelling(word), word.lower(), i + len(self.START)
+        for feature in (
+            f"i spelling {spelling} first {i == 0}",
+            f"i-1 tag+i spelling {prev} {spelling}",
+            *(f"i suffix{n} {lower[-n:]}" for n in (1, 2, 4)),
+            f"i prefix3 {lower[:3]}",
+            f"i word+i+1 word {context[place]} {context[place + 1]}",
+        ):
+            features[feature] = 1
+        return features
+
+    def keep_to(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
+        """Assign to words that are frequent in tagged sentences only the tags that they have there (Collins 2002)."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for sentence in sentences:
+            for word, tag in sentence:
+                counts[word][tag] += 1
+        for word, of_word in counts.items():
+            if of_word.total() >= _SEEN and word not in self.tagdict:
+                self.model.weights[_form(word)] = dict.fromkeys(of_word, _FAR)
+
+
+def _form(word: str) -> str:
+    """Return the feature of a word as it is written; NLTK's has lower case."""
+    return f"i form {word}"
+
+
+def _spelling(word: str) -> str:
+    """Return a class of spellings.
+
+    >>> [_spelling(word) for word in ("cat", "Cat", "I", "DNA", "mRNA", "1990s", "IL-2")]
+    ['', 'C', 'U', 'UU', 'm', 'd', 'dhUU']
+    """
+    digit = "d" if any(map(str.isdigit, word)) else ""
+    hyphen = "h" if "-" in word[1:] else ""
+    if word.isupper():
+        case = "UU" if len(word) > 1 else "U"
+    elif word[:1].isupper():
+        case = "C"
+    else:
+        case = "m" if any(map(str.isupper, word)) else ""
+    return digit + hyphen + case
+
+
+def save_tagger(tagger: Tagger, folder: str | Path) -> None:
+    """Write a tagger's files into a folder; equal taggers give equal files."""
+    folder = Path(folder)
+    folder.mkdir(exist_ok=True)
+    weights, tagdict, classes = tagger.encode_json_obj()
+    # classes are a set, whose order differs between processes
+    for name, content in zip(FILES, (weights, tagdict, sorted(classes)), strict=True):
+        with replacing(folder / name) as stream:
+            stream.write(json.dumps(content))
+
+
+def load_tagger(folder: Path | zipfile.Path) -> Tagger:
+    """Return the tagger of a folder. Raises InputError or OSError naming the file that is damaged or missing."""
+    contents = []
+    for name in FILES:
+        with reading(folder / name, remedy="damaged: train the tagger again with `rnng-dy tag`"):
+            contents.append(json.loads((folder / name).read_bytes()))
+    weights, tagdict, classes = contents
+    with reading(folder / FILES[0], remedy="damaged: train the tagger again with `rnng-dy tag`"):
+        tags = {tag for of_feature in weights.values() for tag in of_feature}
+        if not tags | set(tagdict.values()) <= set(classes):
+            raise ValueError("tags that the list of tags lacks")
+        return Tagger.decode_json_obj((weights, tagdict, classes))
 
 
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
@@ -32,7 +127,8 @@ def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
     tagged_sentences = []
     for located in trees:
         with placed(located.path, located.line):
-            tagged_sentences.append(tagged(located.tree))
+            pairs = zip(words(located.tree), tags(located.tree), strict=True)
+            tagged_sentences.append(list(pairs))
     return tagged_sentences
 
 

@@ -10,12 +10,10 @@ from math import floor
 from pathlib import Path
 from typing import TypeVar
 
-from oracle.blocks import OracleSentence, make_oracle
-from oracle.brackets import LocatedTree, format_located, format_tree, read_tree_lines
+from oracle.blocks import STORED, OracleSentence, StoredSentences, make_oracle, stored
+from oracle.brackets import LocatedTree, format_tree, nltk, read_tree_lines
 from oracle.errors import InputError
-from oracle.files import numbered_lines, open_text, reading, replacing
-from oracle.lazy import nltk
-from oracle.stored import STORED, StoredSentences, stored
+from oracle.files import numbered_lines, open_text, placed, reading, replacing
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
@@ -24,9 +22,10 @@ T = TypeVar("T")
 
 
 class Preparation:
-    """Iterable of cleaned trees, which counts what passes through.
+    """Iterable of cleaned trees, each with its text on one line, which counts what passes through.
 
-    It leaves out trees that are only a preterminal, such as `(NN yes)`: no constituent, so no actions.
+    A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such as `(NN yes)`, are
+    left out: no constituent, so no actions.
     """
 
     def __init__(
@@ -37,7 +36,7 @@ class Preparation:
     ):
         """`cleaner` returns None for a tree of which nothing is left."""
         self._trees, self._cleaner, self._skips = trees, cleaner, skip_preterminals
-        self.read = self.emptied = self.skipped = 0
+        self.read = self.emptied = self.skipped = self.changed = 0
 
     @property
     def left(self) -> int:
@@ -67,7 +66,15 @@ class Preparation:
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         tree = self._cleaner(located.tree)
-        return None if tree is None else located._replace(tree=tree)
+        if tree is None:
+            return None
+        if tree is located.tree:
+            return located
+        with placed(located.path, located.line):
+            text = format_tree(tree)
+        # a tree on several lines has no text, yet may be clean
+        self.changed += text != located.text and text != format_tree(located.tree)
+        return located._replace(tree=tree, text=text)
 
 
 class TreesFile(Preparation):
@@ -76,10 +83,10 @@ class TreesFile(Preparation):
     def __init__(self, path: str, trees: Iterable[nltk.Tree] | None = None):
         """`trees` replace those of a file; `path` then names them in messages."""
         super().__init__(self._located(trees), clean, skip_preterminals=False)
-        self.path, self.changed = path, 0
+        self.path = path
 
     def __iter__(self) -> Iterator[LocatedTree]:
-        """Yield the trees, each with its text on one line. Raises InputError if no tree is left."""
+        """Yield the trees. Raises InputError if no tree is left."""
         yield from super().__iter__()
         if not self.read:
             raise InputError("no tree in this input", self.path)
@@ -100,15 +107,6 @@ class TreesFile(Preparation):
             if not isinstance(tree, nltk.Tree):
                 raise InputError(f"{tree!r:.60} is no nltk.Tree", self.path, number)
             yield f"{format_tree(tree)}\n"
-
-    def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
-        cleaned = super()._cleaned(located)
-        if cleaned is None:
-            return None
-        text = format_located(cleaned)
-        # a tree on several lines has no text, yet may be clean
-        self.changed += text != located.text and text != format_tree(located.tree)
-        return cleaned._replace(text=text)
 
 
 def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:

@@ -11,20 +11,22 @@ print(parser("The cat sat on the mat."))
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from oracle.errors import InputError, RnngError
 
 if TYPE_CHECKING:
+    from nltk import Tree
+
+    from oracle.plugins import load_plugin as load_plugin
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel as LstmLanguageModel
+    from rnng_dy.checkpoint import load as load
+    from rnng_dy.evaluation.records import WordRecord
     from rnng_dy.generator import GenerativeModel as GenerativeModel
     from rnng_dy.generator import LanguageModel as LanguageModel
     from rnng_dy.parser import DiscriminativeParser as DiscriminativeParser
     from rnng_dy.parser import Parser as Parser
-    from rnng_dy.plugins import load_plugin as load_plugin
-    from rnng_dy.registry import load as load
-    from rnng_dy.registry import parse as parse
-    from rnng_dy.registry import surprisals as surprisals
     from rnng_dy.search.posterior import posterior as posterior
     from rnng_dy.training.train import train as train
 
@@ -37,14 +39,12 @@ _MODULES = {
     "LanguageModel": "rnng_dy.generator",
     "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
     "Parser": "rnng_dy.parser",
-    "load": "rnng_dy.registry",
-    "load_plugin": "rnng_dy.plugins",
-    "parse": "rnng_dy.registry",
+    "load": "rnng_dy.checkpoint",
+    "load_plugin": "oracle.plugins",
     "posterior": "rnng_dy.search.posterior",
-    "surprisals": "rnng_dy.registry",
     "train": "rnng_dy.training.train",
 }
-__all__ = ["InputError", "RnngError", "__version__", *_MODULES]
+__all__ = ["InputError", "RnngError", "__version__", "parse", "surprisals", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -55,3 +55,38 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def parse(text: Any) -> list[Tree] | Tree:
+    """Parse by the package's English parser, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens, as a model's call takes it.
+
+    Returns:
+        A list of trees, or one tree for one sentence of tokens.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english")(text)
+
+
+def surprisals(text: Any) -> list[list[WordRecord]]:
+    """Measure surprisals in bits by the package's English generative model, which stays loaded.
+
+    Args:
+        text: Running text, a list of sentences, or one sentence of tokens.
+
+    Returns:
+        A list of `WordRecord` for each sentence.
+
+    Raises:
+        RnngError: A token is invalid.
+    """
+    return _of_package("english-generative").surprisals_of(text)  # type: ignore[no-any-return]
+
+
+@cache
+def _of_package(name: str) -> Any:
+    return __getattr__("load")(name)

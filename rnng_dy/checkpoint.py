@@ -7,6 +7,7 @@ and vocabulary never change. So a kill at any moment leaves a model that opens, 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import operator
@@ -23,22 +24,24 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
+from rnng_dy import engine
 from rnng_dy.model_folder import (
     CONFIG,
+    FORMAT,
     PARAMETERS,
     VECTORS,
+    VERSION,
     VOCABULARY,
     About,
     Folder,
-    is_name,
-    known_models,
+    kind_of,
     located,
     model_files,
+    read_config,
     write_about,
 )
 from rnng_dy.parameters import restored, rounded
 
-FORMAT, VERSION = "rnng_dy model", 1
 TRAINING = "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
@@ -175,24 +178,6 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray], bits: int = 32) 
 # reading
 
 
-def read_config(folder: str | Folder) -> dict[str, Any]:
-    """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
-    place = located(folder)
-    path = place / CONFIG
-    if not path.is_file():
-        raise RnngError(_no_model(place))
-    with reading(path, remedy="damaged: train the model again"):
-        config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
-            raise ValueError("no model folder of rnng_dy")
-    if config["version"] != VERSION:
-        raise RnngError(
-            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
-            "install that version, or train the model again"
-        )
-    return config
-
-
 def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
     path = located(folder) / VOCABULARY
@@ -246,12 +231,40 @@ def training_state(folder: str | Path) -> dict[str, Any]:
         return json.loads(str(arrays["state"]))
 
 
-def _no_model(folder: Folder) -> str:
-    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
-    if isinstance(folder, Path) and not folder.exists():
-        known = ", ".join(known_models()) if is_name(folder) else ""
-        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
-        return f"there is no folder {folder}: {remedy}{listed}"
-    if folder.is_file():
-        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
-    return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
+def content_hash(*parts: object) -> str:
+    """Return a hash of everything that determines an output: options, arrays, and contents of files."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path | zipfile.Path):
+            content = part.read_bytes()
+        elif isinstance(part, np.ndarray):
+            content = np.ascontiguousarray(part).tobytes()
+        else:
+            content = repr(part).encode("utf-8", "replace")
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
+    """Load the model of a folder or an archive, whatever its kind.
+
+    Args:
+        folder: A model folder, as `train` writes it, an archive, or a name that `rnng-dy models` lists.
+        device: `cpu`, `cuda` or `cuda:N`; all models of a process share it. None means the device that the process uses
+            already, or else `cpu`.
+
+    Returns:
+        The parser, generative model or LSTM language model.
+
+    Raises:
+        RnngError: The folder holds no model or a damaged one, or the device cannot be used.
+
+    Examples:
+        >>> load("no/such/folder")
+        Traceback (most recent call last):
+        oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+    """
+    # before DyNet is loaded
+    found = kind_of(folder)
+    engine.start(device)
+    return found.load(os.fspath(folder))

@@ -9,15 +9,15 @@ from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
-from oracle.tokens import Token, split_tokens
+from oracle.sentences import Token, split_tokens
 from oracle.treebank import NO_TAG
 from oracle.treebank import words as words_of
+from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
-from rnng_dy.scorer import Scorer
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import (
@@ -28,7 +28,7 @@ from rnng_dy.search.surprisal import (
     search_batches,
 )
 from rnng_dy.settings import Sizes
-from rnng_dy.spelling import read_words
+from rnng_dy.text.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 

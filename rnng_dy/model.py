@@ -11,12 +11,13 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 import nltk
 import numpy as np
 
+from oracle import plugins
 from oracle.errors import InputError, RnngError
 from oracle.files import reading
-from oracle.tagger import Tagger, load_tagger, save_tagger
-from oracle.tokens import Token, split_tokens
+from oracle.sentences import Token, split_tokens
+from oracle.tagging import Tagger, load_tagger, save_tagger
 from oracle.transitions import TransitionSystem
-from rnng_dy import checkpoint, model_folder, plugins
+from rnng_dy import checkpoint, model_folder
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_folder import (
     CONFIG,
@@ -30,8 +31,8 @@ from rnng_dy.model_folder import (
     located,
 )
 from rnng_dy.parameters import ParameterStore, are_usable
-from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.spelling import SpellingModel
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
@@ -231,7 +232,7 @@ class Model:
         Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
         """
         place = located(folder)
-        config, path = checkpoint.read_config(place), place / CONFIG
+        config, path = model_folder.read_config(place), place / CONFIG
         if config["kind"] != cls.kind:
             raise InputError(
                 f"a {config['kind']} model; a {cls.kind} one is needed here", str(place).rstrip("/")

@@ -1,17 +1,20 @@
-"""A model's folder, or a zip archive of it that is read in place: where it is, its files, and its description.
+"""A model's folder, or a zip archive of it that is read in place: where it is, its files, kind and description.
 
 The description is about.json, which `rnng-dy models show` prints.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from oracle.errors import RnngError
 from oracle.files import reading, replacing
 
 VARIABLE = "RNNG_DY_MODELS"
@@ -20,6 +23,8 @@ ENDING = ".rnng.zip"
 """The ending of archives that are found by name, which is their name without it."""
 CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
 """The files that every model folder has."""
+FORMAT, VERSION = "rnng_dy model", 1
+"""What config.json says of itself."""
 VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
 SPELLING, TAGGER = "spelling.json", "tagger"
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
@@ -150,3 +155,69 @@ def trained_on(about: About) -> str | None:
     """
     corpus = about.get("corpus")
     return corpus and "{sentences:,} sentences, {words:,} words".format(**corpus)
+
+
+# its kind; the classes are imported when they are needed
+
+_CLASSES = {
+    "discriminative": ("rnng_dy.parser", "DiscriminativeParser"),
+    "generative": ("rnng_dy.generator", "GenerativeModel"),
+    "lstm-lm": ("rnng_dy.baselines.lstm_lm", "LstmLanguageModel"),
+}
+KINDS = tuple(_CLASSES)
+"""The names of the kinds, in config.json and on the command line."""
+
+
+def kind(name: str) -> type[Any]:
+    """Return the class of the kind called `name`, which says how it differs. Raises RnngError if there is none."""
+    if name not in KINDS:
+        raise RnngError(f"no kind of model is called {name!r}: {', '.join(KINDS)}")
+    module, of_kind = _CLASSES[name]
+    found: type[Any] = getattr(importlib.import_module(module), of_kind)
+    return found
+
+
+def kind_of(folder: str | os.PathLike[str]) -> type[Any]:
+    """Return the class of a folder's model. Raises RnngError if it holds no model of a known kind."""
+    config = read_config(os.fspath(folder))
+    with reading(located(os.fspath(folder)) / CONFIG):
+        return kind(config["kind"])
+
+
+def kind_of_words(folder: str) -> type[Any]:
+    """Return the class of a folder's model. Raises RnngError unless it gives words a probability."""
+    found = kind_of(folder)
+    if not found.generates_words:
+        raise RnngError(
+            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
+        )
+    return found
+
+
+def read_config(folder: str | Folder) -> dict[str, Any]:
+    """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
+    place = located(folder)
+    path = place / CONFIG
+    if not path.is_file():
+        raise RnngError(_no_model(place))
+    with reading(path, remedy="damaged: train the model again"):
+        config = json.loads(path.read_bytes())
+        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
+            raise ValueError("no model folder of rnng_dy")
+    if config["version"] != VERSION:
+        raise RnngError(
+            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
+            "install that version, or train the model again"
+        )
+    return config
+
+
+def _no_model(folder: Folder) -> str:
+    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
+    if isinstance(folder, Path) and not folder.exists():
+        known = ", ".join(known_models()) if is_name(folder) else ""
+        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
+        return f"there is no folder {folder}: {remedy}{listed}"
+    if folder.is_file():
+        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
+    return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"

@@ -18,9 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
+from oracle import plugins
 from oracle.errors import RnngError, extra
-from rnng_dy import plugins
-from rnng_dy.process import keep_from_collection, limit_memory
+from rnng_dy.engine.memory import keep_from_collection, limit_memory
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -13,8 +13,8 @@ from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
+from oracle.sentences import Token, split_tokens
 from oracle.tagging import tags_by
-from oracle.tokens import Token, split_tokens
 from oracle.treebank import NO_TAG, has_preterminals
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of

@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from clusters.files import ClusteredWord
-from oracle.blocks import OracleSentence
-from oracle.counts import counted
+from oracle.blocks import OracleSentence, counted
 from oracle.errors import RnngError, UnseenSymbolError
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words, lower
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from scripts.checkout import CHECKOUT
-
+CHECKOUT = Path(__file__).resolve().parent.parent
 KINDS = {"discriminative": "oracle", "generative": "gen.oracle"}
 """Kinds of models, and the endings of their oracles."""
 INPUTS = {"discriminative": "--dev-trees dev.trees", "generative": "--clusters clusters"}

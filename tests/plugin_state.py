@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from oracle import plugins
 from oracle.corpora import READERS
 from oracle.transitions import SYSTEMS
-from rnng_dy import plugins
 from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES

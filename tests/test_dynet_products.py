@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from rnng_dy.engine.cpu_level import cpu_level, lower_levels
+from rnng_dy.engine import cpu_level, lower_levels
 from scripts.dynet import build as cache
 
 PROGRAM = """

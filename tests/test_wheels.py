@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import RnngError
-from rnng_dy import engine, installation
-from rnng_dy.engine import builds
+from rnng_dy import engine
 from scripts.dynet import backend, command, target
+from scripts.dynet import wheels as trying
 from scripts.dynet.backend import repack
-from scripts.wheels import __main__ as trying
 
 from .commands import PYTHON, run
 from .installing import write_wheel
@@ -169,41 +168,41 @@ def installed(monkeypatch, tmp_path):
             f"VERSION, MARCH, COMPILER, CUDA_ARCH = {engine.NEEDED!r}, {level!r}, 'g++', ''\n"
         )
     (tmp_path / "site" / "rnng_dy.dynet" / "NOTICE.txt").touch()
-    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64-v3")
+    monkeypatch.setattr(engine, "cpu_level", lambda: "x86-64-v3")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
-    monkeypatch.setattr(builds, "__file__", str(tmp_path / "rnng_dy" / "engine" / "builds.py"))
+    monkeypatch.setattr(engine, "__file__", str(tmp_path / "rnng_dy" / "engine" / "__init__.py"))
     monkeypatch.delenv("RNNG_DY_CPU", raising=False)
-    builds.build.cache_clear()
+    engine.build.cache_clear()
     yield tmp_path / "site" / "rnng_dy.dynet"
-    builds.build.cache_clear()
+    engine.build.cache_clear()
 
 
 def test_the_highest_level_of_the_processor_is_chosen(installed):
-    assert builds.build() == installed / "x86-64-v3"
+    assert engine.build() == installed / "x86-64-v3"
     assert engine.installed_version() == engine.NEEDED
-    rows = dict(installation.versions())
+    rows = dict(engine.versions())
     assert "-march=x86-64-v3" in rows["dynet"]
 
 
 @pytest.mark.parametrize("name", ["v2", "x86-64-v2"])
 def test_a_lower_level_can_be_asked_for(installed, monkeypatch, name):
     monkeypatch.setenv("RNNG_DY_CPU", name)
-    assert builds.build() == installed / "x86-64-v2"
+    assert engine.build() == installed / "x86-64-v2"
 
 
 @pytest.mark.parametrize("name", ["v4", "V2", "haswell"])
 def test_a_level_above_the_processors_is_refused(installed, monkeypatch, name):
     monkeypatch.setenv("RNNG_DY_CPU", name)
     with pytest.raises(RnngError, match=rf"this process uses {name}: .* unset RNNG_DY_CPU"):
-        builds.build()
+        engine.build()
 
 
 def test_builds_above_the_processor_are_named(installed, monkeypatch):
-    monkeypatch.setattr(builds, "cpu_level", lambda: "x86-64")
+    monkeypatch.setattr(engine, "cpu_level", lambda: "x86-64")
     with pytest.raises(
         RnngError, match=r"built for x86-64-v2, .*, and this process uses x86-64: install"
     ):
-        builds.build()
+        engine.build()
 
 
 OURS = """
@@ -235,7 +234,7 @@ def other_first(tmp_path):
 
 def test_dynet_is_ours_and_python_finds_what_it_found_before(other_first):
     done = run(None, OURS, command=PYTHON, env=other_first)
-    assert Path(done.stdout.strip()) == builds.build() / "dynet_config.py"
+    assert Path(done.stdout.strip()) == engine.build() / "dynet_config.py"
 
 
 def test_a_dynet_that_was_imported_before_is_named_with_what_to_do(other_first, tmp_path):

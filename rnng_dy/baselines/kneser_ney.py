@@ -9,12 +9,12 @@ from functools import cached_property
 
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.errors import RnngError
-from oracle.tokens import split_tokens
+from oracle.sentences import split_tokens
 from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
-from rnng_dy.spelling import SpellingModel
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.spelling import SpellingModel
 
 START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""

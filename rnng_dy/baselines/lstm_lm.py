@@ -10,8 +10,8 @@ import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.errors import UnseenSymbolError
-from oracle.sentences import SourceSentence
-from oracle.tokens import split_tokens
+from oracle.sentences import SourceSentence, split_tokens
+from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.model import Model
@@ -20,10 +20,9 @@ from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.scorer import Scorer
 from rnng_dy.search.next_words import entropy
 from rnng_dy.settings import LanguageModelSizes
-from rnng_dy.spelling import read_words
+from rnng_dy.text.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.brackets import unspelled
-from oracle.errors import InputError, RnngError, placed
+from oracle.errors import InputError, RnngError
+from oracle.files import placed
 from oracle.tables import read_columns
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import END, ROUNDING, WordRecord, surprisal_of

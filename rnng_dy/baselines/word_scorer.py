@@ -1,10 +1,191 @@
-"""The interface of sources of surprisals without a model folder: n-grams, tables, and scorers of plugins."""
+"""What gives words surprisals: generative and LSTM language models, n-grams, tables of other programs, and plugins."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, ClassVar
 
-from rnng_dy.scorer import Scorer
+from oracle.errors import RnngError
+from oracle.sentences import SourceSentence, split_tokens
+from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
+from rnng_dy.evaluation.word_tables import WordTable
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import RawText
+from rnng_dy.text.spelling import SpellingModel, required_spelling
+from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
+
+
+class Scorer:
+    """A source of surprisals, in bits; all have the same calls.
+
+    A scorer without a search defines `records_of`, and `next_word_entropies` if it can. A model with a search replaces
+    `measure`.
+    """
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """The segmenter that turns running text into the scorer's tokens."""
+        return Segmenter()
+
+    @property
+    def spelling(self) -> SpellingModel | None:
+        """The probabilities of strings for an open vocabulary; None if the scorer has none."""
+        return None
+
+    def surprisals(
+        self,
+        tokens: Any,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        end: bool = False,
+        open_vocabulary: bool = False,
+    ) -> list[WordRecord]:
+        """Measure the surprisal of each word of a sentence, in bits.
+
+        Args:
+            tokens: The words, or the sentence as a str.
+            options: The search of a generative model; the default is the word-synchronous beam. All scorers read
+                `next_word`.
+            end: Whether to add a record for the end of the sentence.
+            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
+                of its spelling.
+
+        Returns:
+            A `WordRecord` per word. A word has infinite surprisal if the scorer lacks its class of unknown words; the
+            words after it are read without it. Surprisals of an LSTM are NaN if the sentence does not fit into memory.
+
+        Raises:
+            RnngError: A token is invalid, the options are impossible, or the scorer has no spelling model.
+        """
+        [records] = self.surprisals_of([tokens], options, end, open_vocabulary)
+        return records
+
+    def surprisals_of(
+        self,
+        sentences: Any,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        end: bool = False,
+        open_vocabulary: bool = False,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[WordRecord]]:
+        """Measure the surprisals of several sentences, which is faster than one at a time.
+
+        Args:
+            sentences: Running text or sentences; see `Segmenter.sentences_in`.
+            options: See `surprisals`.
+            end: See `surprisals`.
+            open_vocabulary: See `surprisals`.
+            numbers: See `measure`.
+
+        Returns:
+            A list of `WordRecord` per sentence.
+        """
+        sentences, several = self.segmenter.sentences_in(sentences, has_tags=False)
+        if sentences == [[]] and not several:
+            return []
+        if not open_vocabulary:
+            measured = self.measure(sentences, options, end, numbers=numbers)
+            return [found.records for found in measured]
+        spelling = required_spelling(self, "this model")
+        read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
+        unkified = [[word.unk for word in words] for words in read]
+        measured = self.measure(sentences, options, end, unkified, numbers)
+        return [
+            with_spellings(found.records, [word.log_prob for word in words])
+            for found, words in zip(measured, read, strict=True)
+        ]
+
+    def table(
+        self,
+        stimuli: Any,
+        columns: Columns = USUAL,
+        options: SearchOptions = DEFAULT_OPTIONS,
+        open_vocabulary: bool = False,
+    ) -> WordTable:
+        """Measure the words of an experiment's stimuli.
+
+        Args:
+            stimuli: The name of a table (CSV, TSV, xlsx), a DataFrame, or rows as dictionaries.
+            columns: The columns that do not have the usual names; see `read_stimuli`.
+            options: See `surprisals`.
+            open_vocabulary: See `surprisals`.
+
+        Returns:
+            A row per written word, as dictionaries; its methods `by_region` and `by_sentence` add them up.
+
+        Raises:
+            InputError: The table cannot be read as stimuli, or has a column that is added.
+        """
+        read = read_stimuli(stimuli, columns)
+        texts = read.tokenised(self.segmenter, RawText())
+        sentences = [list(sentence.tokens) for of in texts for sentence in of]
+        records = self.surprisals_of(sentences, options, open_vocabulary=open_vocabulary)
+        return WordTable(read, texts, records)
+
+    def measure(
+        self,
+        sentences: Sequence[Sequence[str]],
+        options: SearchOptions = DEFAULT_OPTIONS,
+        end: bool = False,
+        unkified: Sequence[Sequence[str] | None] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> Iterable[MeasuredSentence]:
+        """Return the measures of sentences of tokens, in order.
+
+        Args:
+            sentences: The tokens of each sentence.
+            options: See `surprisals`.
+            end: See `surprisals`.
+            unkified: The words as the scorer should read them, None to derive them.
+            numbers: The numbers of the sentences, which decide the draws of a particle filter.
+        """
+        found = self.records_of(sentences, unkified)
+        records = self._with_next_words(found) if options.next_word else found
+        return (_measured(of, end) for of in records)
+
+    def records_of(
+        self,
+        sentences: Sequence[Sequence[str]],
+        unkified: Sequence[Sequence[str] | None] | None = None,
+    ) -> Sequence[Sequence[WordRecord]]:
+        """Return a record per token of each sentence and one, with the token None, for its end; surprisals in bits.
+
+        `unkified` are the words as the scorer should read them, None to derive them.
+        """
+        raise NotImplementedError
+
+    def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
+        """Return log p of sentences and their ends in nats; not finite where a surprisal is missing."""
+        tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+        records = self.records_of(tokens, unkified)
+        return [-math.log(2) * math.fsum(record.surprisal for record in of) for of in records]
+
+    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
+        """Return the entropy of the next word in bits before each word and before the end of each sentence.
+
+        `sentences` are words as the scorer reads them. The end of the sentence counts as a word. Raises RnngError
+        unless a scorer overrides this method.
+        """
+        raise RnngError("this scorer gives no entropy of the next word: leave out --next-word")
+
+    def _with_next_words(
+        self, records: Sequence[Sequence[WordRecord]]
+    ) -> Iterator[list[WordRecord]]:
+        """Yield the records of each sentence, with the entropy of the next word for the words that were read."""
+
+        def was_read(record: WordRecord) -> bool:
+            return record.token is not None and math.isfinite(record.surprisal)
+
+        read = [[str(record.unk) for record in filter(was_read, of)] for of in records]
+        for of, entropies in zip(records, self.next_word_entropies(read), strict=True):
+            steps = pairwise(entropies)
+            yield [
+                _with_entropies(record, *next(steps)) if was_read(record) else record
+                for record in of
+            ]
 
 
 class WordScorer(Scorer):
@@ -23,3 +204,19 @@ class WordScorer(Scorer):
         Raises RnngError for an unusable file.
         """
         return cls(path)  # type: ignore[call-arg]
+
+
+def _with_entropies(record: WordRecord, before: float, after: float) -> WordRecord:
+    return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
+
+
+def _measured(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
+    """Return the measures of a sentence; `records` include that of its end."""
+    unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]
+    problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}" if unseen else None
+    wanted = list(records if end else records[:-1])
+    if missing := [r.token or END for r in wanted if math.isnan(r.surprisal)]:
+        problem = f"has no surprisal of {', '.join(missing)}"
+        if not any(math.isfinite(r.surprisal) for r in records):
+            problem = "does not fit into memory"
+    return MeasuredSentence(wanted, problem=problem)

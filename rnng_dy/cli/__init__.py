@@ -13,10 +13,9 @@ from contextlib import contextmanager
 
 import click
 
-from oracle.errors import RnngError
-from rnng_dy import plugins
+from oracle import plugins
+from oracle.errors import RnngError, Terminated
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
-from rnng_dy.process import Terminated
 
 COMMANDS = {
     "prepare": "Make a file with one tree per line from a treebank.",

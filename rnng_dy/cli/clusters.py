@@ -7,8 +7,8 @@ from functools import partial
 
 import click
 
+from clusters.corpus import cluster_corpus
 from clusters.files import write_clusters
-from clusters.run import cluster_corpus
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say
@@ -60,9 +60,7 @@ def clusters(corpus: str, output: str, **options) -> None:
     report_path = f"{output}.json" if is_replaced(output) else None
     check_files(filter(None, [report_path]))
     entries, report = cluster_corpus(
-        corpus,
-        **options,
-        show=partial(progress, "clustering", unit="steps"),
+        corpus, **options, show=partial(progress, "clustering", unit="steps")
     )
     with replacing(output) as stream:
         write_clusters(entries, stream)

@@ -7,9 +7,11 @@ from itertools import chain
 
 import click
 
+from oracle import plugins
 from oracle.errors import RnngError
-from rnng_dy import engine, installation, plugins
+from rnng_dy import engine
 from rnng_dy.cli.options import device_option
+from rnng_dy.models import checks
 
 
 @click.command()
@@ -22,18 +24,18 @@ def doctor(device: str) -> None:
     Example: rnng-dy doctor --device cuda
     """
     plugged = (("plugin", path) for path in plugins.loaded())
-    for name, value in chain(installation.versions(), plugged):
+    for name, value in chain(engine.versions(), plugged):
         click.echo(f"{name:<11}{value}")
     engine.require_build()
     try:
         engine.start(device)
     except ImportError as error:
         raise RnngError(f"DyNet does not load ({error}): {engine.INSTALL_HINT}") from error
-    click.echo(f"self-check on {device}: relative differences up to {installation.TOLERANCE:.0e}")
+    click.echo(f"self-check on {device}: relative differences up to {checks.TOLERANCE:.0e}")
     passed = True
-    for name, difference in installation.differences():
+    for name, difference in checks.differences():
         # NaN fails
-        is_right = difference <= installation.TOLERANCE
+        is_right = difference <= checks.TOLERANCE
         passed &= is_right
         verdict = "ok" if is_right else "FAILED"
         click.echo(f"  {name:<38}{verdict:<8}{difference:.1e}")

@@ -10,7 +10,7 @@ from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from oracle.files import file_hash
-from rnng_dy import registry
+from rnng_dy import model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, LiveChoice
@@ -59,7 +59,7 @@ def import_clab(
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
-    is_parser = not registry.kind(kind).generates_words
+    is_parser = not model_folder.kind(kind).generates_words
     if is_parser == bool(clusters):
         raise click.UsageError("a generative model needs --clusters, which a parser does not have")
     if not is_parser and (pos or pretrained):

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from oracle import plugins
 from oracle.files import is_replaced
-from rnng_dy import __version__, engine, plugins, registry
+from rnng_dy import __version__, checkpoint, engine, model_folder
 from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import FILE, device_option, together, write_output
+from rnng_dy.cli.results import Lines, Results, input_hash, results, tidy
+from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, check_jobs, fitting
-from rnng_dy.process import keep_from_collection, limit_memory, tidy
-from rnng_dy.results import Lines, Results, content_hash, input_hash, results
 from rnng_dy.settings import AT_LEAST_1
 from rnng_dy.text.sources import RawText, Source
 from rnng_dy.text.stimuli import Columns
@@ -43,12 +44,12 @@ class ModelFolder(NamedTuple):
     @property
     def has_trees(self) -> bool:
         """Whether a search finds its probabilities of words."""
-        return registry.kind(self.kind).has_trees
+        return model_folder.kind(self.kind).has_trees
 
     def open(self) -> Any:
         """Load the model in this process. Raises RnngError if device or folders cannot be used."""
         engine.start(self.device)
-        return registry.kind(self.kind).load(self.folder)
+        return model_folder.kind(self.kind).load(self.folder)
 
     def files(self) -> dict[str, Folder]:
         """See `Place`."""
@@ -153,7 +154,7 @@ class Job:
                 write_output(output, (f"{line}\n" for line in kept.lines()))
 
         resumes = is_file and None not in hashes
-        key = content_hash(__version__, name, *decides, *hashes, *self.content())
+        key = checkpoint.content_hash(__version__, name, *decides, *hashes, *self.content())
         left_out = []
         opened, workers = results(output, key, resumes, make is not None), self.workers()
         with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:

@@ -8,7 +8,7 @@ import click
 
 from oracle.errors import RnngError
 from oracle.tables import aligned
-from rnng_dy import checkpoint, load, registry
+from rnng_dy import checkpoint, load, model_folder
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.options import MODEL, OUTPUT, Command
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
@@ -30,7 +30,7 @@ def models(context: click.Context) -> None:
     rows = []
     for name, path in known_models().items():
         try:
-            rows.append((name, registry.kind_of(path).kind, size_of(path), os.fspath(path)))
+            rows.append((name, model_folder.kind_of(path).kind, size_of(path), os.fspath(path)))
         except (RnngError, OSError) as error:
             warn(f"{name} is left out: {error}")
     if rows:

@@ -8,7 +8,7 @@ from itertools import chain
 import click
 
 from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import format_located, read_trees
+from oracle.brackets import read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import replacing
@@ -82,7 +82,7 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:
         for located in prepared:
-            stream.write(f"{format_located(located)}\n")
+            stream.write(f"{located.text}\n")
         _require_trees(prepared.read, source)
     say(
         f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "

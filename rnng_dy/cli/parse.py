@@ -7,9 +7,9 @@ from functools import partial
 
 import click
 
-from oracle.parsed import ScoredTree, json_line
 from oracle.samples import format_sample
-from rnng_dy import registry
+from oracle.sentences import ScoredTree, json_line
+from rnng_dy import model_folder
 from rnng_dy.cli.job import ModelFolder, job_options, parser_source
 from rnng_dy.cli.options import (
     GENERATIVE,
@@ -19,8 +19,8 @@ from rnng_dy.cli.options import (
     outputs_option,
     seed_option,
 )
+from rnng_dy.cli.results import Lines
 from rnng_dy.cli.searching import decode_option, given_search_option, search_options
-from rnng_dy.results import Lines
 from rnng_dy.search.decoding import (
     BESIDE,
     BEST,
@@ -78,11 +78,11 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
     decode = MBR if is_mbr else BEST
     wanted = Wanted(nbest, samples, decode, options.seed, generator is not None)
-    kind = registry.kind_of(folder)
+    kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = generative_decoder(wanted, options)
     else:
-        kind = registry.kind("discriminative")
+        kind = model_folder.kind("discriminative")
         if flag := given_search_option(*["beam"] if wanted.nbest else []):
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")

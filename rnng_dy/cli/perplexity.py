@@ -26,13 +26,13 @@ from rnng_dy.cli.options import (
     seed_option,
     write_output,
 )
+from rnng_dy.cli.results import Lines
 from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
-from rnng_dy.results import Lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
-from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.spelling import required_spelling, with_open_classes
 
 FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -log p per sentence"}
 

@@ -9,7 +9,7 @@ import click
 from oracle.samples import format_sample
 from rnng_dy.cli.job import ModelFolder, job_options, parser_source
 from rnng_dy.cli.options import Command, model_option, output_option, seed_option
-from rnng_dy.results import Lines
+from rnng_dy.cli.results import Lines
 from rnng_dy.search.decoding import (
     Batch,
     Find,

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import click
 
-from rnng_dy import registry
+from rnng_dy import model_folder
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.job import ModelFolder
 from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
@@ -47,7 +47,7 @@ def _systems(
     """Return models and scorers. Raises UsageError for one twice."""
     if not (folders or scorers):
         folders = [DEFAULT]
-    models = [ModelFolder(registry.kind_of_words(folder).kind, folder) for folder in folders]
+    models = [ModelFolder(model_folder.kind_of_words(folder).kind, folder) for folder in folders]
     found = [*models, *scorers]
     if len({system.title for system in found}) < len(found):
         raise click.UsageError("two models have the same name")

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import click
 
-from rnng_dy import registry
+from rnng_dy import model_folder
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import MODEL, Assignment, device_option
 from rnng_dy.model_folder import known_models
@@ -71,7 +71,7 @@ def _named(folders: tuple[str, ...]) -> dict[str, str]:
     models: dict[str, str] = {}
     for folder in folders:
         # a wrong name is an error before any model is loaded
-        registry.kind_of(folder)
+        model_folder.kind_of(folder)
         name = os.path.basename(os.path.normpath(folder)).removesuffix(".rnng.zip")
         if models.setdefault(name, folder) != folder:
             raise click.UsageError(f"two models are called {name}: rename a folder")

@@ -34,7 +34,7 @@ from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.spelling import required_spelling
+from rnng_dy.text.spelling import required_spelling
 
 SENTENCES = 32
 """Sentences in one batch."""

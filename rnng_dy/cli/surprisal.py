@@ -13,6 +13,7 @@ from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.job import columns_options, job_options, source_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
+from rnng_dy.cli.results import Lines, Results
 from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import (
@@ -25,11 +26,10 @@ from rnng_dy.evaluation.records import (
 )
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
-from rnng_dy.results import Lines, Results
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
-from rnng_dy.spelling import required_spelling, with_open_classes
 from rnng_dy.text.sources import NumberedSentence
+from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import USUAL, read_stimuli
 
 

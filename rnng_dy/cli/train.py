@@ -28,11 +28,12 @@ from rnng_dy.cli.options import (
     all_of,
     device_option,
 )
+from rnng_dy.cli.results import stopping, tidy
 from rnng_dy.engine import CPU
+from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
-from rnng_dy.process import keep_from_collection, limit_memory, stopping, tidy
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import NAMES, Settings
 

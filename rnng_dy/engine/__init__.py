@@ -1,4 +1,4 @@
-"""Configuration and import of DyNet, in this module only: device, memory, seed, autobatching.
+"""DyNet, which no other module finds, configures or imports: its builds, device, memory, seed, autobatching.
 
 Models write `from rnng_dy.engine import dy` and use `dy` like the module `dynet`. DyNet reads its configuration once,
 at import. So the first use of `dy` (or an explicit `start`) fixes the configuration for the process.
@@ -7,19 +7,25 @@ at import. So the first use of `dy` (or an explicit `start`) fixes the configura
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import os
+import platform
+import runpy
 import subprocess
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
+from itertools import dropwhile
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from oracle.errors import RnngError
-from oracle.numerals import is_whole_number
-from rnng_dy.engine import builds
+from oracle.tables import is_whole_number
+from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,8 +37,6 @@ NEEDED = "2.1.2+rnng.8"
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""
 INSTALL_HINT = "run `make setup` in a checkout, or install rnng_dy again with pip"
-
-
 MEMORY = 128
 """MB of each of DyNet's four memory pools at first; they grow when they are full."""
 
@@ -43,10 +47,10 @@ _started: str | None = None
 def installed_version() -> str | None:
     """Return the version of our build of DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed.
 
-    Raises RnngError as `builds.build` does.
+    Raises RnngError as `build` does.
     """
-    folder = builds.build()
-    return builds.details(folder).VERSION if folder else None
+    folder = build()
+    return details(folder).VERSION if folder else None
 
 
 def require_build() -> None:
@@ -119,7 +123,7 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
     device = device or CPU
     gpu = gpu_number(device)
     try:
-        with builds.first_on_path(), _visible(gpu):
+        with first_on_path(), _visible(gpu):
             import dynet_config
 
             dynet_config.set(
@@ -208,3 +212,86 @@ if TYPE_CHECKING:
     import dynet as dy
 else:
     dy = _LazyDynet("dynet")
+
+
+# our builds of DyNet, in a folder of their own beside the packages, which no other DyNet touches: one build for each
+# level of processors
+
+FOLDER = "rnng_dy.dynet"
+MODULES = ("dynet", "_dynet", "dynet_config")
+
+
+def name_of(level: str) -> str:
+    """Return the name of the folder with the build for a level of processors."""
+    return level or "any"
+
+
+def builds() -> dict[str, Path]:
+    """Return the folder of each build by the name of its level; those of the first folder FOLDER on Python's path."""
+    for place in (Path(__file__).parents[2], *map(Path, sys.path)):
+        if (place / FOLDER).is_dir():
+            return {path.name: path for path in sorted((place / FOLDER).iterdir()) if path.is_dir()}
+    return {}
+
+
+@cache
+def build() -> Path | None:
+    """Return the folder of the build that this process uses; None if there are no builds.
+
+    It is the highest level that the processor has, or below the level that the environment variable RNNG_DY_CPU names,
+    such as `v3`. Raises RnngError if no build is as low, or if RNNG_DY_CPU names no level of this processor.
+    """
+    found, own, wanted = builds(), lower_levels(cpu_level()), os.environ.get(LEVEL, "")
+    levels = [*dropwhile(lambda level: not level.endswith(wanted), own)]
+    for level in levels:
+        if name_of(level) in found:
+            return found[name_of(level)]
+    if found:
+        raise RnngError(
+            f"DyNet was built for {', '.join(found)}, and this process uses {wanted or own[0] or 'any processor'}: "
+            f"install rnng_dy again on this machine, or unset {LEVEL}"
+        )
+    return None
+
+
+@cache
+def details(folder: Path) -> SimpleNamespace:
+    """Return VERSION, MARCH, COMPILER and CUDA_ARCH of a build."""
+    return SimpleNamespace(**runpy.run_path(str(folder / "dynet_build.py")))
+
+
+@contextmanager
+def first_on_path() -> Iterator[None]:
+    """Put the build first on Python's path during a block.
+
+    Raises RnngError if another DyNet has been imported, since a process can have only one.
+    """
+    folder = str(build())
+    for name in MODULES:
+        place = getattr(sys.modules.get(name), "__file__", None)
+        if place and os.path.dirname(place) != folder:
+            raise RnngError(
+                f"another DyNet has been imported: {place}; use that of `rnng_dy.engine` instead"
+            )
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
+    yield "rnng_dy", importlib.metadata.version("rnng_dy")
+    yield "Python", f"{platform.python_version()} ({sys.executable})"
+    if folder := build():
+        of = details(folder)
+        parts = [f"CUDA build for sm_{of.CUDA_ARCH}" if of.CUDA_ARCH else "CPU build"]
+        parts += [f"-march={of.MARCH or 'default'}", of.COMPILER]
+        yield "dynet", f"{of.VERSION} ({', '.join(parts)}) in {folder}"
+    else:
+        yield "dynet", "not installed"
+    for package in ("numpy", "nltk", "click"):
+        yield package, importlib.metadata.version(package)
+    yield "CPU", cpu_level() or platform.machine()
+    yield "GPUs", str(cuda_device_count())

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError, placed
-from oracle.numerals import is_whole_number
-from oracle.tables import number_of, read_columns
+from oracle.errors import InputError, RnngError
+from oracle.files import placed
+from oracle.tables import is_whole_number, number_of, read_columns
 from rnng_dy.evaluation.records import END, one_word, surprisal_of
 
 NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency", "condition")

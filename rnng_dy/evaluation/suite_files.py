@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
-from oracle.errors import InputError, RnngError, listed, placed
-from oracle.files import WHITE_SPACE, read_lines, reading, split_words
-from oracle.numerals import is_whole_number
-from oracle.tables import read_table
+from oracle.errors import InputError, RnngError, listed
+from oracle.files import WHITE_SPACE, placed, read_lines, reading, split_words
+from oracle.tables import is_whole_number, read_table
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.segmenter import Segmenter

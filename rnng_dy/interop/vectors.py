@@ -9,7 +9,7 @@ import numpy as np
 
 from oracle.errors import InputError
 from oracle.files import open_text, reading, replacing
-from oracle.numerals import is_whole_number
+from oracle.tables import is_whole_number
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:

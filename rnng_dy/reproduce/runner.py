@@ -15,8 +15,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 import rnng_dy
+from oracle import plugins
 from oracle.errors import RnngError
-from rnng_dy import plugins
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.stages import Stage
 

@@ -8,11 +8,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, nltk
 from oracle.errors import RnngError
-from oracle.lazy import nltk
-from oracle.parsed import ScoredTree
-from oracle.sentences import SourceSentence
+from oracle.sentences import ScoredTree, SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import Analysis

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import ImpossibleError, placed
-from oracle.files import numbered_lines, open_text, peeked, reading
+from oracle.errors import ImpossibleError
+from oracle.files import numbered_lines, open_text, peeked, placed, reading
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph

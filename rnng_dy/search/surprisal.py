@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from oracle.errors import RnngError
-from oracle.registries import Registry
-from oracle.tokens import split_tokens
+from oracle.plugins import Registry
+from oracle.sentences import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
 
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import read_lines
+from oracle.errors import InputError, RnngError
+from oracle.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError
-from oracle.numerals import is_whole_number
 from oracle.sentences import SourceSentence
-from oracle.tables import cell_text, read_table
+from oracle.tables import cell_text, is_whole_number, read_table
 from rnng_dy.text.conventions import HAN
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import RawText

@@ -14,7 +14,7 @@ from oracle.blocks import OracleSentence
 from oracle.files import finite
 from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import PLUGINS
-from rnng_dy.engine.cpu_level import cpu_level
+from rnng_dy.engine import cpu_level
 from rnng_dy.model import Model
 from rnng_dy.model_folder import PARAMETERS, About, located
 

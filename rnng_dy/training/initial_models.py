@@ -11,9 +11,9 @@ import numpy as np
 
 from clusters import brown
 from clusters.files import ClusteredWord
-from oracle.blocks import OracleSentence
-from oracle.counts import counted
-from oracle.errors import RnngError, placed
+from oracle.blocks import OracleSentence, counted
+from oracle.errors import RnngError
+from oracle.files import placed
 from oracle.unknown import UnknownWords, infer_unknown_words
 from rnng_dy.training.data import Data, require_transitions
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary

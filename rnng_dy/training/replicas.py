@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from oracle.errors import RnngError
-from rnng_dy import checkpoint, engine, registry
+from oracle.plugins import load_sent, loaded
+from rnng_dy import checkpoint, engine, model_folder
+from rnng_dy.engine.memory import limit_memory
 from rnng_dy.parallel import blocked
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.plugins import load_sent, loaded
-from rnng_dy.process import limit_memory
 from rnng_dy.training.data import Examples
 from rnng_dy.training.updates import Diverged, Replicas, Updater
 
@@ -144,7 +144,7 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
         load_sent(plugins)
         engine.start()
         limit_memory(count)
-        model = registry.kind(kind).build(folder)
+        model = model_folder.kind(kind).build(folder)
         updater = Updater(model, Examples(model, sentences, members), settings)
         checkpoint.load_training(model.store, folder, updater.optimizer)
         replica = _Replica(model.store, memory, rank, count, connection)

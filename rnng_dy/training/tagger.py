@@ -10,7 +10,7 @@ from oracle import tagging
 from oracle.blocks import OracleSentence
 from oracle.errors import RnngError
 from oracle.files import locked
-from oracle.tagger import Tagger, save_tagger
+from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
 from rnng_dy.checkpoint import new_folder
 from rnng_dy.model_folder import TAGGER, located

@@ -13,20 +13,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clusters.files import read_clusters
-from oracle.counts import counted
-from oracle.errors import InputError, RnngError, placed
-from oracle.files import replacing
-from oracle.stored import stored
+from oracle.blocks import counted, stored
+from oracle.errors import InputError, RnngError
+from oracle.files import placed, replacing
 from oracle.training_data import evenly_spaced
 from oracle.transitions import DEFAULT
 from oracle.unknown import RULES
-from rnng_dy import checkpoint, engine, model_folder, registry
+from rnng_dy import checkpoint, engine, model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
-from rnng_dy.results import content_hash
-from rnng_dy.spelling import learnt_spelling
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.spelling import learnt_spelling
 from rnng_dy.training import about, loop
 from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, examples_of
 from rnng_dy.training.evaluation import parser_scores, word_scores
@@ -109,7 +107,7 @@ def train(
     with ExitStack() as stack:
         if ranks is not None:
             stack.enter_context(ranks)
-        of_kind, place = registry.kind(kind), Path(folder)
+        of_kind, place = model_folder.kind(kind), Path(folder)
         parses = not of_kind.generates_words
         chosen, sizes = settings_and_sizes(of_kind, settings)
         if resume and place.exists() and trees is train is None:
@@ -181,7 +179,11 @@ def train(
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             how = unk or rules, transitions or system, not parses
             data = data_of_trees(trees, dev_trees, hold_out, *how, made)
-        inputs = {"train": data.train.hash, "dev": content_hash(data.dev), "init": bool(init)}
+        inputs = {
+            "train": data.train.hash,
+            "dev": checkpoint.content_hash(data.dev),
+            "init": bool(init),
+        }
 
         # settings
         preset_of = preset, kind, len(data.train)
@@ -265,4 +267,4 @@ def train(
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
         loop.run(updater, progress, evaluate, place, inputs, report, stop)
-    return registry.kind(kind).load(folder)
+    return model_folder.kind(kind).load(folder)

@@ -35,9 +35,11 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def cache_folder() -> Path:
-    """Return $RNNG_DY_CACHE, or `rnng_dy` in the user's cache folder."""
+    """Return $RNNG_DY_CACHE, or `rnng_dy` in the user's cache folder; make it if it is not there."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rnng_dy")
-    return Path(os.environ.get("RNNG_DY_CACHE") or home).absolute()
+    cache = Path(os.environ.get("RNNG_DY_CACHE") or home).absolute()
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
 
 
 def patches(recipe: Path = RECIPE) -> list[Path]:
@@ -74,7 +76,6 @@ def key(values: dict[str, object]) -> str:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock file; the system releases it when the process ends, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -75,7 +75,6 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
         cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
         chains = [Toolchain(Compiler.find(), cuda)]
     cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
     wheels = {}
     for chain in chains:
         build = functools.partial(build_wheel, chain, cache)

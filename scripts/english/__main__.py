@@ -91,7 +91,10 @@ def make_parser(transitions: str, general: int) -> None:
     """Train and export the parser; it also learns from trees that it and a generative model make of text."""
     parser = f"parser.{transitions}"
     train, dev = (f"{part}.{transitions}.oracle" for part in ("train", "dev"))
-    train_parser(parser, train, dev, general)
+    data = f"--train {train} --dev {dev} --dev-trees dev.trees"
+    words = f"--pretrained {VECTORS} --set word_size=16"
+    into = f"--model {parser} --resume {PARSER} {words} {weighted(general)}"
+    run(f"train discriminative {data} {into}")
     if not Path(parser, TAGGER).exists():
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
@@ -138,14 +141,6 @@ def self_train(parser: str, general: int) -> None:
     trees = f"--trees {train} --dev-trees dev.tagged.trees --init {parser} --extend"
     into = f"--model silver --resume {SELF_TRAINING} {weighted(general)}"
     run(f"train discriminative {trees} {into}")
-
-
-def train_parser(folder: str, train: str, dev: str, general: int, *options: str) -> None:
-    """Train a parser on oracles; the first `general` training sentences are those of general English."""
-    data = f"--train {train} --dev {dev} --dev-trees dev.trees"
-    words = f"--pretrained {VECTORS} --set word_size=16"
-    into = f"--model {folder} --resume {PARSER} {words} {weighted(general)}"
-    run(f"train discriminative {data} {into}", *options)
 
 
 def weighted(general: int) -> str:

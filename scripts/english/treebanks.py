@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nltk
 
-from oracle.brackets import format_tree, read_trees
+from oracle.brackets import read_trees
 from oracle.files import replacing
 from oracle.training_data import Preparation, evenly_spaced
 from oracle.treebank import clean, is_no_text, is_preterminal, subtrees
@@ -70,7 +70,7 @@ def tree_lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace(*CORRECTIONS[path.stem]), encoding="utf-8")
     trees = Preparation(read_trees(str(path)), cleaned, skip_preterminals=True)
-    return [f"{format_tree(located.tree)}\n" for located in trees]
+    return [f"{located.text}\n" for located in trees]
 
 
 def cleaned(tree: nltk.Tree) -> nltk.Tree | None:

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from scripts.checkout import CHECKOUT, copy_tracked
 from scripts.dynet.build import build_wheel, cache_folder, inputs, key, locked
 from scripts.dynet.command import modules_of
-from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
+from scripts.dynet.target import CHECKOUT, BuildError, Compiler, Cuda, Toolchain
 from scripts.gpu.relinking import write_relinking
 
 LARGEST = 60_000_000
@@ -59,14 +59,13 @@ def bundle(options: argparse.Namespace) -> int:
     compiler = replace(Compiler.find(), march=options.march)
     chain = Toolchain(compiler, Cuda.find(options.cuda_arch))
     cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
     tree, wheel = built(chain, cache)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         top = Path(folder) / NAME
         write_relinking(tree, chain, top / "build")
         (top / "wheels").mkdir()
         download(options.python, top / "wheels")
-        copy_tracked(CHECKOUT, top / "project")
+        copy_tracked(top / "project")
         # the check needs no English model, and they are large
         shutil.rmtree(top / "project" / "rnng_dy" / "shipped")
         for name, data in modules_of(wheel, options.march).items():
@@ -101,6 +100,15 @@ def download(python: str, folder: Path) -> None:
     """Download wheels of the Python packages for that Python."""
     command = [python, "-m", "pip", "download", "--quiet", "--only-binary", ":all:"]
     subprocess.run([*command, "-d", str(folder), *PACKAGES], check=True)
+
+
+def copy_tracked(folder: Path) -> None:
+    """Copy the files of this checkout that are under version control, as they are now."""
+    listed = ["git", "-C", str(CHECKOUT), "ls-files", "-z"]
+    for name in subprocess.check_output(listed, text=True).split("\0")[:-1]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copy2(CHECKOUT / name, folder / name)
 
 
 def copy_data(folder: Path) -> None:

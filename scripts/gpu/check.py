@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from scripts.checkout import run_limited
 from scripts.gpu.steps import CHECKED, REFERENCES, STEPS, run_step
 
 SANITIZER = ("compute-sanitizer", "--error-exitcode", "1")
@@ -83,3 +86,16 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     shown = lines if code == 0 else lines[-3:]
     print("".join(f"    {line}\n" for line in shown), end="", flush=True)
     return code == 0
+
+
+def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
+    """Return the exit code of a command, None if it exceeds its time; end all processes that it started."""
+    process = subprocess.Popen(command, start_new_session=True, **options)
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

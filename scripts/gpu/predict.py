@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnng_dy import engine, registry
+from rnng_dy import engine, model_folder
 from rnng_dy.engine import dy
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.sampling import sample_batch
@@ -144,7 +144,7 @@ def measure(model, examples, batch_sizes: list[int], trace: Path) -> None:
         updater.update(order[:size], 0, 1e-3)
         mark("")
     chosen = [examples[i] for i in order[:16]]
-    if registry.kind(kind).generates_words:
+    if model_folder.kind(kind).generates_words:
         mark("scores of 16 trees")
         example_log_probs(model, chosen)
         symbols = model.vocabulary.words.symbols

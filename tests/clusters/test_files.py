@@ -32,8 +32,8 @@ REDUCE
 """
 
 
-def read(path, *arguments, **options) -> list[list[str]]:
-    return [[*sentence] for sentence in read_corpus(path, *arguments, **options)]
+def read(path, **options) -> list[list[str]]:
+    return [[*sentence] for sentence in read_corpus(path, **options)]
 
 
 def file(tmp_path, content: str | bytes):
@@ -63,16 +63,6 @@ def test_trees_are_unkified_as_their_own_training_file(tmp_path):
     path = file(tmp_path, TREES)
     assert read(path) == [["The", "UNK-LC", "UNK-LC-s"], ["The", "UNK-LC-s", "UNK-LC"]]
     assert read(path, rules="single") == [["The", "UNK", "UNK"], ["The", "UNK", "UNK"]]
-
-
-def test_a_given_format_goes_before_looks(tmp_path):
-    assert read(file(tmp_path, "( a ) b\n"), "text") == [["(", "a", ")", "b"]]
-
-
-@pytest.mark.parametrize("format", ["oracle", "trees"])
-def test_what_is_not_of_the_format_is_an_error(tmp_path, format):
-    with pytest.raises(InputError, match="corpus:1: "):
-        read(file(tmp_path, "the cat\n"), format)
 
 
 def test_clusters_are_read_as_they_were_written(tmp_path):

@@ -8,9 +8,8 @@ from itertools import chain
 
 import pytest
 
-from oracle.blocks import make_oracle
+from oracle.blocks import counted, make_oracle
 from oracle.brackets import read_trees
-from oracle.counts import counted
 from oracle.errors import RnngError
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words

@@ -9,8 +9,7 @@ import pytest
 from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
 from oracle.errors import RnngError, UnderivableError
-from oracle.transitions import REDUCE, SHIFT, InOrder, unlimited
-from oracle.transitions.in_order import FINISH
+from oracle.transitions import FINISH, REDUCE, SHIFT, InOrder, unlimited
 
 PJ = 3
 IN_ORDER = unlimited(InOrder)

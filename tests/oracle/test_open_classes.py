@@ -5,8 +5,7 @@ from itertools import product
 import pytest
 
 from oracle.errors import RnngError
-from oracle.open_classes import OpenClasses, characters_by_kind
-from oracle.unknown import CLASSES, RULES, UnknownWords
+from oracle.unknown import CLASSES, RULES, OpenClasses, UnknownWords, characters_by_kind
 
 KNOWN = ["dog", "é", "as", "Dogs"]
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.blocks import OracleSentence, make_oracle, write_oracle
+from oracle.blocks import OracleSentence, make_oracle, stored, stored_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.stored import stored, stored_oracle
 from oracle.unknown import UnknownWords
 
 from ..conftest import TINY

@@ -12,7 +12,7 @@ from nltk.tag.perceptron import PerceptronTagger
 from oracle import tagging
 from oracle.brackets import read_trees
 from oracle.errors import InputError
-from oracle.tagger import FILES, load_tagger, save_tagger
+from oracle.tagging import FILES, load_tagger, save_tagger
 from oracle.treebank import words
 from tests.conftest import TINY
 

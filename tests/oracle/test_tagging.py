@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from nltk import Tree
 
 from oracle import tagging
-from oracle.tagger import FILES
+from oracle.tagging import FILES
 from oracle.treebank import tags, with_tags, words
 from rnng_dy.cli import main
 from tests.commands import PYTHON, run

@@ -81,7 +81,7 @@ def test_actions_have_the_originals_ids():
     assert system.encode(names) == [3, SHIFT, REDUCE, 2]
     assert system.decode([3, 1, 0, 2]) == names
     assert [system.label(i) for i in range(4)] == [None, None, 0, 1]
-    assert TopDown.labels([["NT(S)", "NT(NP)", "SHIFT"], ["NT(S)", "NT(X)"]]) == ("S", "NP", "X")
+    assert TopDown.labels(["NT(S)", "NT(NP)", "SHIFT", "NT(S)", "NT(X)"]) == ("S", "NP", "X")
 
 
 def test_what_is_no_action_is_not_taken_for_one():

@@ -308,8 +308,8 @@ def test_a_table_knows_which_rows_graphs_with_a_gradient_have_looked_up():
 
 OUT_OF_MEMORY = """
 import resource, sys
-from rnng_dy.engine import builds
-sys.path.insert(0, str(builds.build()))
+from rnng_dy import engine
+sys.path.insert(0, str(engine.build()))
 import dynet_config
 dynet_config.set(mem="40,40,40,40", autobatch=1, random_seed=1)
 import dynet as dy
@@ -341,8 +341,8 @@ def test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next():
 
 START = """
 import resource, sys
-from rnng_dy.engine import builds
-sys.path.insert(0, str(builds.build()))
+from rnng_dy import engine
+sys.path.insert(0, str(engine.build()))
 import dynet_config
 dynet_config.set(mem="2000000000,1,1,1", random_seed=1)
 try:

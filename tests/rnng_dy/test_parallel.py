@@ -186,7 +186,7 @@ def test_a_batch_is_split_once_and_what_does_not_fit_is_left_out():
 
 LIMITED = """
 import resource
-from rnng_dy.process import limit_memory
+from rnng_dy.engine.memory import limit_memory
 limit_memory({processes})
 print(resource.getrlimit(resource.RLIMIT_DATA)[0])
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
-from rnng_dy import plugins
+from oracle import plugins
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rnng_dy.checkpoint import content_hash
 from rnng_dy.cli.job import Job
-from rnng_dy.results import Results, content_hash
+from rnng_dy.cli.results import Results
 from tests.commands import invoke
 
 from .conftest import make_parser

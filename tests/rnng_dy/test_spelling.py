@@ -8,7 +8,7 @@ import pytest
 
 from oracle.errors import InputError
 from oracle.unknown import RULES, UnknownWords
-from rnng_dy.spelling import SpellingModel
+from rnng_dy.text.spelling import SpellingModel
 
 KNOWN = ["ba", "as", "a-"]
 CLASSES = ["UNK", "UNK-LC", "UNK-LC-s", "UNK-INITC", "UNK-INITC-KNOWNLC", "UNK-CAPS-DASH", "UNK-LC-NUM"]  # fmt: skip

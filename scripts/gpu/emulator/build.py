@@ -12,8 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rnng_dy.engine.builds import FOLDER, name_of
-from rnng_dy.engine.cpu_level import cpu_level
+from rnng_dy.engine import FOLDER, cpu_level, name_of
 from scripts.dynet.build import (
     build_wheel,
     cache_folder,
@@ -96,11 +95,10 @@ def emulated() -> Path:
             shutil.rmtree(runtime, ignore_errors=True)
             compile_runtime(libraries(runtime), compiler.program)
     # DyNet's own code is compiled anew only if the headers change
-    cuda = Cuda(
-        str(HERE / "nvcc"), str(HERE), f"emulated {hashed('include', 'nvcc')}", "90", str(runtime)
-    )
+    both, version = str(HERE / "nvcc"), f"emulated {hashed('include', 'nvcc')}"
+    cuda = Cuda(both, str(HERE), version, "90", str(runtime))
     os.environ["EMULATED_CXX"] = compiler.program
-    compiler = replace(compiler, program=str(HERE / "cxx"))
+    compiler = replace(compiler, program=both)
     chain = Toolchain(compiler, cuda)
     os.environ["EMULATED_OBJECTS"] = str(cache / "emulated-objects")
     (cache / "emulated-objects").mkdir(exist_ok=True)

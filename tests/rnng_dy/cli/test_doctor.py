@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rnng_dy import engine, installation
-from rnng_dy.engine import builds, cpu_level
+from rnng_dy import engine
+from rnng_dy.models import checks
 from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")
@@ -27,7 +27,7 @@ def test_a_sound_set_up_passes():
 @needs_dynet
 @pytest.mark.parametrize("difference", [2e-4, np.nan])
 def test_a_wrong_number_ends_with_one(monkeypatch, difference):
-    monkeypatch.setattr(installation, "growth_difference", lambda: difference)
+    monkeypatch.setattr(checks, "growth_difference", lambda: difference)
     assert "FAILED" in invoke("doctor", code=1).output
 
 
@@ -44,10 +44,10 @@ def build(monkeypatch, tmp_path):
     def found():
         return {path.name: path for path in tmp_path.iterdir()}
 
-    monkeypatch.setattr(builds, "builds", found)
-    builds.build.cache_clear()
+    monkeypatch.setattr(engine, "builds", found)
+    engine.build.cache_clear()
     yield install
-    builds.build.cache_clear()
+    engine.build.cache_clear()
 
 
 def test_a_missing_dynet_is_told_with_how_to_install_it(build):
@@ -57,7 +57,7 @@ def test_a_missing_dynet_is_told_with_how_to_install_it(build):
 
 
 def test_another_build_of_dynet_is_named_with_the_one_that_is_needed(build):
-    build("2.1.2+rnng.0", cpu_level.cpu_level())
+    build("2.1.2+rnng.0", engine.cpu_level())
     done = invoke("doctor", code=2)
     assert "2.1.2+rnng.0 (CPU build" in done.output
     assert f"this rnng_dy needs {engine.NEEDED}" in done.output
@@ -90,7 +90,7 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
     """The cell that models use, not DyNet's own."""
     monkeypatch.setattr(engine.dy, "RightCell", vars(engine.dy)["CoupledLSTMCell"], raising=False)
     monkeypatch.setitem(vars(engine.dy), "CoupledLSTMCell", broken)
-    monkeypatch.setattr(installation, "growth_difference", lambda: 0.0)
+    monkeypatch.setattr(checks, "growth_difference", lambda: 0.0)
     done = invoke("doctor", code=1)
     assert any(row in line and "FAILED" in line for line in done.output.splitlines())
 
@@ -109,4 +109,4 @@ def test_a_wrong_lstm_cell_is_noticed(monkeypatch, broken, row):
 )
 def test_the_level_of_a_processor(tmp_path, machine, flags, level):
     (tmp_path / "cpuinfo").write_text("processor : 0\n" + flags)
-    assert cpu_level.cpu_level(machine, tmp_path / "cpuinfo") == level
+    assert engine.cpu_level(machine, tmp_path / "cpuinfo") == level

@@ -13,7 +13,7 @@ import pytest
 import rnng_dy
 from oracle.unknown import CLASSES
 from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.spelling import learnt_spelling
+from rnng_dy.text.spelling import learnt_spelling
 from tests.commands import invoke, value
 from tests.commands import table as rows
 

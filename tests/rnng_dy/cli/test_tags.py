@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.brackets import format_tree, read_trees
-from oracle.tagger import FILES, load_tagger
-from oracle.tagging import tags_by
+from oracle.tagging import FILES, load_tagger, tags_by
 from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser, save_oracle, sentences_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import checkpoint, registry
+from rnng_dy import checkpoint
 from tests.commands import invoke
 
 from ...conftest import tiny_trees
@@ -50,7 +50,7 @@ def go_on(kind, *options, code=0, model="m", trees="more.trees"):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_goes_on_with_its_vocabulary_and_other_data(kind):
     go_on(kind)
-    old, new = registry.load(kind), registry.load("m")
+    old, new = checkpoint.load(kind), checkpoint.load("m")
     assert new.vocabulary.to_json() == old.vocabulary.to_json()
     assert new.config() == old.config()
     assert checkpoint.training_state("m")["progress"]["updates"] == 24
@@ -66,7 +66,7 @@ def test_it_begins_with_the_parameters_of_the_model(kind):
         if name != "updates":
             assert np.array_equal(arrays("m")[name], values), name
     if kind != "lstm-lm":
-        old, new = registry.load(kind), registry.load("m")
+        old, new = checkpoint.load(kind), checkpoint.load("m")
         for located in list(read_trees("old.trees"))[:2]:
             assert new.log_prob(located.tree) == old.log_prob(located.tree)
 
@@ -110,7 +110,7 @@ def test_new_symbols_are_named_or_added(kind):
     assert not Path("m").exists()
     result = go_on(kind, "--extend", trees="new.trees")
     assert f"adding nonterminals SX, QP{tags}" in result.stderr
-    old, new = (registry.load(folder).vocabulary for folder in (kind, "m"))
+    old, new = (checkpoint.load(folder).vocabulary for folder in (kind, "m"))
     assert new.nonterminals == (*old.nonterminals, "SX", "QP")
     if kind == "discriminative":
         assert new.tags.symbols == (*old.tags.symbols, "ZZ")
@@ -156,4 +156,4 @@ def test_tags_cannot_be_added_to_a_parser_of_words_alone():
     result = go_on("discriminative", "--init", "words", "--pos", code=2)
     assert "words was trained without --pos" in result.stderr
     go_on("discriminative", "--init", "words")
-    assert registry.load("m").vocabulary.tags is None
+    assert checkpoint.load("m").vocabulary.tags is None

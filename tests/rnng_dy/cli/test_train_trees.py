@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import registry
+from rnng_dy import checkpoint
 from tests.commands import invoke
 
 from ..training.trainings import KINDS, assert_same_bits
@@ -50,7 +50,7 @@ def test_unk_is_as_the_oracle_command_has_it():
     train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", *more)
     train("lstm-lm", *oracles(True, options=more), model="by-oracles")
     assert_same_bits("m", "by-oracles")
-    assert registry.load("m").vocabulary.unknown.rules == "single"
+    assert checkpoint.load("m").vocabulary.unknown.rules == "single"
 
 
 def test_a_held_out_part_is_kept_to_evaluate_on():
@@ -67,7 +67,7 @@ def test_trees_are_cleaned_and_that_is_said():
     result = train("discriminative", "--trees", "raw.trees", "--dev-trees", "raw.trees")
     says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied"
     assert says in result.stderr
-    assert registry.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
+    assert checkpoint.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
 
 
 @pytest.mark.parametrize("kind", KINDS)

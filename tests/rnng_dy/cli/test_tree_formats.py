@@ -10,7 +10,7 @@ import pytest
 
 from oracle.brackets import format_tree
 from oracle.treebank import with_words
-from rnng_dy import registry
+from rnng_dy import checkpoint
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
@@ -65,7 +65,7 @@ def test_a_file_has_what_is_printed_with_any_number_of_jobs(style, options):
 def test_the_best_trees_come_best_first_with_their_log_q():
     found = samples(parse("--nbest", 5).stdout)
     assert [index for index, *_ in found] == [0] * 5 + [2] * 5
-    parser = registry.load(PARSER)
+    parser = checkpoint.load(PARSER)
     assert [q for _, q, _ in found] == pytest.approx(
         [parser.log_prob(t) for *_, t in found], abs=1e-4
     )
@@ -75,7 +75,7 @@ def test_the_best_trees_come_best_first_with_their_log_q():
 
 
 def test_mbr_trees_are_decided_from_the_samples():
-    parser, sentences = registry.load(PARSER), {0: TEXT.split("\n")[0], 2: TEXT.split("\n")[2]}
+    parser, sentences = checkpoint.load(PARSER), {0: TEXT.split("\n")[0], 2: TEXT.split("\n")[2]}
 
     def posterior_of(number, n, seed):
         words, tags = zip(*(token.split("_") for token in sentences[number].split()), strict=True)
@@ -145,7 +145,7 @@ def test_json_has_tokens_tags_and_trees():
     assert (rows[1]["tokens"], rows[1]["trees"], rows[0]["text"]) == ([], [], None)
     trees = rows[0]["trees"]
     assert [set(tree) for tree in trees] == [{"tree", "log_prob"}] * 2
-    log_q = registry.load(PARSER).log_prob(nltk.Tree.fromstring(trees[0]["tree"]))
+    log_q = checkpoint.load(PARSER).log_prob(nltk.Tree.fromstring(trees[0]["tree"]))
     assert trees[0]["log_prob"] == pytest.approx(log_q, abs=1e-4)
 
 

@@ -14,7 +14,7 @@ from rnng_dy import generator as generator_module
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
-from rnng_dy.scorer import Scorer
+from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.search.surprisal import SearchOptions
 
 TEXT = "It slept. The dog saw (and heard) it!"

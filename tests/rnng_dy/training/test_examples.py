@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oracle.blocks import make_oracle
+from oracle.blocks import make_oracle, stored
 from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import ImpossibleError, InputError
-from oracle.stored import stored
 from oracle.unknown import UnknownWords
 from rnng_dy.training.data import examples_of
 

@@ -1,4 +1,4 @@
-"""`python3 -m scripts.wheels`: check the newest wheel of dist/ for a machine, and try it where there is no compiler.
+"""`python3 -m scripts.dynet.wheels`: check the newest wheel of dist/ for a machine; try it where no compiler is.
 
 This machine's wheel runs with each of its builds that this processor can run; that of ARM Linux runs emulated, on
 Debian's Python; that of a Mac is inspected.
@@ -9,30 +9,31 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
-from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
-from scripts.checkout import CHECKOUT
-from scripts.dynet.target import MACHINES
-
-from . import emulated
-from .programs import called, new_environment
+from rnng_dy.engine import LEVEL, cpu_level, lower_levels
+from scripts.dynet.target import CHECKOUT, MACHINES
 
 LARGEST = 75_000_000
 DIGITS = 1e-4
 """The largest relative difference of log probabilities between processors: four digits agree."""
 TREES = CHECKOUT / "oracle" / "data" / "tiny.trees"
 TRAINED_ON = 20
+PYTHON = "3.11"
+"""Of Debian 12, whose packages are fetched."""
+PACKAGES = [f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6", "zlib1g"]
+PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_aarch64"]
 
 
 def main() -> None:
     """Try the wheel; the exit code is 1 if something fails."""
     own = platform.machine()
-    parser = argparse.ArgumentParser(prog="scripts.wheels", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts.dynet.wheels", description=__doc__)
     parser.add_argument("--machine", choices=MACHINES, default=own, help="[default: %(default)s]")
     machine = parser.parse_args().machine
     with tempfile.TemporaryDirectory() as name:
@@ -49,7 +50,7 @@ def main() -> None:
             if machine == own:
                 check_runs(install(wheel, folder), trees, folder)
                 return
-            program, environ = emulated.install(wheel, folder)
+            program, environ = install_emulated(wheel, folder)
             print(called([program, "-m", "rnng_dy", "doctor"], environ), flush=True)
             numbers = trial([program], trees, folder / machine, environ)
             reference = trial([sys.executable], trees, folder / own, {})
@@ -122,6 +123,70 @@ def compare(name: str, numbers: list[float], reference: list[float]) -> None:
     print(f"{name}: relative difference of log probabilities {largest:.1e}", flush=True)
     if not largest <= DIGITS:
         sys.exit(f"error: over {DIGITS:.0e}")
+
+
+# ARM, emulated
+
+
+def emulator() -> str:
+    """Return the path of qemu's emulator; ends with the package to install where it is absent."""
+    found = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+    return found or sys.exit("error: no qemu-aarch64: install the Debian package qemu-user-static")
+
+
+def install_emulated(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
+    """Install the wheel for Debian's Python of ARM, in a folder.
+
+    Return the program that runs it by qemu, and the environment in which it finds the wheel's packages.
+    """
+    root, site = folder / "aarch64.root", folder / "aarch64.site"
+    for package in _debian_packages(folder / "apt"):
+        called(["dpkg-deb", "-x", str(package), str(root)])
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    platforms = [word for platform in PLATFORMS for word in ("--platform", platform)]
+    only = ["--python-version", PYTHON, "--only-binary", ":all:", "--target", str(site)]
+    called([*pip, *platforms, *only, str(wheel)])
+    command = f"{emulator()} -L {root} {root}/usr/bin/python{PYTHON}"
+    program = folder / "aarch64.python"
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    program.chmod(0o755)
+    # the kernel cannot start Python for ARM: processes of it start by the emulator, too
+    (site / "sitecustomize.py").write_text(f"import sys\nsys.executable = {str(program)!r}\n")
+    return str(program), {"PYTHONPATH": str(site), "PYTHONHOME": str(root / "usr")}
+
+
+def _debian_packages(folder: Path) -> list[Path]:
+    """Fetch Python for ARM with what it needs, by lists of packages of its own: this system stays as it is."""
+    (folder / "lists").mkdir(parents=True)
+    (folder / "archives" / "partial").mkdir(parents=True)
+    (folder / "status").touch()
+    settings = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "APT::Sandbox::User": "root",
+        "Dir::State::Lists": folder / "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache::archives": folder / "archives",
+    }
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    called([*apt, "update"])
+    called([*apt, "install", "--yes", "--download-only", "--no-install-recommends", *PACKAGES])
+    return sorted((folder / "archives").glob("*.deb"))
+
+
+# other programs
+
+
+def called(command: list[str], environ: dict[str, str] | None = None) -> str:
+    """Return what a command prints. Raises CalledProcessError; `environ` replaces this process's environment."""
+    done = subprocess.run(command, env=environ, cwd="/", capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def new_environment(folder: Path) -> str:
+    """Make a virtual environment and return its Python."""
+    called([sys.executable, "-m", "venv", str(folder)])
+    return str(folder / "bin" / "python")
 
 
 if __name__ == "__main__":

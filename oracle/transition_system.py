@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, nltk
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
-from oracle.lazy import nltk
 from oracle.treebank import has_preterminals, is_preterminal
 
 REDUCE, SHIFT = 0, 1
@@ -168,9 +167,9 @@ class TransitionSystem(ABC):
         return (cls.structural, cls.opening) == (other.structural, other.opening)
 
     @classmethod
-    def labels(cls, sequences: Iterable[Iterable[str]]) -> tuple[str, ...]:
-        """Return the nonterminals of action sequences in order of first appearance."""
-        opened = (cls.label_of(action) for actions in sequences for action in actions)
+    def labels(cls, actions: Iterable[str]) -> tuple[str, ...]:
+        """Return the nonterminals that actions open, in order of first appearance."""
+        opened = map(cls.label_of, actions)
         return tuple(dict.fromkeys(label for label in opened if label is not None))
 
     def encode(self, actions: Sequence[str]) -> list[int]:

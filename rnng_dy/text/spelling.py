@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,9 +16,7 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import reading, replacing
-from oracle.open_classes import OpenClasses, block_of, characters_by_kind
-from oracle.unknown import UnknownWords
-from rnng_dy.model_folder import Folder
+from oracle.unknown import OpenClasses, UnknownWords, block_of, characters_by_kind
 
 FORMAT, VERSION = "rnng_dy spelling", 1
 ORDER = 5
@@ -116,7 +115,9 @@ class SpellingModel:
             json.dump(content, stream, ensure_ascii=False, indent=0)
 
     @classmethod
-    def load(cls, path: Folder, unknown: UnknownWords, vocabulary: Iterable[str]) -> SpellingModel:
+    def load(
+        cls, path: Path | zipfile.Path, unknown: UnknownWords, vocabulary: Iterable[str]
+    ) -> SpellingModel:
         """Return the spelling model of a file. Raises InputError for a damaged one."""
         with reading(path, remedy="damaged: train the model again"):
             content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))

@@ -1,18 +1,13 @@
-"""Installed versions, the machine's hardware, and checks of DyNet's numbers, as `rnng-dy doctor` prints them."""
+"""Checks of DyNet's numbers, which `rnng-dy doctor` prints."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
-import sys
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
-from rnng_dy import __version__, engine
-from rnng_dy.engine import MEMORY, builds, dy
-from rnng_dy.engine.cpu_level import cpu_level
+from rnng_dy.engine import MEMORY, dy
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.vectors import Embedding
 from rnng_dy.parameters import ParameterStore
@@ -21,23 +16,6 @@ TOLERANCE = 1e-4
 """The largest relative difference of a check that passes."""
 # from the equations of the original's `cnn::LSTMBuilder` in float64
 LSTM_VALUE, LSTM_SLOPE = -0.78873103133, -0.40492839238
-
-
-def versions() -> Iterator[tuple[str, str]]:
-    """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
-    yield "rnng_dy", __version__
-    yield "Python", f"{platform.python_version()} ({sys.executable})"
-    if folder := builds.build():
-        build = builds.details(folder)
-        parts = [f"CUDA build for sm_{build.CUDA_ARCH}" if build.CUDA_ARCH else "CPU build"]
-        parts += [f"-march={build.MARCH or 'default'}", build.COMPILER]
-        yield "dynet", f"{build.VERSION} ({', '.join(parts)}) in {folder}"
-    else:
-        yield "dynet", "not installed"
-    for package in ("numpy", "nltk", "click"):
-        yield package, importlib.metadata.version(package)
-    yield "CPU", cpu_level() or platform.machine()
-    yield "GPUs", str(engine.cuda_device_count())
 
 
 def differences() -> Iterator[tuple[str, float]]:

@@ -1,19 +1,21 @@
-"""The results of a long job, which are kept beside its output until that is made: a stopped job can be resumed."""
+"""The results of a long job, which are kept beside its output until that is made: a stopped job can be resumed.
+
+Signals stop it.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import zipfile
-from collections.abc import Iterable, Iterator
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TextIO
+from typing import Any, TextIO
 
-import numpy as np
-
+from oracle.errors import Terminated
 from oracle.files import file_hash, is_replaced, locked, replacing
 
 Lines = list[str]
@@ -123,20 +125,51 @@ def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[
             yield Direct(stream)
 
 
-def content_hash(*parts: object) -> str:
-    """Return a hash of everything that determines an output: options, arrays, and contents of files."""
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, Path | zipfile.Path):
-            content = part.read_bytes()
-        elif isinstance(part, np.ndarray):
-            content = np.ascontiguousarray(part).tobytes()
-        else:
-            content = repr(part).encode("utf-8", "replace")
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
-
-
 def input_hash(path: str) -> str | None:
     """Return the SHA-256 of an input's content; None for standard input and pipes, which can be read only once."""
     return file_hash(path) if path != "-" and os.path.isfile(path) else None
+
+
+@contextmanager
+def tidy() -> Iterator[None]:
+    """Let SIGTERM end the process like Ctrl-C in a block, so that half-made files are removed."""
+
+    def end(number: int, frame: object) -> None:
+        # a second signal ends the process at once
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def stopping(say: Callable[[str], None] = lambda line: None) -> Iterator[list[int]]:
+    """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
+
+    The first signal is announced by `say`; a second one has its usual effect. Outside Python's main thread, which gets
+    all signals, the list stays empty.
+    """
+    stopped: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def stop(number: int, frame: object) -> None:
+        stopped.append(number)
+        signal.signal(number, before[number])
+        # the signal may come while another message is written: RuntimeError
+        with suppress(OSError, RuntimeError):
+            say("stopping after this step; the same again ends at once")
+
+    before: dict[int, Any] = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,115 @@
+"""Registries of classes by name, which options list, and plugins: the user's own Python files, whose classes join them.
+
+Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin is loaded from a model folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from oracle.errors import InputError, RnngError
+
+T = TypeVar("T", bound=type)
+
+NAME = re.compile(r"[^\W_][\w.+-]*")
+
+
+class Registry(dict[str, T]):
+    """The classes of one kind by their `name`, the default first.
+
+    >>> class Colour:
+    ...     name = "red"
+    >>> colours = Registry("colour", Colour, Colour)
+    >>> colours["blue"]
+    Traceback (most recent call last):
+    oracle.errors.RnngError: no colour is called 'blue': red
+    """
+
+    def __init__(self, what: str, base: type, *classes: T):
+        """`what` is the kind of class, for messages; all classes derive from `base`."""
+        super().__init__()
+        self._what, self._base = what, base
+        for member in classes:
+            self.register(member)
+
+    def register(self, added: T) -> T:
+        """Add a class under its `name` and return it; usable as a decorator.
+
+        Raises RnngError if the class does not derive from the base, or if its name is invalid or taken.
+        """
+        if not (isinstance(added, type) and issubclass(added, self._base)):
+            raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
+        name = getattr(added, "name", None)
+        if not (isinstance(name, str) and NAME.fullmatch(name)):
+            raise RnngError(
+                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
+            )
+        # a file that is loaded again, such as in a notebook, replaces its own classes
+        if name in self and self[name].__module__ != added.__module__:
+            raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")
+        self[name] = added
+        return added
+
+    def __missing__(self, name: str) -> T:
+        raise RnngError(f"no {self._what} is called {name!r}: {', '.join(self)}")
+
+    @property
+    def default(self) -> str:
+        """The first name."""
+        return next(iter(self))
+
+
+_MODULE = "rnng_dy_plugin_"
+_loaded: dict[str, str] = {}
+
+
+def load_plugin(path: str | os.PathLike[str]) -> None:
+    """Load a Python file whose classes join the project's registries, unless it is loaded already.
+
+    Args:
+        path: The file; `rnng-dy --plugin` takes the same files.
+
+    Raises:
+        Exception: Any exception of the file's code.
+        OSError: The file cannot be read.
+    """
+    load_sent({os.fspath(path): Path(path).read_text(encoding="utf-8")})
+
+
+def loaded() -> Mapping[str, str]:
+    """Return the text of each plugin of this process, by path."""
+    return _loaded
+
+
+def load_sent(texts: Mapping[str, str]) -> None:
+    """Load plugins of another process: their texts by path."""
+    for path, text in texts.items():
+        if _loaded.get(path) != text:
+            module = ModuleType(_MODULE + Path(path).stem)
+            module.__file__ = path
+            sys.modules[module.__name__] = module
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+            _loaded[path] = text
+
+
+def files_of(parts: Iterable[object]) -> list[str]:
+    """Return the names of the plugin files that the classes of some objects are from, sorted."""
+    modules = {type(part).__module__ for part in parts}
+    return sorted(m.removeprefix(_MODULE) + ".py" for m in modules if m.startswith(_MODULE))
+
+
+def require(needed: Iterable[str], place: object) -> None:
+    """Raise InputError unless all plugin files that the model in `place` needs are loaded."""
+    missing = sorted({*needed} - {os.path.basename(path) for path in _loaded})
+    if missing:
+        raise InputError(
+            f"this model needs the plugin {missing[0]}: give it with --plugin {missing[0]}, or in Python with "
+            "rnng_dy.load_plugin",
+            place,
+        )
