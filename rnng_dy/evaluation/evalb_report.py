@@ -35,6 +35,10 @@ No crossing               = {no_crossing:6.2f}
 2 or less crossing        = {two_or_less_crossing:6.2f}
 Tagging accuracy          = {tagging_accuracy:6.2f}
 """
+DIFFERENCE = (
+    "F1 of {second} less {first}: {value:+.2f} "
+    "(95 %: {low:+.2f} to {high:+.2f}, p = {p:.4f}, by Holm {p_holm:.4f})\n"
+)
 
 
 def format_evalb(scores: Scores) -> str:
@@ -59,7 +63,7 @@ def _summary(scores: Scores) -> Iterator[str]:
         yield f" {gold:5d} {system:5d}  {scores.total('crossing'):5d}"
     yield f"  {scores.total('words'):5d} {scores.total('correct_tags'):5d}"
     yield f"   {scores.figures()['tagging_accuracy']:6.2f}\n=== Summary ===\n"
-    cutoff = scores.params.cutoff
+    cutoff = scores.params.cutoff_len
     yield _summary_block("All", scores)
     yield _summary_block(f"len<={cutoff}", scores.up_to(cutoff))
 
@@ -83,16 +87,13 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
     if form == ".evalb":
         return format_evalb(first)
     every = scored = len(first.per_sentence)
-    cutoff = first.params.cutoff
+    cutoff = first.params.cutoff_len
     columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
     if others:
         common = on_common_sentences([*systems.values()])
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
         if not scored:
-            message = (
-                "no sentence can be scored for every system: see that all files hold the same words"
-            )
-            raise RnngError(message)
+            raise RnngError("no sentence can be scored for every system: do their words differ?")
     found = differences(columns) if others else []
     if form == ".json":
         return indented(
@@ -104,7 +105,7 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
         )
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
     lines = [some * (scored < every), _table(columns), "\n" * bool(found)]
-    lines += map(_difference_line, found)
+    lines += (DIFFERENCE.format(**of) for of in found)
     for name, scores in systems.items():
         if problems := _not_scored(scores):
             of = f" of {name}" * bool(others)
@@ -149,8 +150,3 @@ def differences(systems: Columns) -> list[dict[str, Any]]:
     ]
     corrected = holm([of["p"] for of in found])
     return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]
-
-
-def _difference_line(found: dict[str, Any]) -> str:
-    figures = "{value:+.2f} (95 %: {low:+.2f} to {high:+.2f}, p = {p:.4f}, by Holm {p_holm:.4f})"
-    return ("F1 of {second} less {first}: " + figures + "\n").format(**found)

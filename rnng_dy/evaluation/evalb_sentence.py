@@ -93,13 +93,13 @@ class Sentence:
 
     def add_word(self, word: str, tag: str, agenda: list, params: Params) -> None:
         """Count, remember or keep one word; the numbers on the agenda are the open brackets."""
-        if tag not in params.delete_labels_for_length:
+        if tag not in params.delete_label_for_length:
             self.length += 1
-        if tag in params.quote_labels and word in QUOTE_WORDS:
+        if tag in params.quote_label and word in QUOTE_WORDS:
             enclosing = [item for item in agenda if isinstance(item, int)]
             quote = Quote(word, tag, len(self.words), len(self.brackets), enclosing)
             self.quotes.append(quote)
-        if tag not in params.delete_labels:
+        if tag not in params.delete_label:
             self.words.append(word)
             self.tags.append(tag)
 
@@ -201,7 +201,7 @@ def matches(
     for number, (label, *span) in golds.items():
         candidates = free[tuple(span)]
         for other in candidates:
-            if not params.labelled or params.same_label(label, systems[other][0]):
+            if not params.labeled or params.same_label(label, systems[other][0]):
                 candidates.remove(other)
                 pairs[number] = other
                 break
@@ -230,8 +230,8 @@ def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:
         for gold_number, gold_quote in enumerate(gold.quotes):
             if gold_quote.index != index:
                 continue
-            in_gold = gold_quote.tag not in params.delete_labels
-            in_system = quote.tag not in params.delete_labels
+            in_gold = gold_quote.tag not in params.delete_label
+            in_system = quote.tag not in params.delete_label
             if in_system and not in_gold:
                 gold.reinsert(gold_number)
             elif in_gold and not in_system:

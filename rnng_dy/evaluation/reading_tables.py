@@ -89,9 +89,8 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
             word = Word(row["item"], position, one_word(row["word"]), line, count, row["condition"])
             known = words.setdefault(place, word)
             if known.text != word.text:
-                raise RnngError(
-                    f"{word.text!r}, but line {known.line} has {known.text!r} at the same item and position"
-                )
+                other = f"line {known.line} has {known.text!r} at the same item and position"
+                raise RnngError(f"{word.text!r}, but {other}")
             of_subject = (place, row["subject"])
             if of_subject in times:
                 raise RnngError(

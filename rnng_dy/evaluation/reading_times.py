@@ -197,9 +197,7 @@ def run_study(
     words = [times.words[i] for i in word_of]
     names, item_of = np.unique([word.item for word in words], return_inverse=True)
     if len(names) < 2:
-        raise RnngError(
-            f"{times.path}: all rows are of one item; cross-validation needs two items at least"
-        )
+        raise RnngError(f"{times.path}: all rows are of one item; folds need two items at least")
     fold_of = {item: i % min(folds, len(names)) for i, item in enumerate(in_order(names.tolist()))}
     parts = np.array([fold_of[word.item] for word in words])
     place = {

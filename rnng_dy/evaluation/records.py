@@ -149,17 +149,10 @@ def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) ->
     found = []
     for record, log_prob in zip(records, chain(log_probs, [0.0]), strict=False):
         bits = -log_prob / math.log(2) + 0.0
-        lexical = [x if x is None else x + bits for x in (record.lexical, record.best_lexical)]
-        found.append(
-            replace(
-                record,
-                surprisal=record.surprisal + bits,
-                class_surprisal=record.surprisal,
-                spelling_surprisal=bits,
-                lexical=lexical[0],
-                best_lexical=lexical[1],
-            )
-        )
+        shares = {"lexical": record.lexical, "best_lexical": record.best_lexical}
+        measures = {name: share + bits for name, share in shares.items() if share is not None}
+        measures |= {"class_surprisal": record.surprisal, "spelling_surprisal": bits}
+        found.append(replace(record, surprisal=record.surprisal + bits, **measures))
     return found
 
 

@@ -205,12 +205,10 @@ def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[tuple[int, str
     for line, text in lines.items():
         sentences = text.rstrip("\r\n").split("\t")
         if len(sentences) != 2:
-            raise InputError(
-                f"{len(sentences)} columns, not two sentences with a tab between them; a table of stimuli needs "
-                "--prediction",
-                path,
-                line,
+            message = (
+                "not two sentences with a tab between them; a table of stimuli needs --prediction"
             )
+            raise InputError(f"{len(sentences)} columns, {message}", path, line)
         yield line, "", *sentences
 
 

@@ -100,10 +100,8 @@ class Formula:
             region = None if token["region"] == "*" else int(token["region"])
             self._operands.append(Reference(token["condition"], region))
         else:
-            raise FormulaError(
-                f"{token[0]!r} at column {token.start() + 1} is no part of a formula, and a region is written "
-                "(NUMBER;%CONDITION%)"
-            )
+            what = "no part of a formula, and a region is written (NUMBER;%CONDITION%)"
+            raise FormulaError(f"{token[0]!r} at column {token.start() + 1} is {what}")
         return f"_{len(self._operands) - 1}"
 
     def _number(self, node: ast.expr, values: Values) -> float:

@@ -258,9 +258,8 @@ def clean(text: str) -> tuple[str, Sequence[int]]:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise RnngError(
-            f"character {error.start + 1} of the text is a lone surrogate, which no UTF-8 has: decode the text again"
-        ) from None
+        message = f"character {error.start + 1} of the text is a lone surrogate: decode it again"
+        raise RnngError(message) from None
     cleaned = text.translate(_CLEANING)
     if len(cleaned) == len(text):
         return cleaned, range(len(text))

@@ -215,11 +215,8 @@ def _places(names: Sequence[str], columns: Columns, path: str, first: int) -> _P
     region = place(columns.region, _REGION)
     region = number if region is None else region
     if region is not None and item is None and not conditions:
-        raise InputError(
-            "regions need a column item or condition, which tells sentences apart: name it by --item or --condition",
-            path,
-            first,
-        )
+        message = "regions need a column item or condition: name it by --item or --condition"
+        raise InputError(message, path, first)
     return _Places(texts, item, conditions, region, number)
 
 

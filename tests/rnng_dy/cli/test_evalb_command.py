@@ -67,13 +67,13 @@ EQ_WORD colour color
 
 def test_every_statement_of_a_parameter_file(tmp_path):
     assert Params.read(write(tmp_path / "a.prm", STATEMENTS)) == Params(
-        delete_labels=frozenset(["TOP", "-NONE-"]),
-        delete_labels_for_length=frozenset(["-NONE-"]),
-        quote_labels=frozenset(["POS"]),
-        equal_labels=frozenset([("ADVP", "PRT")]),
-        equal_words=frozenset([("colour", "color")]),
-        cutoff=20,
-        labelled=False,
+        delete_label=frozenset(["TOP", "-NONE-"]),
+        delete_label_for_length=frozenset(["-NONE-"]),
+        quote_label=frozenset(["POS"]),
+        eq_label=frozenset([("ADVP", "PRT")]),
+        eq_word=frozenset([("colour", "color")]),
+        cutoff_len=20,
+        labeled=False,
     )
 
 

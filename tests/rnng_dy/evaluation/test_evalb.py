@@ -80,14 +80,14 @@ def test_rules_of_collins_prm(rule):
 
 
 def test_a_deleted_label_takes_its_equals_along_for_brackets_not_for_tags():
-    params = Params(delete_labels=frozenset(["A"]), equal_labels=frozenset([("A", "B")]))
+    params = Params(delete_label=frozenset(["A"]), eq_label=frozenset([("A", "B")]))
     t = tree("(S (B (A x) (B y)))")
     s = score_sentence(t, t, params)
     assert (s.gold, s.words) == (1, 1)
 
 
 def test_equal_words():
-    params = Params(equal_words=frozenset([("colour", "color")]))
+    params = Params(eq_word=frozenset([("colour", "color")]))
     gold, system = tree("(NP (NN color))"), tree("(NP (NN colour))")
     assert score_sentence(gold, system, params).complete
     assert score_sentence(gold, system).problem == "Words unmatch (color|colour)"
