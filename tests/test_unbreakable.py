@@ -16,7 +16,7 @@ from nltk import Tree
 from oracle.errors import InputError, RnngError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.cli import COMMANDS, errors_reported, load_command
-from rnng_dy.cli.paths import PathName
+from rnng_dy.cli.options import PathName
 
 from .commands import COMMAND, IN_SHELL, SHELL, refused, run, started, until, workers_of
 from .conftest import needs_proc, tiny_trees

@@ -16,7 +16,6 @@ import click
 from oracle import plugins
 from oracle.errors import RnngError, Terminated
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
-from rnng_dy.cli.paths import FILE
 
 COMMANDS = {
     "prepare": "Make a file with one tree per line from a treebank.",
@@ -144,7 +143,7 @@ def fail(message: str) -> None:
 @click.option(
     "--plugin",
     "plugin_files",
-    type=FILE,
+    type=click.Path(),
     multiple=True,
     metavar="FILE.py",
     help="Load classes of your own, such as a composition.",

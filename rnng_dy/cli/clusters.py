@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import partial
 
 import click
 
@@ -12,11 +12,11 @@ from clusters.files import write_clusters
 from oracle.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
+from rnng_dy.cli.options import FILE, Command, check_files, output_option, write_output
 from rnng_dy.settings import AT_LEAST_1
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("corpus", type=FILE)
 @click.option(
     "-c",
@@ -24,9 +24,7 @@ from rnng_dy.settings import AT_LEAST_1
     type=AT_LEAST_1,
     help="Number of clusters.  [default: the square root of the number of word types]",
 )
-@click.option(
-    "-o", "--output", type=OUTPUT, default="-", help="Clusters file; a report goes to FILE.json."
-)
+@output_option("Clusters file; a report goes to FILE.json.")
 @click.option(
     "--min-count",
     type=AT_LEAST_1,
@@ -60,8 +58,10 @@ def clusters(corpus: str, output: str, **options) -> None:
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
     report_path = f"{output}.json" if is_replaced(output) else None
-    check_files([output, report_path])
-    entries, report = cluster_corpus(corpus, **options, show=_shown)
+    check_files(filter(None, [report_path]))
+    entries, report = cluster_corpus(
+        corpus, **options, show=partial(progress, "clustering", unit="steps")
+    )
     with replacing(output) as stream:
         write_clusters(entries, stream)
     write_output(report_path, [json.dumps(report, indent=2), "\n"])
@@ -71,8 +71,3 @@ def clusters(corpus: str, output: str, **options) -> None:
             **report
         )
     )
-
-
-def _shown(steps: Iterator[None], total: int) -> Iterator[None]:
-    """Return the steps; their progress is shown."""
-    return iter(progress("clustering", steps, total, "steps"))

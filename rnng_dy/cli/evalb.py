@@ -8,15 +8,14 @@ from pathlib import Path
 import click
 
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.options import outputs_option
-from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
 from rnng_dy.evaluation.evalb_sentence import Status
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("gold", type=FILE, metavar="GOLD.trees")
 @click.argument("systems", type=FILE, nargs=-1, required=True, metavar="SYSTEM.trees...")
 @click.option(
@@ -51,7 +50,6 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     if ".evalb" in outputs and len(systems) > 1:
         raise click.UsageError("the listing of EVALB is of one system")
     names = _names(systems)
-    check_files(outputs.values())
     rules = BUILT_IN.get(params) or Params.read(params)
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags, oracle), strict=True))
     for form, path in outputs.items():

@@ -7,14 +7,20 @@ import click
 from oracle.brackets import format_tree
 from oracle.files import replacing
 from oracle.treebank import words
-from rnng_dy.cli.job import ModelFolder, open_model
-from rnng_dy.cli.options import device_option, generative_option, output_option, seed_option
-from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.job import Job, ModelFolder
+from rnng_dy.cli.options import (
+    GENERATIVE,
+    Command,
+    device_option,
+    model_option,
+    output_option,
+    seed_option,
+)
 from rnng_dy.search.generation import generate_trees
 
 
-@click.command()
-@generative_option
+@click.command(cls=Command)
+@model_option(GENERATIVE)
 @click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Number of sentences.")
 @seed_option
 @click.option(
@@ -24,7 +30,7 @@ from rnng_dy.search.generation import generate_trees
     help="Most words of a sentence; a longer one is drawn again.",
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
-@output_option
+@output_option()
 @device_option
 def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     """Generate sentences with their trees from a generative model.
@@ -33,8 +39,7 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
 
     Example: rnng-dy generate --model generator -n 10 --seed 1
     """  # fmt: skip
-    check_files([output])
-    model = open_model(ModelFolder("generative", folder, device))
+    model = Job(1, device).open(ModelFolder("generative", folder))
     with replacing(output) as stream:
         for tree, _ in generate_trees(model, n, seed, max_length):
             line = " ".join(words(tree)) if only_words else format_tree(tree)

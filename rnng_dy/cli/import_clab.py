@@ -13,10 +13,9 @@ from oracle.files import file_hash
 from rnng_dy import model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
-from rnng_dy.cli.options import COMPOSITION, LiveChoice
-from rnng_dy.cli.paths import FILE, FOLDER
+from rnng_dy.cli.options import FILE, FOLDER, LiveChoice
 from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.models.composition import DEFAULT, GatedAttention
+from rnng_dy.models.composition import COMPOSITIONS, DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 
@@ -40,7 +39,7 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 )
 @click.option(
     "--composition",
-    type=COMPOSITION,
+    type=LiveChoice(COMPOSITIONS),
     default=DEFAULT,
     help="Composition of the program that trained the model.",
 )

@@ -1,12 +1,13 @@
-"""Work on many sentences: `--jobs` and `--device`, and writing the output, which continues after a stop."""
+"""Work on many sentences: INPUT, `--jobs` and `--device`, and writing the output, which continues after a stop."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -14,14 +15,15 @@ import click
 from oracle import plugins
 from oracle.files import is_replaced
 from rnng_dy import __version__, checkpoint, engine, model_folder
-from rnng_dy.cli.messages import progress, warn
-from rnng_dy.cli.options import device_option, together
-from rnng_dy.cli.paths import write_output
+from rnng_dy.cli.messages import progress, say, warn
+from rnng_dy.cli.options import FILE, device_option, together, write_output
 from rnng_dy.cli.results import Lines, Results, input_hash, results, tidy
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.model_folder import ABOUT, Folder, model_files
 from rnng_dy.parallel import Workers, check_jobs, fitting
 from rnng_dy.settings import AT_LEAST_1
+from rnng_dy.text.sources import RawText, Source
+from rnng_dy.text.stimuli import Columns
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.scorers import OpenableScorer
@@ -87,12 +89,22 @@ class Job:
         return self.jobs if isinstance(self.jobs, int) else 1
 
     def open(self, place: ModelFolder | OpenableScorer):
-        """Load a model or a scorer in this process and use it for the work, after those opened before."""
+        """Load a model or a scorer in this process and use it for the work, after those opened before.
+
+        Reports a model that is not trained.
+        """
         if isinstance(place, ModelFolder):
             place = place._replace(device=self.device)
-        self.models.append(open_model(place, self.processes, self.device))
+        # no limit with a GPU: the driver's memory would count as the process's own
+        if self.device == engine.CPU:
+            limit_memory(self.processes)
+        model = place.open()
+        keep_from_collection()
+        if getattr(model, "updates", None) == 0:
+            warn(f"{place.title}: the model is not trained, what it says is random")
+        self.models.append(model)
         self.places.append(place)
-        return self.models[-1]
+        return model
 
     def content(self) -> list[object]:
         """Return what determines the models' results, for `content_hash`."""
@@ -143,15 +155,7 @@ class Job:
 
         resumes = is_file and None not in hashes
         key = checkpoint.content_hash(__version__, name, *decides, *hashes, *self.content())
-        left_out, skips = [], deque()
-
-        def left(done: int) -> Iterator[Sequence]:
-            for batch in batches:
-                if done < len(batch):
-                    skips.append(done)
-                    yield batch
-                done = max(0, done - len(batch))
-
+        left_out = []
         opened, workers = results(output, key, resumes, make is not None), self.workers()
         with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:
             # an error before the first sentence stands alone
@@ -159,8 +163,10 @@ class Job:
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
-                for batch, found in workers.map(partial(fitting, lines_of), left(kept.done)):
-                    new = list(zip(batch, found, strict=True))[skips.popleft() :]
+                finished, left = _left(batches, kept.done)
+                for batch, found in workers.map(partial(fitting, lines_of), left):
+                    new = list(zip(batch, found, strict=True))[finished:]
+                    finished = 0
                     left_out += [item for item, lines in new if lines is None]
                     kept.write(lines_of_left_out(i) if of is None else of for i, of in new)
                     shown.leave = True
@@ -176,16 +182,14 @@ class Job:
         return left_out
 
 
-def open_model(place: ModelFolder | OpenableScorer, processes: int = 1, device: str | None = None):
-    """Prepare this process, one of `processes`, and load a model in it; report if it is not trained."""
-    # no limit with a GPU: the driver's memory would count as the process's own
-    if (device or place.device) == engine.CPU:
-        limit_memory(processes)
-    model = place.open()
-    keep_from_collection()
-    if getattr(model, "updates", None) == 0:
-        warn(f"{place.folder}: the model is not trained, what it says is random")
-    return model
+def _left(batches: Iterable[Sequence], done: int) -> tuple[int, Iterable[Sequence]]:
+    """Return how many items of the first unfinished batch are done, and the batches from there on."""
+    rest = iter(batches)
+    for batch in rest:
+        if done < len(batch):
+            return done, chain([batch], rest)
+        done -= len(batch)
+    return 0, rest
 
 
 class _Jobs(click.ParamType):
@@ -214,3 +218,83 @@ job_options = together(
     device_option,
 )
 """The options of commands that process many sentences."""
+
+_FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
+"""What names of files have, and texts have not: a slash, or an ending."""
+
+
+def _is_text(argument: str) -> bool:
+    """Return whether an argument is a text and no file's name."""
+    return " " in argument and not os.path.exists(argument) and not _FILE_NAME.search(argument)
+
+
+def _source(
+    path: str,
+    is_text: bool,
+    one_per_line: bool,
+    tagged: bool | None,
+    own_tags: bool = False,
+    is_stimuli: bool = False,
+) -> Source:
+    given = path if not is_stimuli and _is_text(path) else None
+    if given is not None:
+        say("INPUT is no file: it is read as running text")
+        path, is_text = "-", True
+    if is_stimuli:
+        if is_text or tagged is not None:
+            raise click.UsageError("--stimuli is without --text and --tagged")
+        return Source(path, RawText(one_per_line), is_stimuli=True)
+    if one_per_line and not is_text:
+        raise click.UsageError("--one-per-line is for running text: add --text")
+    if is_text and tagged:
+        raise click.UsageError("--text is without tags: leave out --tagged")
+    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
+        warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
+    text = RawText(one_per_line, given) if is_text else None
+    return Source(path, text, tagged, own_tags)
+
+
+columns_options = together(
+    "columns",
+    Columns,
+    click.option(
+        "--column",
+        "texts",
+        metavar="NAME",
+        multiple=True,
+        help="Column of texts, one or one per condition.",
+    ),
+    click.option("--item", metavar="NAME", help="Column of the items."),
+    click.option(
+        "--condition",
+        "conditions",
+        metavar="NAME",
+        multiple=True,
+        help="Column of conditions, one or more.",
+    ),
+    click.option("--region", metavar="NAME", help="Column of regions, a row each."),
+)
+
+
+def source_options(*more: Callable) -> Callable:
+    """Return a decorator that adds INPUT with its options and `more`; the command gets them as `source`."""
+    return together(
+        "source",
+        _source,
+        click.argument("path", type=FILE, metavar="INPUT"),
+        click.option("--text", "is_text", is_flag=True, help="INPUT is running text."),
+        click.option(
+            "--one-per-line", is_flag=True, help="With --text: each line is one sentence."
+        ),
+        click.option(
+            "--tagged/--untagged", default=None, help="Tokens are word_TAG.  [default: untagged]"
+        ),
+        *more,
+    )
+
+
+parser_source = source_options(
+    click.option(
+        "--own-tags", is_flag=True, help="Read the tags of the parser's own tagger, not INPUT's."
+    )
+)

@@ -10,7 +10,7 @@ from oracle.errors import RnngError
 from oracle.tables import aligned
 from rnng_dy import checkpoint, load, model_folder
 from rnng_dy.cli.messages import escaped, say, warn
-from rnng_dy.cli.paths import MODEL, OUTPUT, check_files
+from rnng_dy.cli.options import MODEL, OUTPUT, Command
 from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
 from rnng_dy.parameters import BITS
 
@@ -65,7 +65,7 @@ def show(folder: str) -> None:
             click.echo(f"  {escaped(f'{key}: {value}')}")
 
 
-@models.command()
+@models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
 @click.option(
     "-o", "--output", type=OUTPUT, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
@@ -87,7 +87,6 @@ def export(folder: str, output: str, bits: str, licence: str | None, data: str |
 
     Example: rnng-dy models export parser -o parser.rnng.zip --licence "CC BY 4.0"
     """
-    check_files([output])
     model = load(folder)
     model.export(output, int(bits), licence, data)
     say(f"{output}: {size_of(output)}, {bits} bits")

@@ -1,24 +1,47 @@
-"""Options that several commands share, and groups of options that a command gets as one value."""
+"""Options that several commands share: names of files, outputs, and groups of options that a command gets as one value.
+
+Inputs and outputs are checked before a command works.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from oracle.transitions import SYSTEMS
-from rnng_dy.cli.paths import GENERATIVE, MODEL, OUTPUT, ending_of
+from oracle.errors import RnngError
+from oracle.files import is_replaced, locked, replacing
 from rnng_dy.drawing import pages
-from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.settings import FiniteRange
+from rnng_dy.model_folder import generative, paths_of
 
 ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
 """The endings that say a form in some command."""
-SAMPLES = click.IntRange(1, 10**9)
+PACKED = (".gz", ".bz2", ".xz", ".lzma")
+
+
+class PathName(click.Path):
+    """The name of a file or folder; errors are raised only when it is opened. `meaning` may turn it into another."""
+
+    def __init__(self, name: str, meaning: Callable[[str], str] = str):
+        super().__init__()
+        self.name, self._meaning = name, meaning
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See click. Refuses an empty name, which may come from an unset variable in a script."""
+        if not value:
+            self.fail("an empty name: give another one, or leave it out", param, ctx)
+        return self._meaning(value)
+
+
+FILE, OUTPUT = PathName("file"), PathName("file")
+FOLDER, MODEL = PathName("folder"), PathName("folder")
+GENERATIVE = PathName("folder", meaning=generative)
+"""A model that gives probabilities of words; the name of a parser stands for its companion."""
 
 
 class LiveChoice(click.Choice):
@@ -71,8 +94,77 @@ class Assignment(click.ParamType):
             self.fail(f"{name}: {error.message}", param, ctx)
 
 
-COMPOSITION, TRANSITIONS = LiveChoice(COMPOSITIONS), LiveChoice(SYSTEMS)
-ALPHA = FiniteRange(0, 100)
+class Command(click.Command):
+    """A command that checks its inputs and outputs before it works."""
+
+    def invoke(self, ctx: click.Context):
+        """See click."""
+        check_files(path for kind, path in _given() if kind is OUTPUT)
+        return super().invoke(ctx)
+
+
+def check_files(outputs: Iterable[str]) -> None:
+    """Raise RnngError or OSError for outputs that cannot be written after the work; `-` is standard output.
+
+    The outputs are locked until the command ends. Raises UsageError if two of the command's inputs are the same stream.
+    """
+    inputs, streams = [*_inputs()], set()
+    for path in inputs:
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+            stream = os.path.realpath("/dev/stdin" if path == "-" else path)
+            if stream in streams:
+                raise click.UsageError("only one of the files can be standard input, or one pipe")
+            streams.add(stream)
+    read = [path for path in inputs if path != "-" and os.path.exists(path)]
+    targets: dict[str, str] = {}
+    for path in outputs:
+        if os.path.isdir(path) or path.endswith(os.sep):
+            raise RnngError(f"{path} is a folder: name a file for the output")
+        if not is_replaced(path):
+            continue
+        if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):
+            raise RnngError(f"{path} is the input as well: name another file for the output")
+        target = os.path.realpath(path)
+        if not os.path.isdir(parent := os.path.dirname(target)):
+            raise RnngError(f"{path}: there is no folder {parent}")
+        if target in targets:
+            raise RnngError(f"{path} is the name of two outputs: give each its own")
+        targets[target] = path
+    for path in targets.values():
+        click.get_current_context().with_resource(locked(path))
+
+
+def _given() -> Iterator[tuple[click.ParamType, Any]]:
+    """Yield the values of the command's parameters with their types."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        value = context.params.get(param.name)
+        values = value if param.multiple or param.nargs != 1 else [value]
+        yield from ((param.type, each) for each in values or () if each is not None)
+
+
+def _inputs() -> Iterator[str]:
+    """Yield the files that the command reads, those of models and scorers included."""
+    for kind, value in _given():
+        if kind in (MODEL, GENERATIVE):
+            yield from paths_of(value)
+        elif kind is FILE:
+            yield value
+        elif hasattr(value, "files"):
+            yield from map(str, value.files().values())
+
+
+def write_output(path: str | None, parts: Iterable[str]) -> None:
+    """Write the parts of a text to an output; None is no output."""
+    if path is not None:
+        with replacing(path) as stream:
+            stream.writelines(parts)
+
+
+def ending_of(path: str) -> str:
+    """Return the ending that says a file's form: `.trees` of `a.trees` and of `a.trees.gz`, '' of `-`."""
+    root, ending = os.path.splitext(path)
+    return os.path.splitext(root)[1] if ending in PACKED else ending
 
 
 def all_of(*options: Callable) -> Callable:
@@ -86,18 +178,20 @@ def all_of(*options: Callable) -> Callable:
     return decorate
 
 
-def together(name: str, make: Callable, *options: Callable) -> Callable:
+def together(
+    name: str, make: Callable, *options: Callable, names: Collection[str] = ()
+) -> Callable:
     """Return a decorator that adds options; the command gets `name`, the result of `make`, instead of them.
 
-    `make` takes options, these and others of the command, as parameters of their names. It raises UsageError for
-    options that exclude each other.
+    `make` takes options, these and others of the command, as parameters of their names, or those of `names`. It raises
+    UsageError for options that exclude each other.
     """
-    names = inspect.signature(make).parameters
+    taken = names or inspect.signature(make).parameters
 
     def decorate(command: Callable) -> Callable:
         @wraps(command)
         def with_options(*args, **given):
-            value = make(**{option: given.pop(option) for option in names if option in given})
+            value = make(**{option: given.pop(option) for option in taken if option in given})
             return command(*args, **{name: value}, **given)
 
         return all_of(*options)(with_options)
@@ -162,28 +256,27 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
     )
 
 
+def output_option(
+    help: str = "File to write; - is standard output.", metavar: str | None = None
+) -> Callable:
+    """Return the decorator for -o of a command with one output."""
+    return click.option("-o", "--output", type=OUTPUT, default="-", metavar=metavar, help=help)
+
+
+def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:
+    """Return the decorator for --model, which the command gets as `folder`; it is required without a default."""
+    settings: dict[str, Any] = {"required": True} if default is None else {"default": default}
+    return click.option(
+        "--model", "folder", type=kind, help="Model folder, archive or name.", **settings
+    )
+
+
 device_option = click.option(
     "--device", default="cpu", metavar="cpu|cuda|cuda:N", help="Where to compute."
-)
-model_option = click.option(
-    "--model", "folder", type=MODEL, required=True, help="Model folder, archive or name."
-)
-generative_option = click.option(
-    "--model", "folder", type=GENERATIVE, required=True, help="Model folder, archive or name."
-)
-output_option = click.option(
-    "-o", "--output", type=OUTPUT, default="-", help="File to write; - is standard output."
-)
-trees_output_option = click.option(
-    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.trees", help="Trees to write."
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
 )
-
 open_option = click.option(
-    "--open",
-    "is_open",
-    is_flag=True,
-    help="Add the spelling of unknown words; see `train --open`.",
+    "--open", "is_open", is_flag=True, help="Add the spelling of unknown words; see `train --open`."
 )

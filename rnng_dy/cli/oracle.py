@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
 import click
 
 from oracle.blocks import make_oracle, write_oracle
-from oracle.brackets import LocatedTree, read_trees
+from oracle.brackets import read_trees
 from oracle.corpora import READERS
 from oracle.errors import InputError
 from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import (
-    clean,
-    is_no_text,
-    is_preterminal,
-    is_trace,
-    without_lemma,
-    words,
-)
+from oracle.treebank import clean, is_no_text, is_preterminal, is_trace, without_lemma, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import TRANSITIONS, LiveChoice, trees_output_option
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files
+from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("source", type=FILE, nargs=-1)
 @click.option(
     "--from",
@@ -66,7 +57,7 @@ from rnng_dy.cli.paths import FILE, OUTPUT, check_files
 @click.option(
     "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
 )
-@trees_output_option
+@output_option("Trees to write.", "OUT.trees")
 def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
     """Make a file with one tree per line from a treebank.
 
@@ -74,15 +65,20 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
-    check_files([output])
-    trees = _source_trees(source, kind, sections, encoding)
-    has_lemmas = READERS[kind].has_lemmas
+    reader = READERS[kind]()
+    if bool(source) != reader.needs_source:
+        how = "needs a" if reader.needs_source else "takes no"
+        raise click.UsageError(f"--from {kind} {how} SOURCE")
+    if sections and not reader.has_sections:
+        others = (name for name, other in READERS.items() if other.has_sections)
+        raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
     cleaner = partial(
         clean,
-        is_left_out=is_no_text if strip_ids or has_lemmas else is_trace,
-        word_of=without_lemma if has_lemmas else str,
+        is_left_out=is_no_text if strip_ids or reader.has_lemmas else is_trace,
+        word_of=without_lemma if reader.has_lemmas else str,
         marks=marks,
     )
+    trees = reader.read(source, sections, encoding)
     prepared = Preparation(trees, cleaner, skip_preterminals)
     with replacing(output) as stream:
         for located in prepared:
@@ -94,20 +90,7 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     )
 
 
-def _source_trees(
-    source: tuple[str, ...], kind: str, sections: str | None, encoding: str | None
-) -> Iterator[LocatedTree]:
-    reader = READERS[kind]()
-    if bool(source) != reader.needs_source:
-        how = "needs a" if reader.needs_source else "takes no"
-        raise click.UsageError(f"--from {kind} {how} SOURCE")
-    if sections and not reader.has_sections:
-        others = (name for name, other in READERS.items() if other.has_sections)
-        raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
-    return reader.read(source, sections, encoding)
-
-
-@click.command()
+@click.command(cls=Command)
 @click.argument("trees", type=FILE, metavar="INPUT.trees")
 @click.option(
     "--train",
@@ -119,9 +102,7 @@ def _source_trees(
 @click.option(
     "--min-count", type=click.IntRange(1), default=2, help="How often a known word occurs at least."
 )
-@click.option(
-    "-o", "--output", type=OUTPUT, default="-", metavar="OUT.oracle", help="Oracle to write."
-)
+@output_option("Oracle to write.", "OUT.oracle")
 @click.option(
     "--generative",
     is_flag=True,
@@ -136,7 +117,7 @@ def _source_trees(
 )
 @click.option(
     "--transitions",
-    type=TRANSITIONS,
+    type=LiveChoice(SYSTEMS),
     default=DEFAULT,
     help="Transition system whose actions build the trees.",
 )
@@ -147,7 +128,6 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
-    check_files([output])
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
     first = next(training, None)

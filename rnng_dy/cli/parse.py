@@ -10,12 +10,17 @@ import click
 from oracle.samples import format_sample
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.job import ModelFolder, job_options
-from rnng_dy.cli.options import SAMPLES, flag_given, outputs_option, seed_option
-from rnng_dy.cli.paths import GENERATIVE, MODEL, check_files
+from rnng_dy.cli.job import ModelFolder, job_options, parser_source
+from rnng_dy.cli.options import (
+    GENERATIVE,
+    Command,
+    flag_given,
+    model_option,
+    outputs_option,
+    seed_option,
+)
 from rnng_dy.cli.results import Lines
 from rnng_dy.cli.searching import decode_option, given_search_option, search_options
-from rnng_dy.cli.source import parser_source
 from rnng_dy.search.decoding import (
     BESIDE,
     BEST,
@@ -25,15 +30,12 @@ from rnng_dy.search.decoding import (
     generative_decoder,
     parser_decoder,
 )
-from rnng_dy.search.surprisal import SearchOptions
-from rnng_dy.settings import AT_LEAST_1
+from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
 
-@click.command()
-@click.option(
-    "--model", "folder", type=MODEL, default="english", help="Model folder, archive or name."
-)
+@click.command(cls=Command)
+@model_option(default="english")
 @outputs_option({".trees": "brackets", ".jsonl": "all, a sentence per line"})
 @parser_source
 @click.option(
@@ -42,7 +44,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
     metavar="K",
     help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
 )
-@click.option("--samples", type=SAMPLES, metavar="K", default=100, help="Trees drawn for MBR.")
+@click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
 @decode_option("The greedy or best trees")
 @click.option(
     "--generator",
@@ -50,9 +52,9 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
     help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
 )
 @seed_option
-@search_options("search", "particles", "like_reference", "runs")
+@search_options("search", "particles", "like_reference")
 @job_options
-def parse(folder, source, outputs, nbest, samples, decode, generator, seed, options, job) -> None:
+def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
@@ -65,9 +67,17 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, seed, opti
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    check_files([output])
-    wanted = _wanted(nbest, samples, decode, seed, generator)
-    options = SearchOptions(**options, seed=seed)
+    if generator and decode == BEST and flag_given("decode"):
+        raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
+    is_mbr = generator is not None or decode == MBR
+    if flag_given("samples") and not is_mbr:
+        raise click.UsageError(
+            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
+        )
+    if nbest is not None and is_mbr:
+        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
+    decode = MBR if is_mbr else BEST
+    wanted = Wanted(nbest, samples, decode, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = generative_decoder(wanted, options)
@@ -90,23 +100,6 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, seed, opti
         inputs=[source.path],
     )
     reader.report(left_out)
-
-
-def _wanted(
-    nbest: int | None, samples: int, decode: str, seed: int, generator: str | None
-) -> Wanted:
-    """Return the trees that a sentence gets. Raises UsageError for options that exclude each other."""
-    if generator is not None:
-        if decode == BEST and flag_given("decode"):
-            raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
-        decode = MBR
-    if decode != MBR and flag_given("samples"):
-        raise click.UsageError(
-            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
-        )
-    if nbest is not None and decode == MBR:
-        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    return Wanted(nbest, samples, decode, seed, generator is not None)
 
 
 def _lines_of_batch(lines: Callable, trees_of: Callable, *models_and_batch) -> list[Lines]:

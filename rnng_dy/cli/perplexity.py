@@ -16,28 +16,28 @@ from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
-from rnng_dy.cli.job import job_options
+from rnng_dy.cli.job import job_options, source_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, outputs_option, seed_option
-from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.options import (
+    FILE,
+    Command,
+    open_option,
+    outputs_option,
+    seed_option,
+    write_output,
+)
 from rnng_dy.cli.results import Lines
-from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.source import source_options
-from rnng_dy.cli.word_scorers import require_trees, system_option
+from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.spelling import required_spelling, with_open_classes
 
-FORMS = {
-    ".txt": "figures",
-    ".json": "figures",
-    ".tsv": "number of words and -log p per sentence",
-}
+FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -log p per sentence"}
 
 
-@click.command()
+@click.command(cls=Command)
 @system_option
 @click.option("--clusters", "clusters_path", type=FILE, help="Further words of n-gram models.")
 @outputs_option(FORMS)
@@ -47,13 +47,11 @@ FORMS = {
     help="Compare with the .tsv of another model, or with what `rerank` printed.",
 )
 @open_option
-@search_options("like_reference", "runs")
+@search_options("like_reference")
 @seed_option
 @source_options()
 @job_options
-def perplexity(
-    system, clusters_path, outputs, against, is_open, options, seed, source, job
-) -> None:
+def perplexity(system, clusters_path, outputs, against, is_open, options, source, job) -> None:
     """Measure likelihood and perplexity of sentences, in nats.
 
     INPUT is a generative oracle, a file of trees, or tokenised text with one sentence per line. The likelihood
@@ -63,9 +61,7 @@ def perplexity(
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
     paths = [*outputs.values()]
-    check_files(paths)
     require_trees((), system)
-    options = SearchOptions(**options, seed=seed)
     if clusters_path:
         if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
             raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
@@ -79,8 +75,7 @@ def perplexity(
         say(unknown)
     spelled = [0.0] * len(sentences)
     if is_open:
-        spelling = required_spelling(model, system.title)
-        sentences, of_words = with_open_classes(spelling, sentences)
+        sentences, of_words = with_open_classes(required_spelling(model, system.title), sentences)
         spelled = list(map(math.fsum, of_words))
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]

@@ -8,8 +8,7 @@ import click
 
 from oracle.tables import CSV, joined
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Assignment, ListOf, outputs_option
-from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.options import FILE, Assignment, Command, ListOf, outputs_option, write_output
 from rnng_dy.evaluation.reading_tables import (
     NEEDED,
     OPTIONAL,
@@ -29,7 +28,7 @@ from rnng_dy.evaluation.reading_times import (
 from rnng_dy.settings import FiniteRange
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("surprisals", type=FILE, nargs=-1, required=True)
 @click.option("--times", "times_path", type=FILE, required=True, help="Table of reading times.")
 @click.option(
@@ -98,7 +97,6 @@ def reading_times(
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
-    check_files(outputs.values())
     times, systems = read_times(times_path, dict(columns)), {}
     for name, path in paths.items():
         systems[name], reports = align(

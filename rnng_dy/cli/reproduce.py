@@ -11,12 +11,12 @@ import click
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import SAMPLES, ListOf, device_option
+from rnng_dy.cli.options import ListOf, device_option
 from rnng_dy.parallel import check_jobs
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import parse
-from rnng_dy.settings import AT_LEAST_1
+from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.training.presets import NAMES
 
 SOURCES = {"nltk": "no SOURCE", "trees": "three files: TRAIN DEV TEST"}
@@ -60,7 +60,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
 @click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
 @click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
 @click.option("--hidden", type=AT_LEAST_1, help="Size of all layers, not the paper's.")
-@click.option("--samples", type=SAMPLES, default=100, help="Number of trees drawn per sentence.")
+@click.option("--samples", type=COUNT, default=100, help="Number of trees drawn per sentence.")
 @click.option(
     "--stages",
     "groups",

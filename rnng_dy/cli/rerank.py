@@ -9,7 +9,7 @@ import click
 from oracle.blocks import read_oracle
 from oracle.errors import listed
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files, write_output
+from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
 from rnng_dy.cli.searching import decode_option
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
@@ -20,7 +20,7 @@ NAMED = 30
 """The most sentences without samples that are listed."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("props", type=FILE)
 @click.argument("likelihoods", type=FILE)
 @click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
@@ -51,7 +51,6 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         raise click.UsageError(
             "--decode mbr needs -o for the trees, and their words: give --oracle"
         )
-    check_files([output])
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():
@@ -62,11 +61,9 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         for i in range(sentences)
     )
     write_output(output, (f"{line}\n" for line in lines))
-    for of_sentence in found.values():
-        click.echo(f"prob: {of_sentence.estimate.log_marginal:.15g} (len={of_sentence.words})")
-    rows = [
-        (of_sentence.estimate.log_marginal, of_sentence.words) for of_sentence in found.values()
-    ]
+    rows = [(of.estimate.log_marginal, of.words) for of in found.values()]
+    for log_p, words in rows:
+        click.echo(f"prob: {log_p:.15g} (len={words})")
     whole = likelihood(*zip(*rows, strict=True))
     for problem in whole.warnings(sentences, len(found) - whole.sentences):
         warn(problem)

@@ -7,11 +7,9 @@ from functools import partial
 import click
 
 from oracle.samples import format_sample
-from rnng_dy.cli.job import ModelFolder, job_options
-from rnng_dy.cli.options import ALPHA, SAMPLES, model_option, output_option, seed_option
-from rnng_dy.cli.paths import check_files
+from rnng_dy.cli.job import ModelFolder, job_options, parser_source
+from rnng_dy.cli.options import Command, model_option, output_option, seed_option
 from rnng_dy.cli.results import Lines
-from rnng_dy.cli.source import parser_source
 from rnng_dy.search.decoding import (
     Batch,
     Find,
@@ -22,19 +20,20 @@ from rnng_dy.search.decoding import (
     unkified_tree,
 )
 from rnng_dy.search.sampling import FLATTENED
+from rnng_dy.settings import COUNT, FiniteRange
 from rnng_dy.text.sources import SentenceReader
 
 SAMPLED_WORDS = 100
 """Words in one batch."""
 
 
-@click.command()
-@model_option
-@output_option
-@click.option("--samples", "n", type=SAMPLES, default=100, help="Number of trees per sentence.")
+@click.command(cls=Command)
+@model_option()
+@output_option()
+@click.option("--samples", "n", type=COUNT, default=100, help="Number of trees per sentence.")
 @click.option(
     "--alpha",
-    type=ALPHA,
+    type=FiniteRange(0, 100),
     default=FLATTENED,
     help="Exponent that flattens the parser's distribution; 1 does not flatten.",
 )
@@ -49,7 +48,6 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    check_files([output])
     reader = SentenceReader(job.open(ModelFolder("discriminative", folder)), source)
     items = reader.sentences()
     lines = partial(_lines, partial(sampled_parses, n, alpha, seed))

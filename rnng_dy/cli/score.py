@@ -8,15 +8,14 @@ import click
 
 from rnng_dy.cli.job import ModelFolder, job_options
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.options import generative_option, output_option
-from rnng_dy.cli.paths import FILE, check_files
+from rnng_dy.cli.options import FILE, GENERATIVE, Command, model_option, output_option
 from rnng_dy.search import scoring
 
 
-@click.command()
-@generative_option
+@click.command(cls=Command)
+@model_option(GENERATIVE)
 @click.argument("source", type=FILE, metavar="SAMPLES")
-@output_option
+@output_option()
 @job_options
 def score(folder, source, output, job) -> None:
     """Compute joint likelihoods of the trees in a file of samples or of trees.
@@ -25,7 +24,6 @@ def score(folder, source, output, job) -> None:
 
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
-    check_files([output])
     model = job.open(ModelFolder("generative", folder))
 
     def batches() -> Iterator[list[scoring.SentenceTrees]]:

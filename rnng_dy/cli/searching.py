@@ -1,19 +1,119 @@
-"""Options for searches with a generative model."""
+"""Options of models that give words probabilities: --model, --scorer, which needs no folder, and their searches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
-from functools import wraps
 
 import click
 
-from rnng_dy.cli.options import LiveChoice, all_of, flag_given
+from rnng_dy import model_folder
+from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
+from rnng_dy.cli.job import ModelFolder
+from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
 from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 
-_FIELDS = {of.name: of for of in fields(SearchOptions) if of.metadata}
-_NAMES = ["search", *_FIELDS]
+DEFAULT = "english-generative"
+_FIELDS = {of.name: of for of in fields(SearchOptions)}
+_OPTIONS = ["search", *(name for name, of in _FIELDS.items() if of.metadata)]
+
+
+class ScorerName(LiveChoice):
+    """A name in `SCORERS`, with `:N` if the n of n-grams is not 5, and `=FILE` if the scorer is made from a file."""
+
+    name = "scorer"
+
+    def convert(self, value, param, ctx) -> OpenableScorer:
+        """See click."""
+        if isinstance(value, OpenableScorer):
+            return value
+        name, equals, path = value.partition("=")
+        name, colon, order = name.partition(":")
+        super().convert(name, param, ctx)
+        source = FILE.convert(path, param, ctx) if equals else None
+        if not colon:
+            return OpenableScorer(name, source)
+        return OpenableScorer(name, source, click.IntRange(1, 100).convert(order, param, ctx))
+
+    def get_metavar(self, *of_option, **options) -> str:
+        """See click."""
+        return f"{super().get_metavar(*of_option, **options)}[:N][=FILE]"
+
+
+def _systems(
+    folders: Sequence[str], scorers: Sequence[OpenableScorer]
+) -> list[ModelFolder | OpenableScorer]:
+    """Return models and scorers. Raises UsageError for one twice."""
+    if not (folders or scorers):
+        folders = [DEFAULT]
+    models = [ModelFolder(model_folder.kind_of_words(folder).kind, folder) for folder in folders]
+    found = [*models, *scorers]
+    if len({system.title for system in found}) < len(found):
+        raise click.UsageError("two models have the same name")
+    return found
+
+
+def _system(
+    folders: Sequence[str], scorers: Sequence[OpenableScorer]
+) -> ModelFolder | OpenableScorer:
+    """Return the one model or scorer. Raises UsageError for several."""
+    system, *others = _systems(folders, scorers)
+    if others:
+        raise click.UsageError("give either --model or --scorer, and once")
+    return system
+
+
+_SYSTEM_OPTIONS = (
+    click.option(
+        "--model",
+        "folders",
+        type=GENERATIVE,
+        multiple=True,
+        help=f"Generative or LSTM model.  [default: {DEFAULT}]",
+    ),
+    click.option(
+        "--scorer",
+        "scorers",
+        type=ScorerName(SCORERS),
+        multiple=True,
+        help="Instead: n-grams of an oracle, or surprisals of a table.",
+    ),
+)
+system_option = together("system", _system, *_SYSTEM_OPTIONS)
+"""--model or --scorer; the command gets `system`, a model's folder or a scorer, neither of them opened."""
+systems_option = together("systems", _systems, *_SYSTEM_OPTIONS)
+"""Both options, each once or more."""
+
+
+def require_trees(outputs: Collection[str], *systems: ModelFolder | OpenableScorer) -> None:
+    """Raise UsageError for an output of trees, or a search option, unless a model searches trees."""
+    flag = "-o FILE.trees" if ".trees" in outputs else given_search_option()
+    if flag and not any(system.has_trees for system in systems):
+        raise click.UsageError(f"{flag} is for generative models with trees")
+
+
+def given_search_option(*allowed: str) -> str | None:
+    """Return a search option on the command line that is not allowed, such as `--beam`; None if there is none."""
+    return next(filter(None, map(flag_given, sorted({*_OPTIONS} - {*allowed}))), None)
+
+
+def search_options(*without: str) -> Callable:
+    """Return a decorator that adds the search options but `without`.
+
+    The command gets `options`, also with its own options that are fields of `SearchOptions`, such as the seed.
+    """
+
+    def make(**given) -> SearchOptions:
+        options = SearchOptions(**given)
+        for name in _OPTIONS[1:]:
+            searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
+            if options.search not in searches and (flag := flag_given(name)):
+                raise click.UsageError(f"{flag} is for --search {' or '.join(searches)}")
+        return options
+
+    shown = [_option(name) for name in _OPTIONS if name not in without]
+    return together("options", make, *shown, names=_FIELDS)
 
 
 def _option(name: str) -> Callable:
@@ -25,34 +125,6 @@ def _option(name: str) -> Callable:
     if of.type != "bool":
         how = {"type": of.metadata["type"], "default": of.default, "metavar": "N"}
     return click.option(flag, help=of.metadata["help"], **how)
-
-
-def given_search_option(*allowed: str) -> str | None:
-    """Return a search option on the command line that is not allowed, such as `--beam`; None if there is none."""
-    return next(filter(None, map(flag_given, sorted({*_NAMES} - {*allowed}))), None)
-
-
-def search_options(*without: str) -> Callable:
-    """Return a decorator that adds the search options but `without`.
-
-    The command gets them as a dict `options`: fields of `SearchOptions` but the seed.
-    """
-    names = [name for name in _NAMES if name not in without]
-
-    def decorate(command: Callable) -> Callable:
-        @wraps(command)
-        def with_options(*args, **kwargs):
-            found = {name: kwargs.pop(name) for name in names}
-            read = SEARCHES[found.get("search", SEARCHES.default)].reads
-            for name in _FIELDS:
-                if name not in read and (flag := flag_given(name)):
-                    searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
-                    raise click.UsageError(f"{flag} is for --search {' or '.join(searches)}")
-            return command(*args, options=found, **kwargs)
-
-        return all_of(*map(_option, names))(with_options)
-
-    return decorate
 
 
 def decode_option(best: str) -> Callable:

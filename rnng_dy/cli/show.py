@@ -6,23 +6,16 @@ from pathlib import Path
 
 import click
 
-from rnng_dy.cli.options import outputs_option
-from rnng_dy.cli.paths import FILE, check_files, write_output
+from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import columns_of, read_tree_file, section_lines, sections_of
 from rnng_dy.drawing.trees import svg_file
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("trees", type=FILE, metavar="TREES")
 @click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
-@outputs_option(
-    {
-        ".txt": "trees drawn in characters",
-        ".html": "a page",
-        ".svg": "a drawing",
-    }
-)
+@outputs_option({".txt": "trees drawn in characters", ".html": "a page", ".svg": "a drawing"})
 @click.option(
     "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
 )
@@ -37,7 +30,6 @@ def show(trees, gold, outputs, only_errors) -> None:
     """
     if only_errors and gold is None:
         raise click.UsageError("--only-errors needs --gold")
-    check_files(outputs.values())
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
     sections = list(sections_of(system, reference, only_errors))

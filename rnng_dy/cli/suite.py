@@ -13,13 +13,18 @@ import click
 from oracle.files import indented
 from oracle.tables import CSV, TSV
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.job import Job, ModelFolder, job_options
+from rnng_dy.cli.job import Job, ModelFolder, columns_options, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import open_option, outputs_option
-from rnng_dy.cli.paths import FILE, OUTPUT, check_files, ending_of, write_output
-from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.source import columns_options
-from rnng_dy.cli.word_scorers import require_trees, systems_option
+from rnng_dy.cli.options import (
+    FILE,
+    OUTPUT,
+    Command,
+    ending_of,
+    open_option,
+    outputs_option,
+    write_output,
+)
+from rnng_dy.cli.searching import require_trees, search_options, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
@@ -35,10 +40,10 @@ SENTENCES = 32
 """Sentences in one batch."""
 
 
-@click.command(epilog=f"Suites of the package: {', '.join(shipped())}.")
+@click.command(cls=Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
 @click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@search_options("search", "particles", "like_reference", "runs")
+@search_options("search", "particles", "like_reference")
 @open_option
 @click.option(
     "--text",
@@ -64,9 +69,7 @@ SENTENCES = 32
     }
 )
 @click.option(
-    "--effects",
-    type=OUTPUT,
-    help="Table of differences between conditions, with 95 % intervals.",
+    "--effects", type=OUTPUT, help="Table of differences between conditions, with 95 % intervals."
 )
 @job_options
 def suite(
@@ -83,9 +86,7 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    check_files([*outputs.values(), effects])
     require_trees((), *systems)
-    options = SearchOptions(**options)
     predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)
     jobs = {system.title: replace(job) for system in systems}

@@ -10,14 +10,11 @@ from itertools import chain
 import click
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import job_options
+from rnng_dy.cli.job import columns_options, job_options, source_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import open_option, outputs_option, seed_option
-from rnng_dy.cli.paths import check_files, write_output
+from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
 from rnng_dy.cli.results import Lines, Results
-from rnng_dy.cli.searching import search_options
-from rnng_dy.cli.source import columns_options, source_options, stimuli_option
-from rnng_dy.cli.word_scorers import require_trees, system_option
+from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
@@ -36,7 +33,7 @@ from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import USUAL, read_stimuli
 
 
-@click.command()
+@click.command(cls=Command)
 @system_option
 @outputs_option(FORMS)
 @search_options()
@@ -53,22 +50,14 @@ from rnng_dy.text.stimuli import USUAL, read_stimuli
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
-@source_options(stimuli_option)
+@source_options(
+    click.option(
+        "--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table (.csv, .tsv, .xlsx)."
+    )
+)
 @job_options
 def surprisal(
-    system,
-    source,
-    columns,
-    outputs,
-    options,
-    seed,
-    next_word,
-    is_open,
-    unknown,
-    end,
-    merge,
-    by_region,
-    job,
+    system, source, columns, outputs, options, is_open, unknown, end, merge, by_region, job
 ) -> None:
     """Measure the surprisal of each word in bits, with other measures, as a table.
 
@@ -77,7 +66,6 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    check_files(outputs.values())
     require_trees(outputs, system)
     if merge and (source.is_stimuli or source.text is None):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
@@ -89,8 +77,7 @@ def surprisal(
             raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
-    options = SearchOptions(**options, seed=seed, next_word=next_word)
-    of_next = OF_NEXT_WORD if next_word else ()
+    of_next = OF_NEXT_WORD if options.next_word else ()
     wanted = measures_of(options) if system.has_trees else ["surprisal", *of_next]
     wanted = {*wanted, *(OPEN_MEASURES if is_open else ())}
     measures = [name for name in ALL_MEASURES if name in wanted]
@@ -107,8 +94,7 @@ def surprisal(
         require_known(model, source.path, sentences)
     spellings = None
     if is_open:
-        spelling = required_spelling(model, system.title)
-        sentences, spellings = with_open_classes(spelling, sentences)
+        sentences, spellings = with_open_classes(required_spelling(model, system.title), sentences)
     transitions = getattr(model, "transitions", TOP_DOWN)
     writers = {
         path: WordWriter(form, rows, measures, end, transitions, spellings, system.title)

@@ -9,14 +9,13 @@ from oracle.errors import InputError
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import trees_output_option
-from rnng_dy.cli.paths import FILE, MODEL, check_files, write_output
+from rnng_dy.cli.options import FILE, MODEL, Command, output_option, write_output
 from rnng_dy.settings import AT_LEAST_1
 
 SEED = 1
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("trees_path", type=FILE, metavar="[TREES]", required=False)
 @click.option("--train", "train_path", type=FILE, help="Train a perceptron tagger on these trees.")
 @click.option(
@@ -26,7 +25,7 @@ SEED = 1
     metavar="N",
     help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
-@trees_output_option
+@output_option("Trees to write.", "OUT.trees")
 @click.option(
     "--into",
     "folder",
@@ -44,7 +43,6 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
 
     Example: rnng-dy tag --train train.trees --into parser
     """
-    check_files([output])
     if (train_path is None) == (folds is None):
         raise click.UsageError("give either --train or --jackknife")
     from oracle import tagging

@@ -15,21 +15,23 @@ import click
 
 from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
+from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import command_line, say, warn
 from rnng_dy.cli.options import (
-    COMPOSITION,
-    TRANSITIONS,
+    FILE,
+    FOLDER,
+    MODEL,
     Assignment,
+    Command,
     LiveChoice,
     all_of,
     device_option,
 )
-from rnng_dy.cli.paths import FILE, FOLDER, MODEL, require_read_once
 from rnng_dy.cli.results import stopping, tidy
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
-from rnng_dy.models.composition import DEFAULT
+from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
@@ -72,15 +74,13 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--dev-trees",
             type=FILE,
-            help="Bracketed trees by which the best model is chosen. With --dev, a parser needs the trees of that "
-            "oracle here.",
+            help="Bracketed trees by which the best model is chosen; a parser needs those of the --dev oracle.",
         ),
         click.option(
             "--hold-out",
             type=FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
-            help="Instead of --dev-trees: set a share of --trees aside, evenly spaced, as dev.trees in the model "
-            "folder; 0.1 takes every tenth tree.",
+            help="Instead of --dev-trees: set a share of --trees aside as dev.trees of the model; 0.1 is every tenth.",
         ),
         click.option(
             "--unk",
@@ -98,8 +98,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--init",
             type=MODEL,
-            help="Begin with this model's parameters, dimensions and vocabulary. Words that it does not know are read "
-            "as their classes of unknown words.",
+            help="Begin with this model's parameters, dimensions and vocabulary; other words are read as classes.",
         ),
         options_of(sizes),
         *more,
@@ -115,8 +114,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--mpi",
             is_flag=True,
-            help="Divide each minibatch between processes that MPI started, on one or several machines with a shared "
-            "disk: `mpirun -n 4 rnng-dy train ... --mpi`.",
+            help="Divide minibatches between MPI's processes with a shared disk: `mpirun -n 4 rnng-dy ... --mpi`.",
         ),
         device_option,
     )
@@ -128,18 +126,17 @@ def grammar_options(states: Collection[str]) -> Callable:
         click.option(
             "--extend",
             is_flag=True,
-            help="With --init: add new nonterminals and POS tags and, for a parser, new words that occur at least "
-            "twice.",
+            help="With --init: add new nonterminals, POS tags and, to a parser, words that occur at least twice.",
         ),
         click.option(
             "--composition",
-            type=COMPOSITION,
+            type=LiveChoice(COMPOSITIONS),
             help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
             f"attention over the children.  [default: {DEFAULT}]",
         ),
         click.option(
             "--transitions",
-            type=TRANSITIONS,
+            type=LiveChoice(SYSTEMS),
             help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
         ),
         click.option(
@@ -171,7 +168,7 @@ def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
-@train.command("discriminative")
+@train.command("discriminative", cls=Command)
 @training_options(ParserSizes, grammar_options(PARSER_STATES))
 @click.option("--pos", is_flag=True, help="Read the POS tags of the data.")
 @click.option(
@@ -195,7 +192,7 @@ def discriminative(no_tagger, **options) -> None:
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
-@train.command("generative")
+@train.command("generative", cls=Command)
 @training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
@@ -205,7 +202,7 @@ def generative(**options) -> None:
     run_training("generative", **options)
 
 
-@train.command("lstm-lm")
+@train.command("lstm-lm", cls=Command)
 @training_options(LanguageModelSizes, words_options)
 def lstm_lm(**options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
@@ -224,7 +221,6 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     keep_from_collection()
     if options["device"] == CPU:
         limit_memory(options["jobs"] or 1)
-    require_read_once(options["trees"], options["dev_trees"])
     folder, stopped = options["folder"], None
     ranks = Ranks() if mpi else None
     is_first = ranks is None or ranks.rank == 0
@@ -245,14 +241,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
             return bool(stopped)
 
         try:
-            run(
-                kind,
-                **options,
-                **dict(others),
-                ranks=ranks,
-                command=command_line(),
-                stop=stop,
-            )
+            run(kind, **options, **dict(others), ranks=ranks, command=command_line(), stop=stop)
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None

@@ -66,8 +66,6 @@ class WordRecord:
     """With an open vocabulary, the share of the word or its class of unknown words."""
     spelling_surprisal: float | None = field(default=None, kw_only=True)
     """With an open vocabulary, -log2 p(string | class), 0 for a known word; both shares add up to the surprisal."""
-    standard_error: float | None = None
-    """Standard error of the surprisal, if it is estimated from several runs."""
     syntactic: float | None = None
     """The share of the actions before the word."""
     lexical: float | None = None
@@ -233,14 +231,12 @@ def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
     """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
 
     Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
-    token lacks the measure. The standard error and `unk` are a single token's, and None for several tokens, since the
-    errors of neighbours are not independent.
+    token lacks the measure. `unk` is a single token's, and None for several tokens.
     """
     if len(covered) < 2:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
     measures: dict[str, Any] = {}
     for name in ALL_MEASURES:
         values = [getattr(record, name) for record in covered]
-        lacks = name == "standard_error" or None in values
-        measures[name] = values[-1] if name in _LAST else None if lacks else sum(values)
+        measures[name] = values[-1] if name in _LAST else None if None in values else sum(values)
     return WordRecord(text, None, **measures)

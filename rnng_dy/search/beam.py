@@ -75,7 +75,7 @@ class BeamSearch(WordSearch):
         log_mass = log_sum(scores)
         log_syntactic = log_sum([h.score - h.lexical for h in word_beam])
         shares = np.exp(scores - log_mass)
-        return SearchState(word_beam, np.array([log_mass]), shares, log_syntactic, rounds, done)
+        return SearchState(word_beam, log_mass, shares, log_syntactic, rounds, done)
 
     def _scores(
         self, beam: Sequence[Hypothesis], answer: Expansion, word: int | None, at_end: bool

@@ -30,7 +30,7 @@ def word_probabilities(
         return -math.inf, np.zeros(0)
     step = model.network.step([h.configuration for h in ready.hypotheses])
     every = step.every_word_log_prob(range(len(ready.hypotheses)))
-    return ready.mean_log_mass, ready.shares @ np.exp(every)
+    return ready.log_mass, ready.shares @ np.exp(every)
 
 
 def with_next_word_entropy(
@@ -44,7 +44,7 @@ def with_next_word_entropy(
         return state
     log_mass, words = yield from word_probabilities(model, options, state)
     ended = yield from beam_of(model, options).read(state, None)
-    log_masses = np.array([log_mass, ended.mean_log_mass])
+    log_masses = np.array([log_mass, ended.log_mass])
     if not np.isfinite(log_masses).any():
         return state
     of_word, of_end = np.exp(log_masses - log_sum(log_masses))

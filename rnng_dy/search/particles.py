@@ -21,7 +21,7 @@ from rnng_dy.search.word_search import (
 )
 
 RESAMPLED_BELOW = 0.5
-"""A run is resampled if its effective sample size is below this share of the particles."""
+"""Particles are resampled if their effective sample size is below this share of them."""
 ShareOut = Callable[[np.ndarray, np.ndarray], Iterable[tuple[int, np.ndarray]]]
 """A function of the weights of a derivation and the probabilities of its actions, shape (actions,).
 
@@ -64,19 +64,18 @@ class ParticleFilter(WordSearch):
     """The bootstrap filter: particles draw actions up to the next word, whose probability becomes their weight.
 
     The mean over particles is an unbiased estimate of the probability of the words. Its logarithm, and so a surprisal,
-    is only consistent. Equal particles of all runs are one derivation, which stores per run their number and the
-    logarithm of the weight of each in nats. Runs are independent.
+    is only consistent. Equal particles are one derivation, which stores their number and the logarithm of the weight of
+    each in nats.
     """
 
     name = "particles"
-    reads = ("particles", "runs")
+    reads = ("particles",)
     lacks = ("syntactic", "lexical")
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        runs = self.options.runs
-        weights = np.stack([np.full(runs, float(self.options.particles)), np.zeros(runs)])
-        return SearchState([Hypothesis(configuration, weights=weights)], weights[1], np.ones(1))
+        whole = Hypothesis(configuration, weights=np.array([self.options.particles, 0.0]))
+        return SearchState([whole], 0.0, np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
@@ -85,14 +84,14 @@ class ParticleFilter(WordSearch):
         random = np.random.default_rng([self.options.seed, self.index, words])
 
         def share_out(weights: np.ndarray, probs: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-            counts, log_weights = weights
+            count, log_weight = weights.tolist()
             total = probs.sum()
             if total > 0:
-                drawn = random.multinomial(counts.astype(np.int64), probs / total).T
+                drawn = random.multinomial(int(count), probs / total)
                 # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
-                weighed = log_weights if word is not None else log_weights + math.log(total)
-                for action in drawn.any(axis=1).nonzero()[0].tolist():
-                    yield action, np.stack([drawn[action], weighed])
+                weighed = log_weight if word is not None else log_weight + math.log(total)
+                for action in drawn.nonzero()[0].tolist():
+                    yield action, np.array([drawn[action], weighed])
 
         reached, rounds, done = yield from _walk(self.system, state, word, share_out)
         reached = [h for h in reached if h.lexical > -math.inf]
@@ -101,31 +100,25 @@ class ParticleFilter(WordSearch):
     def _resampled(
         self, reached: Sequence[Hypothesis], random: np.random.Generator, rounds: int, done: int
     ) -> SearchState:
-        particles, runs = self.options.particles, self.options.runs
+        particles = self.options.particles
         if not reached:
-            return SearchState([], np.full(runs, -np.inf), np.zeros(0), None, rounds, done)
+            return SearchState([], -math.inf, np.zeros(0), None, rounds, done)
         hypotheses = sorted(reached, key=lambda h: -h.score)
-        # one row per derivation, one column per run
         counts, log_weights = np.stack([h.weights for h in hypotheses], axis=1)
-        log_weights += np.array([h.lexical for h in hypotheses])[:, None]
-        with np.errstate(divide="ignore"):
-            joint = np.log(counts) + log_weights
-        log_sums = np.array([log_sum(column) for column in joint.T])
-        log_mass = log_sums - math.log(particles)
-        total = log_sum(log_sums)
-        shares = np.exp([log_sum(row) - total for row in joint])
-        for run in np.flatnonzero(log_sums > -np.inf):
-            share = np.exp(joint[:, run] - log_sums[run])
-            each = np.exp(log_weights[:, run] - log_sums[run])
-            effective = 1 / (share * each).sum()
-            if effective < RESAMPLED_BELOW * particles:
-                counts[:, run] = random.multinomial(particles, share / share.sum())
-                log_weights[:, run] = log_mass[run]
-        left = counts.any(axis=1).nonzero()[0].tolist()
+        log_weights += np.array([h.lexical for h in hypotheses])
+        joint = np.log(counts) + log_weights
+        total = log_sum(joint)
+        log_mass = total - math.log(particles)
+        shares = np.exp(joint - total)
+        effective = 1 / (shares * np.exp(log_weights - total)).sum()
+        if effective < RESAMPLED_BELOW * particles:
+            counts = random.multinomial(particles, shares / shares.sum())
+            log_weights[:] = log_mass
+        left = counts.nonzero()[0].tolist()
         # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
         log_probs = np.array([h.score for h in hypotheses])
-        entropy = log_sum(log_mass) - math.log(runs) - float(shares @ log_probs)
-        kept = [hypotheses[i]._replace(weights=np.stack([counts[i], log_weights[i]])) for i in left]
+        entropy = log_mass - float(shares @ log_probs)
+        kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
         shares = shares[left] / shares[left].sum()
         return SearchState(kept, log_mass, shares, None, rounds, done, entropy)
 
@@ -144,7 +137,7 @@ class VariableBeam(WordSearch):
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
         whole = Hypothesis(configuration, weights=np.array(float(self.options.particles)))
-        return SearchState([whole], np.zeros(1), np.ones(1))
+        return SearchState([whole], 0.0, np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`."""
@@ -167,4 +160,4 @@ class VariableBeam(WordSearch):
         kept = [hypotheses[i]._replace(weights=dealt[i]) for i in left]
         shares = shares[left] / shares[left].sum()
         log_syntactic = log_sum([h.score - h.lexical for h in hypotheses])
-        return SearchState(kept, np.array([log_mass]), shares, log_syntactic, rounds, done)
+        return SearchState(kept, log_mass, shares, log_syntactic, rounds, done)

@@ -46,8 +46,6 @@ def measures_of(options: SearchOptions) -> Sequence[str]:
     """Return the names of the measures that the records of a search can have."""
     search = SEARCHES[options.search]
     lacking = {*search.lacks, *OPEN_MEASURES, *(() if options.next_word else OF_NEXT_WORD)}
-    if "runs" not in search.reads or options.runs == 1:
-        lacking.add("standard_error")
     return [name for name in ALL_MEASURES if name not in lacking]
 
 
@@ -122,7 +120,7 @@ def _sentence(
     if problem:
         return MeasuredSentence(records, [], -math.inf, problem)
     trees = [_analysis(model, h) for h in state.hypotheses] if end else []
-    return MeasuredSentence(records, trees, state.mean_log_mass, None)
+    return MeasuredSentence(records, trees, state.log_mass, None)
 
 
 def next_words(
@@ -163,8 +161,8 @@ def _record(
     found = WordRecord(token, unk, math.inf, rounds=after.rounds, actions=after.actions)
     if not after.hypotheses:
         return found
-    mass = before.mean_log_mass
-    surprisal = _bits(mass - after.mean_log_mass)
+    mass = before.log_mass
+    surprisal = _bits(mass - after.log_mass)
     syntactic = None if after.log_syntactic is None else _bits(mass - after.log_syntactic)
     best, of_trees, next_word = after.hypotheses[0], _entropy(after), after.next_word_entropy
     counts = np.array([_opened_and_closed(model.transitions, h) for h in after.hypotheses])
@@ -174,7 +172,6 @@ def _record(
     return replace(
         found,
         surprisal=surprisal,
-        standard_error=_standard_error(before.log_mass, after.log_mass),
         syntactic=syntactic,
         lexical=None if syntactic is None else surprisal - syntactic,
         best_syntactic=_bits(best.at_word + best.lexical - best.score),
@@ -219,14 +216,3 @@ def _entropy(state: SearchState) -> float:
 
 def _change(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else after - before
-
-
-def _standard_error(before: np.ndarray, after: np.ndarray) -> float | None:
-    """Return the standard error over runs of log2 mean exp(before) - log2 mean exp(after), to first order.
-
-    It is None for one run.
-    """
-    if len(after) < 2:
-        return None
-    ratios = [np.exp(x - x.max()) / np.exp(x - x.max()).mean() for x in (before, after)]
-    return float(_bits(np.std(ratios[0] - ratios[1], ddof=1) / math.sqrt(len(after))))

@@ -79,8 +79,8 @@ class SearchState:
 
     hypotheses: Sequence[Hypothesis]
     """The partial trees with which the search continues, best first; empty if the search could not reach the word."""
-    log_mass: np.ndarray
-    """Log of the estimated probability of the words so far in nats: shape (runs,)."""
+    log_mass: float
+    """Log of the estimated probability of the words so far in nats."""
     shares: np.ndarray
     """Probability of each partial tree given the words so far: shape (hypotheses,)."""
     log_syntactic: float | None = None
@@ -93,11 +93,6 @@ class SearchState:
     """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
     next_word_entropy: float | None = None
     """The entropy of the next word in bits; None if it was not asked for."""
-
-    @property
-    def mean_log_mass(self) -> float:
-        """Log of the mean over runs of the estimated probability, in nats."""
-        return log_sum(self.log_mass) - math.log(len(self.log_mass))
 
 
 Search = Generator[ExpansionRequest, Expansion, T]
@@ -117,7 +112,6 @@ class SearchOptions:
     word_beam: int = setting("Beam: partial trees kept for the next word.", 10)
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
-    runs: int = setting("Particles: runs; two give standard errors.", 1, COUNT)
     seed: int = 1
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
@@ -146,7 +140,7 @@ class WordSearch(ABC):
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
-        return SearchState([Hypothesis(configuration)], np.zeros(1), np.ones(1))
+        return SearchState([Hypothesis(configuration)], 0.0, np.ones(1))
 
     @abstractmethod
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:

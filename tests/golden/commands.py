@@ -92,7 +92,7 @@ SURPRISALS = {
     "surprisal.open": "-q surprisal --model {generator-open} {test} --beam 20 --open -o -",
     "surprisal.reference": "-q surprisal --model {generator} {test} --beam 20 --like-reference -o -",
     "surprisal.particles": "-q surprisal --model {generator} {test} "
-    "--search particles --particles 50 --runs 2 --seed 4 -o -",
+    "--search particles --particles 50 --seed 4 -o -",
     "surprisal.variable": "-q surprisal --model {generator} {test} --search variable --particles 50 -o -",
     "surprisal.kneser-ney": "-q surprisal --scorer kneser-ney:3={train.gen.oracle} {test} -o -",
 }

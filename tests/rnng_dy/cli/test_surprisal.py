@@ -221,19 +221,16 @@ def test_unknown_words_are_counted(kind):
 # searches
 
 
-def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
+def test_a_particle_filter_repeats_its_seed(folder):
     (folder / "short").write_text("the train\nthe train\n", encoding="utf-8")
     search = ["--search", "particles", "--particles", "20"]
-    arguments = ["--model", "generator", "short", *search, "--runs", "3"]
+    arguments = ["--model", "generator", "short", *search]
     one, again = run(*arguments).stdout, run(*arguments).stdout
     assert one == again
     assert run(*arguments, "--seed", "2").stdout != one
     rows = table(one)
-    assert list(rows[0])[5:7] == ["surprisal", "standard_error"]
     assert "syntactic" not in rows[0]
-    assert all(float(r["standard_error"]) > 0 for r in rows)
     assert rows[0]["surprisal"] != rows[2]["surprisal"], "sentences draw apart"
-    assert "standard_error" not in run(*arguments[:-2]).stdout
 
 
 @pytest.mark.parametrize(
@@ -245,7 +242,6 @@ def test_a_particle_filter_repeats_its_seed_and_gives_errors(folder):
         ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
-        ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs is for --search particles"),
         (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
         (["--scorer", "kneser-ney=s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
         (["--scorer", "kneser-ney:x=train.oracle", "s.txt"], "'x' is not a valid integer range"),
@@ -289,7 +285,7 @@ def test_json_has_the_table_and_the_beam(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["-o", "out.html", "-o", "./out.html"], "would both hold html"),
+        (["-o", "out.html", "-o", "./out.html"], "./out.html is the name of two outputs"),
         (["-o", "-", "-o", "/dev/stdout"], "would both hold tsv"),
         (["-o", "nowhere/out"], "no folder"),
         (["-o", "lm"], "lm is a folder"),

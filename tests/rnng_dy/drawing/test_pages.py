@@ -12,7 +12,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from oracle.brackets import parse_line
-from rnng_dy.cli.paths import write_output
+from rnng_dy.cli.options import write_output
 from rnng_dy.drawing import pages
 from rnng_dy.drawing.sections import DrawnTree, section
 from rnng_dy.drawing.surprisal_page import surprisal_page

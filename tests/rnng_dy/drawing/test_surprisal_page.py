@@ -22,7 +22,7 @@ def sentence(verb):
     the, cat = "NT(S) NT(NP) SHIFT", "NT(S) NT(NP) SHIFT SHIFT"
     saw = f"{cat} REDUCE NT(VP) SHIFT"
     return [
-        WordRecord("The", "The", 2.5, None, 0.5, 2.0, 0.4, 1.9, 3, 20, 0.0, 0.0, 2, beam=beam(the)),
+        WordRecord("The", "The", 2.5, 0.5, 2.0, 0.4, 1.9, 3, 20, 0.0, 0.0, 2, beam=beam(the)),
         WordRecord(
             "c\U0001f600t",
             "UNK",
@@ -34,9 +34,7 @@ def sentence(verb):
             open=2,
             beam=beam(cat, "NT(S) NT(NP) NT(NP) SHIFT SHIFT"),
         ),
-        WordRecord(
-            verb, verb, 23.0, beam=beam(saw, f"{cat} NT(VP) SHIFT"), open=2, standard_error=0.25
-        ),
+        WordRecord(verb, verb, 23.0, beam=beam(saw, f"{cat} NT(VP) SHIFT"), open=2),
         WordRecord(None, None, math.inf, beam=beam(f"{saw} REDUCE REDUCE")),
     ]
 
@@ -93,7 +91,7 @@ def test_a_tooltip_has_the_numbers():
         "surprisal 2.50\nsyntactic 0.50\nlexical 2.00\nbest syntactic 0.40\nbest lexical 1.90\n"
         "rounds 3\nactions 20\nentropy 0.00\nentropy delta 0.00\nopen 2",
         "surprisal 10.00\nsyntactic 1.00\nlexical 9.00\nentropy 0.84\nentropy delta 0.84\nopen 2",
-        "surprisal 23.00\nstandard error 0.25\nopen 2",
+        "surprisal 23.00\nopen 2",
     ]
 
 

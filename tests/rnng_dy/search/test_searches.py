@@ -75,37 +75,40 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds(model, exact):
     assert wide == pytest.approx(exact, abs=1e-3)
 
 
+def states(search, model):
+    """The readings before the first word, and after each word and the end."""
+    found = [search.start(model.network.start())]
+    for word in [*model.vocabulary.word_ids(SENTENCE), None]:
+        found.append((yield from search.read(found[-1], word)))
+    return found
+
+
 def read_with(search, model):
     """The readings before and after each word and the end."""
-
-    def states():
-        found = [search.start(model.network.start())]
-        for word in [*model.vocabulary.word_ids(SENTENCE), None]:
-            found.append((yield from search.read(found[-1], word)))
-        return found
-
-    [found] = run(model, [states()])
+    [found] = run(model, [states(search, model)])
     return list(pairwise(found))
 
 
 @pytest.fixture
 def run_filter(model, monkeypatch):
-    """Gives log p of each prefix and of the sentence: shape (words and end, runs)."""
+    """Gives log p of each prefix and of the sentence by many filters: shape (words and end, filters)."""
 
-    def run(particles, runs, threshold):
+    def log_p(particles, filters, threshold):
         monkeypatch.setattr("rnng_dy.search.particles.RESAMPLED_BELOW", threshold)
-        search = ParticleFilter(model.transitions, SearchOptions(particles=particles, runs=runs))
-        return np.array([after.log_mass for _, after in read_with(search, model)])
+        options = SearchOptions(particles=particles)
+        searches = [ParticleFilter(model.transitions, options, i) for i in range(filters)]
+        found = run(model, [states(search, model) for search in searches])
+        return np.array([[state.log_mass for state in of[1:]] for of in found]).T
 
-    return run
+    return log_p
 
 
-# a run that has lost all its particles is no reason for one
+# a filter that has lost all its particles is no reason for one
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
 def test_particles_estimate_probabilities_without_bias(run_filter, exact, threshold):
-    estimates = np.exp(run_filter(20, 2000, threshold))
-    error = estimates.std(axis=1, ddof=1) / math.sqrt(2000)
+    estimates = np.exp(run_filter(20, 300, threshold))
+    error = estimates.std(axis=1, ddof=1) / math.sqrt(300)
     rounding = 1e-6 * np.exp(exact)
     assert (np.abs(estimates.mean(axis=1) - np.exp(exact)) < 3 * error + rounding).all()
     assert (error < 0.1 * np.exp(exact)).all()
@@ -116,18 +119,6 @@ def test_particles_are_resampled_below_the_threshold_alone(run_filter):
     never, too_low, always = (run_filter(20, 50, share) for share in (0, 0.04, 1))
     assert np.array_equal(never, too_low)
     assert not np.array_equal(never, always)
-
-
-def test_standard_errors_are_those_of_many_runs(model):
-    """Surprisals of 50 times 8 runs scatter as each of the 50 says."""
-    found = [
-        next(measure(model, [SENTENCE], SearchOptions("particles", particles=50, runs=8, seed=i)))
-        for i in range(50)
-    ]
-    for word in range(3):
-        surprisals = [sentence.records[word].surprisal for sentence in found]
-        said = [sentence.records[word].standard_error for sentence in found]
-        assert np.std(surprisals) == pytest.approx(np.mean(said), rel=0.5)
 
 
 def test_analyses_of_all_searches_have_the_scores_of_their_derivations_best_first(model):
@@ -163,7 +154,7 @@ def test_a_beam_drops_only_partial_trees_that_cannot_enter_the_word_beam():
 
 def test_sentences_are_measured_alike_alone_and_side_by_side(model):
     sentences = [("a", "b", "c"), ("b",), ("c", "c", "a", "b", "a"), ("a", "a"), ("c",)]
-    for options in (SearchOptions(), SearchOptions("particles", runs=2), SearchOptions("variable")):
+    for options in (SearchOptions(), SearchOptions("particles"), SearchOptions("variable")):
         together = list(measure(model, sentences, options, end=True))
         for number, (words, found) in enumerate(zip(sentences, together, strict=True)):
             [alone] = measure(model, [words], options, end=True, numbers=[number])
@@ -233,7 +224,6 @@ def test_long_sentences_have_no_underflow(model):
         SearchOptions(beam=0),
         SearchOptions(fast_track=-1),
         SearchOptions("particles", particles=0),
-        SearchOptions("particles", runs=0),
         SearchOptions("variable", particles=0),
         SearchOptions("depth-first"),
     ],
