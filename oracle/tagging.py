@@ -18,7 +18,7 @@ from typing import Any
 
 from nltk.tag import perceptron
 
-from oracle.brackets import LocatedTree, read_trees
+from oracle.brackets import LocatedTree, nltk, read_trees
 from oracle.errors import InputError
 from oracle.files import placed, reading, replacing
 from oracle.training_data import evenly_spaced
@@ -122,13 +122,17 @@ def load_tagger(folder: Path | zipfile.Path) -> Tagger:
         return Tagger.decode_json_obj((weights, tagdict, classes))
 
 
+def tagged(tree: nltk.Tree) -> TaggedSentence:
+    """Return the words of a tree with their tags."""
+    return list(zip(words(tree), tags(tree), strict=True))
+
+
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
     """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
     tagged_sentences = []
     for located in trees:
         with placed(located.path, located.line):
-            pairs = zip(words(located.tree), tags(located.tree), strict=True)
-            tagged_sentences.append(list(pairs))
+            tagged_sentences.append(tagged(located.tree))
     return tagged_sentences
 
 

@@ -35,9 +35,9 @@ def test_the_seed_decides():
 
 SAVED = """
 from sys import argv
-from oracle import brackets, tagger, tagging
+from oracle import brackets, tagging
 sentences = [tagging.tagged(located.tree) for located in brackets.read_trees(argv[1])][:100]
-tagger.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
+tagging.save_tagger(tagging.tagger_of_training(sentences, seed=3), argv[2])
 """
 
 
