@@ -20,7 +20,7 @@ from rnng_dy.models.softmax import ClassFactoredSoftmax
 from rnng_dy.models.vectors import LookupTable, dropped, keep
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.next_words import entropy
+from rnng_dy.search.surprisal import entropy
 from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.text.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary

@@ -1,4 +1,7 @@
-"""Word-by-word measures of sentences under a generative model (Hale 2001; Roark et al. 2009; Hale et al. 2018)."""
+"""Word-by-word measures of sentences under a generative model (Hale 2001; Roark et al. 2009; Hale et al. 2018).
+
+The entropy of the next word comes from distributions over it (Hale 2006; Roark et al. 2009).
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,8 @@ from rnng_dy.parallel import batches
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.beam import BeamSearch
 from rnng_dy.search.model import Model
-from rnng_dy.search.next_words import entropy, with_next_word_entropy, word_probabilities
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
+from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch, log_sum
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
 from rnng_dy.text.sources import NumberedSentence
 
@@ -121,6 +123,51 @@ def _sentence(
         return MeasuredSentence(records, [], -math.inf, problem)
     trees = [_analysis(model, h) for h in state.hypotheses] if end else []
     return MeasuredSentence(records, trees, state.log_mass, None)
+
+
+def beam_of(model: Model, options: SearchOptions) -> BeamSearch:
+    """Return the beam that looks for next words, whichever search reads the words so far."""
+    return BeamSearch(model.transitions, replace(options, like_reference=False))
+
+
+def word_probabilities(
+    model: Model, options: SearchOptions, state: SearchState
+) -> Search[tuple[float, np.ndarray]]:
+    """Return the log probability that a word comes next, with the words so far, and those of all word ids if so.
+
+    The probabilities are means over the partial trees that are about to generate a word, weighted by theirs. They have
+    shape (words,) and add up to 1; there are none if no partial tree leads to a word.
+    """
+    ready = yield from beam_of(model, options).ready(state)
+    if not ready.hypotheses:
+        return -math.inf, np.zeros(0)
+    step = model.network.step([h.configuration for h in ready.hypotheses])
+    every = step.every_word_log_prob(range(len(ready.hypotheses)))
+    return ready.log_mass, ready.shares @ np.exp(every)
+
+
+def with_next_word_entropy(
+    model: Model, options: SearchOptions, state: SearchState
+) -> Search[SearchState]:
+    """Return a search's state with the entropy of the next word in bits, if the options ask for it.
+
+    The end of the sentence counts as a word. The entropy is None if no partial tree reaches a word or the end.
+    """
+    if not options.next_word or not state.hypotheses:
+        return state
+    log_mass, words = yield from word_probabilities(model, options, state)
+    ended = yield from beam_of(model, options).read(state, None)
+    log_masses = np.array([log_mass, ended.log_mass])
+    if not np.isfinite(log_masses).any():
+        return state
+    of_word, of_end = np.exp(log_masses - log_sum(log_masses))
+    return replace(state, next_word_entropy=entropy(np.append(of_word * words, of_end)))
+
+
+def entropy(probabilities: np.ndarray) -> float:
+    """Return the entropy of a distribution in bits."""
+    positive = probabilities[probabilities > 0]
+    return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
 def next_words(

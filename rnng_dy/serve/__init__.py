@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oracle.errors import extra
+from rnng_dy.serve.limits import Limits as Limits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a server; they bind defaults of requests, too."""
-
-    words: int = 100
-    """Most words of a sentence."""
-    sentences: int = 20
-    """Most sentences of a request."""
-    characters: int = 5000
-    """Most characters of a text."""
-    trees: int = 20
-    """Most trees per sentence."""
-    samples: int = 500
-    """Most samples per sentence."""
-    beam: int = 500
-    """Most partial trees in a beam."""
-    queue: int = 200
-    """Most requests that wait; others get the status 503."""
 
 
 def require() -> None:

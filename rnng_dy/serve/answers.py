@@ -17,7 +17,7 @@ from rnng_dy.search.nbest import nbest_batch
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
-from rnng_dy.serve import Limits
+from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import MeasuredWords, ParsedSentence, Posterior, Tree
 
 Words = tuple[list[str], Sequence[str] | None]

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from rnng_dy import __version__
-from rnng_dy.serve import Limits
 from rnng_dy.serve.answers import ANSWERS
+from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.pages import add_pages
 from rnng_dy.serve.requests import reason_of, request_types
 from rnng_dy.serve.worker import Worker

@@ -17,8 +17,8 @@ from rnng_dy.drawing import pages
 from rnng_dy.drawing.surprisal_page import values
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.records import MeasuredSentence
-from rnng_dy.serve import Limits
 from rnng_dy.serve.answers import measured, parsed
+from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import ParsedSentence, names_of, reason_of
 from rnng_dy.serve.worker import Worker
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rnng_dy.serve import Limits
+from rnng_dy.serve.limits import Limits
 
 
 class Posterior(BaseModel):

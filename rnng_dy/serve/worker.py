@@ -11,7 +11,7 @@ from fastapi import HTTPException, Request
 
 from oracle.errors import RnngError
 from rnng_dy import load
-from rnng_dy.serve import Limits
+from rnng_dy.serve.limits import Limits
 
 
 class Worker:

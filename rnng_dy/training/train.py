@@ -267,4 +267,4 @@ def train(
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, place))
         loop.run(updater, progress, evaluate, place, inputs, report, stop)
-    return model_folder.kind(kind).load(folder)
+    return of_kind.load(folder)
