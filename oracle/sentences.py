@@ -60,8 +60,7 @@ def format_of(first: str) -> str:
 
 
 def read_sentences(
-    path: str | os.PathLike[str],
-    tagged: bool | None = None,
+    path: str | os.PathLike[str], tagged: bool | None = None
 ) -> Iterator[SourceSentence]:
     """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
@@ -99,9 +98,7 @@ def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[Sour
 
 
 def _from_tokens(
-    lines: Iterable[tuple[int, str]],
-    path: object,
-    tagged: bool | None,
+    lines: Iterable[tuple[int, str]], path: object, tagged: bool | None
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))

@@ -1,4 +1,4 @@
-"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts."""
+"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts, and all strings as classes."""
 
 from __future__ import annotations
 
@@ -120,9 +120,7 @@ class UnknownWords:
         return "1" if character.isdigit() else "-" if character == "-" else "%"
 
 
-def infer_unknown_words(
-    sentences: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> UnknownWords:
+def infer_unknown_words(sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> UnknownWords:
     """Infer the known words and the class rules of a training oracle from its tokens and unkified tokens.
 
     The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made with, of which

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from oracle.errors import visible
+from oracle.brackets import visible
 
 if TYPE_CHECKING:
     from tqdm import tqdm

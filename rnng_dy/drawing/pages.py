@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from oracle.errors import extra, visible
+from oracle.brackets import visible
+from oracle.errors import extra
 from rnng_dy.drawing.trees import svg_of
 
 if TYPE_CHECKING:

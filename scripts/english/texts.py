@@ -12,26 +12,7 @@ from scripts.english.treebanks import DOCUMENTS, write
 
 SPEECHES = ("inaugural.zip", "state_union.zip")
 """Archives of addresses of presidents, as plain text."""
-OPEN = (
-    "news",
-    "openstax_social",
-    "openstax_history",
-    "openstax_business",
-    "openstax_science",
-    "health",
-    "government_web",
-    "service_manual",
-    "software_essays",
-    "speeches",
-    "news_conferences",
-    "children",
-    "sentences",
-    "novels",
-    "meetings",
-    "consultations",
-    "typed_dialogues",
-    "space_flights",
-)
+OPEN = Path(__file__).with_name("open_texts.txt").read_text().split()
 """The texts of the generative model, in the order of its training."""
 UNLABELLED, LENGTHS = 12_000, range(5, 41)
 """The number of sentences that the parser makes training trees of, and their possible numbers of words."""

@@ -13,14 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rnng_dy.engine import FOLDER, cpu_level, name_of
-from scripts.dynet.build import (
-    build_wheel,
-    cache_folder,
-    cached_wheel,
-    inputs,
-    key,
-    locked,
-)
+from scripts.dynet.build import build_wheel, cache_folder, cached_wheel, inputs, key, locked
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 
 HERE = Path(__file__).resolve().parent
