@@ -86,12 +86,8 @@ class LazyGroup(click.Group):
             # bytes of files and arguments that are not UTF-8 are printed unchanged
             sys.stdout.reconfigure(errors="surrogateescape")
         with errors_reported(), warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *place: warn(f"Warning: {message}")
             return super().invoke(ctx)
-
-
-def _show_warning(message: Warning | str, *place: object) -> None:
-    warn(f"Warning: {message}")
 
 
 @contextmanager

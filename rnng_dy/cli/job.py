@@ -266,11 +266,7 @@ columns_options = together(
     ),
     click.option("--item", metavar="NAME", help="Column of the items."),
     click.option(
-        "--condition",
-        "conditions",
-        metavar="NAME",
-        multiple=True,
-        help="Column of conditions, one or more.",
+        "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
     ),
     click.option("--region", metavar="NAME", help="Column of regions, a row each."),
 )

@@ -33,13 +33,10 @@ from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
 @click.option(
     "--sections",
     metavar="2-21,24",
-    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (such as 1-270) or of NLTK's sample "
-    "(1-199).",
+    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (1-270) or NLTK's sample (1-199).",
 )
 @click.option(
-    "--encoding",
-    metavar="NAME",
-    help="Encoding of the files.  [default: utf-8; ctb: utf-8, else gb18030]",
+    "--encoding", metavar="NAME", help="Encoding.  [default: utf-8; ctb: utf-8, else gb18030]"
 )
 @click.option(
     "--strip-ids",
@@ -104,9 +101,7 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
 )
 @output_option("Oracle to write.", "OUT.oracle")
 @click.option(
-    "--generative",
-    is_flag=True,
-    help="Make an oracle for the generative model, which reads no POS tags.",
+    "--generative", is_flag=True, help="Make an oracle for generative models, without POS tags."
 )
 @click.option(
     "--unk",

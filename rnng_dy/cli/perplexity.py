@@ -42,9 +42,7 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -lo
 @click.option("--clusters", "clusters_path", type=FILE, help="Further words of n-gram models.")
 @outputs_option(FORMS)
 @click.option(
-    "--against",
-    type=FILE,
-    help="Compare with the .tsv of another model, or with what `rerank` printed.",
+    "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."
 )
 @open_option
 @search_options("like_reference")

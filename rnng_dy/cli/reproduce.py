@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -77,10 +76,12 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
+    if len(sources) != {"nltk": 0, "trees": len(PARTS)}.get(corpus, 1):
+        raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
     folder = Path(output)
     experiment = Experiment(
         corpus,
-        _sources(corpus, sources),
+        dict(zip(PARTS, sources * len(PARTS), strict=False)),
         unk=unk or UNKNOWN.get(corpus, "berkeley"),
         training=(f" --epochs {epochs}" if epochs else "")
         + (f" --hidden {hidden} --set lstm_input={hidden}" if hidden else ""),
@@ -98,10 +99,3 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
 
         for path in write_report(folder, experiment):
             click.echo(str(path))
-
-
-def _sources(corpus: str, paths: Sequence[str]) -> dict[str, str]:
-    """Return the source of each part. Raises UsageError for another number of paths than the corpus needs."""
-    if len(paths) != {"nltk": 0, "trees": len(PARTS)}.get(corpus, 1):
-        raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
-    return dict(zip(PARTS, paths * len(PARTS), strict=False))

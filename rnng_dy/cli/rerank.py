@@ -25,10 +25,7 @@ NAMED = 30
 @click.argument("likelihoods", type=FILE)
 @click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
 @click.option(
-    "--oracle",
-    "oracle_path",
-    type=FILE,
-    help="Oracle with the words and POS tags of the MAP trees.",
+    "--oracle", "oracle_path", type=FILE, help="Oracle with words and POS tags of the MAP trees."
 )
 @decode_option("The MAP tree")
 @click.option(

@@ -82,16 +82,11 @@ class Results:
             error.filename = str(self.part)
             raise
 
-    def __iter__(self) -> Iterator[Lines]:
-        """Yield the lines of each item."""
-        with self.part.open("rb") as stream:
-            for line in stream:
-                yield json.loads(line)
-
     def lines(self) -> Iterator[str]:
         """Yield the lines of all items."""
-        for lines in self:
-            yield from lines
+        with self.part.open("rb") as stream:
+            for line in stream:
+                yield from json.loads(line)
 
     def close(self) -> None:
         """Close the file, which stays for the same command unless it has nothing."""
@@ -118,8 +113,7 @@ def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[
             yield kept
     elif made_at_end:
         with TemporaryDirectory() as folder:
-            kept = Results(os.path.join(folder, "results"), key, False)
-            yield kept
+            yield Results(os.path.join(folder, "results"), key, False)
     else:
         with replacing(output) as stream:
             yield Direct(stream)

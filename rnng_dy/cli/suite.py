@@ -46,10 +46,7 @@ SENTENCES = 32
 @search_options("search", "particles", "like_reference")
 @open_option
 @click.option(
-    "--text",
-    "is_text",
-    is_flag=True,
-    help="Split the sentences into tokens as the first model does.",
+    "--text", "is_text", is_flag=True, help="Split sentences into tokens as the first model does."
 )
 @columns_options
 @click.option(

@@ -67,14 +67,12 @@ def training_options(sizes: type, *more: Callable) -> Callable:
     """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
     return all_of(
         click.option(
-            "--trees",
-            type=FILE,
-            help="Bracketed trees to train on. The command cleans them as `prepare` does.",
+            "--trees", type=FILE, help="Trees to train on; the command cleans them like `prepare`."
         ),
         click.option(
             "--dev-trees",
             type=FILE,
-            help="Bracketed trees by which the best model is chosen; a parser needs those of the --dev oracle.",
+            help="Trees by which the best model is chosen; a parser needs those of the --dev oracle.",
         ),
         click.option(
             "--hold-out",
@@ -114,7 +112,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--mpi",
             is_flag=True,
-            help="Divide minibatches between MPI's processes with a shared disk: `mpirun -n 4 rnng-dy ... --mpi`.",
+            help="Divide minibatches between MPI's processes: `mpirun -n 4 rnng-dy train ... --mpi`.",
         ),
         device_option,
     )
@@ -152,7 +150,7 @@ words_options = all_of(
     click.option(
         "--clusters",
         type=FILE,
-        help="Clusters of the training words.  [default: the command makes Brown clusters]",
+        help="Clusters of the training words.  [default: new Brown clusters]",
     ),
     click.option(
         "--open",
@@ -178,9 +176,7 @@ def train() -> None:
     "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
 @click.option(
-    "--pretrained",
-    type=FILE,
-    help="Word vectors in word2vec's text format, which training does not change.",
+    "--pretrained", type=FILE, help="Word vectors in word2vec's text format; training keeps them."
 )
 def discriminative(no_tagger, **options) -> None:
     """Train a parser q(y | x), and keep the model with the best F1 on the development data.

@@ -37,7 +37,6 @@ def test_items_are_kept_with_all_their_lines(tmp_path):
     again = kept(tmp_path / "out", resume=True)
     assert again.done == 3
     again.write([["last"]])
-    assert list(again) == [["a"], [], ["b", WORD], ["last"]]
     assert list(again.lines()) == ["a", "b", WORD, "last"]
     again.remove()
     assert list(tmp_path.iterdir()) == []
@@ -58,7 +57,7 @@ def test_the_results_of_another_job_are_not_resumed(tmp_path):
     first.close()
     other = kept(tmp_path / "out", resume=True, key="other")
     assert (other.done, other.is_another) == (0, True)
-    assert list(other) == []
+    assert list(other.lines()) == []
 
 
 def test_results_of_nothing_are_not_kept(tmp_path):
