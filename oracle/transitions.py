@@ -36,7 +36,10 @@ NOTHING, WORD, OPEN, CONSTITUENT, FINISHED = range(5)
 
 
 class TopDownState(NamedTuple):
-    """Words left on the buffer (None in the generator, which has no buffer), open nonterminals n, the last action."""
+    """Words left on the buffer (None in the generator, which has no buffer), and open nonterminals n.
+
+    `started` says whether there has been an action, and `after_nt` whether NT was the last one.
+    """
 
     words_left: int | None
     open: int = 0

@@ -34,7 +34,7 @@ INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
 
 DEFAULT_PARTS = {"composition": "corrected", "transitions": "top-down", "state": "full"}
-"""The parts of networks by name; those of older folders, which do not name them."""
+"""The parts of a network whose config.json does not name them, as in older folders."""
 
 
 class Step:
@@ -79,6 +79,7 @@ class Rnng:
         # one LSTM reads words and actions, so both have as many values
         action = inputs if self.states[state].words_in_history else sizes.action
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
+        # a kind of model adds that of WORDS
         self._lstms = {
             STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
             HISTORY: Lstm(store, "action", sizes.layers, action, hidden),

@@ -94,7 +94,7 @@ class LookupTable:
         self._used = store.used.setdefault(name, {})
 
     def __getitem__(self, row: int) -> Embedding:
-        """Return the embedding of a row, always the same object."""
+        """Return the newest embedding of a row, a new one if the store has forgotten it."""
         try:
             return self._used[row]
         except KeyError:

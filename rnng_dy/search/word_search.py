@@ -1,8 +1,8 @@
 """Word-by-word searches with a generative model: their common parts.
 
-A search is a generator. It yields an `ExpansionRequest` about some hypotheses, receives the model's answer
-(`Expansion`), and returns a `SearchState` per word. `batched_search.run` answers the requests of many searches as one
-batch.
+A search is a Python generator function. It yields an `ExpansionRequest` about some hypotheses, receives the model's
+answer (`Expansion`), and returns a `SearchState` per word. `batched_search.run` answers the requests of many searches
+as one batch.
 """
 
 from __future__ import annotations

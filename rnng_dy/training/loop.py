@@ -220,7 +220,7 @@ def require_same(
 ) -> None:
     """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
     saved = state["settings"]
-    # no number depends on some, and the end may change; but the linear schedule depends on the number of epochs
+    # these may change, though models differ slightly with jobs; the linear schedule depends on the number of epochs
     free = {"jobs", "patience", "save_every", "report_every"}
     free |= {"epochs"} if saved.schedule == "inverse" else set()
     now, before = asdict(settings).items(), state["inputs"]

@@ -112,7 +112,8 @@ def train(
         chosen, sizes = settings_and_sizes(of_kind, settings)
         if resume and place.exists() and trees is train is None:
             by = (model_folder.read_about(place) or {}).get("made", {}).get("command")
-            raise RnngError(f"--resume needs the same data again; {folder} was made by: {by}")
+            made_by = f"; {folder} was made by: {by}" if by else ""
+            raise RnngError(f"--resume needs the same data again{made_by}")
         by_trees = trees is not None and train is dev is None
         by_oracles = None not in (train, dev) and all(x is None for x in (trees, hold_out, unk))
         fits_trees = by_trees and (dev_trees is None) != (hold_out is None)
@@ -155,6 +156,7 @@ def train(
         # the model of the folder, or of --init; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
+            # a resumed model gets its parameters from the training state
             model = (of_kind.build if resumes else of_kind.load)(origin)
             require_like(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
