@@ -165,9 +165,9 @@ def train(
             # settings that are not given are the folder's
             saved = loop.saved_state(place)
             before = (model.about or {}).get("settings", {}).get("preset")
-            if preset not in (None, before):
+            if before is not None and preset not in (None, before):
                 raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
-            preset = before
+            preset = before or preset
         preset = preset or NAMES[0]
 
         # data

@@ -78,6 +78,8 @@ def test_a_training_that_is_stopped_can_be_resumed_to_the_same_numbers():
     assert 0 < stopped.updates < 48
     with pytest.raises(RnngError, match="left exists: continue with --resume"):
         rnng_dy.train("lstm-lm", "t.trees", **left)
+    with pytest.raises(RnngError, match=r"^--resume needs the same data again$"):
+        rnng_dy.train("lstm-lm", folder="left", resume=True)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
     assert_same_bits("left", "straight", ["parameters.npz"])
 
