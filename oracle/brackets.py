@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
-import types
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, read_lines, reading, require_text
-
-if TYPE_CHECKING:
-    import nltk as nltk
-else:
-
-    class _LazyModule(types.ModuleType):
-        """A stand-in that imports its module when an attribute is first needed: NLTK's import takes long."""
-
-        def __getattr__(self, name: str):
-            value = getattr(importlib.import_module(self.__name__), name)
-            setattr(self, name, value)
-            return value
-
-    nltk = _LazyModule("nltk")
+from oracle.lazy import nltk
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")

@@ -10,9 +10,10 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from oracle.brackets import nltk, parse_line
+from oracle.brackets import parse_line
 from oracle.errors import InputError
 from oracle.files import WHITE_SPACE, open_text, reading
+from oracle.lazy import nltk
 from oracle.tables import is_whole_number
 from oracle.treebank import words
 

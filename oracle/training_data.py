@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from oracle.blocks import STORED, OracleSentence, StoredSentences, make_oracle, stored
-from oracle.brackets import LocatedTree, format_tree, nltk, read_tree_lines
+from oracle.brackets import LocatedTree, format_tree, read_tree_lines
 from oracle.errors import InputError
 from oracle.files import numbered_lines, open_text, placed, reading, replacing
+from oracle.lazy import nltk
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words

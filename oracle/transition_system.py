@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from oracle.brackets import format_tree, nltk
+from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
+from oracle.lazy import nltk
 from oracle.treebank import has_preterminals, is_preterminal
 
 REDUCE, SHIFT = 0, 1

@@ -17,8 +17,8 @@ from functools import cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from oracle.brackets import nltk
 from oracle.errors import UnderivableError
+from oracle.lazy import nltk
 from oracle.plugins import Registry
 from oracle.transition_system import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 

@@ -89,4 +89,6 @@ def surprisals(text: Any) -> list[list[WordRecord]]:
 
 @cache
 def _of_package(name: str) -> Any:
-    return __getattr__("load")(name)
+    from rnng_dy.checkpoint import load
+
+    return load(name)

@@ -9,7 +9,7 @@ import click
 
 from oracle import plugins
 from oracle.errors import RnngError
-from rnng_dy import engine
+from rnng_dy import __version__, engine
 from rnng_dy.cli.options import device_option
 from rnng_dy.models import checks
 
@@ -24,7 +24,7 @@ def doctor(device: str) -> None:
     Example: rnng-dy doctor --device cuda
     """
     plugged = (("plugin", path) for path in plugins.loaded())
-    for name, value in chain(engine.versions(), plugged):
+    for name, value in chain([("rnng_dy", __version__)], engine.versions(), plugged):
         click.echo(f"{name:<11}{value}")
     engine.require_build()
     try:

@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oracle.brackets import format_tree, nltk, read_tree_lines, visible
+from oracle.brackets import format_tree, read_tree_lines, visible
 from oracle.errors import InputError
 from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
+from oracle.lazy import nltk
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, is_preterminal, words
 from rnng_dy.drawing.trees import Picture

@@ -281,8 +281,7 @@ def first_on_path() -> Iterator[None]:
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield each package with its version, DyNet with its backend, processor, compiler and folder; the hardware."""
-    yield "rnng_dy", importlib.metadata.version("rnng_dy")
+    """Yield Python and packages with versions, DyNet with its backend, processor, compiler and folder; the hardware."""
     yield "Python", f"{platform.python_version()} ({sys.executable})"
     if folder := build():
         of = details(folder)

@@ -14,9 +14,10 @@ from functools import cached_property
 from itertools import chain, compress, zip_longest
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import nltk, parse_line, read_tree_lines
+from oracle.brackets import parse_line, read_tree_lines
 from oracle.errors import InputError
 from oracle.files import WHITE_SPACE, placed, read_lines, reading
+from oracle.lazy import nltk
 from oracle.treebank import (
     NO_TAG,
     copied,

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from oracle.brackets import nltk
 from oracle.errors import InputError
+from oracle.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 
 QUOTE_WORDS = frozenset("'\"/")

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import rnng_dy
 from oracle.blocks import read_oracle
-from oracle.brackets import nltk, read_trees
+from oracle.brackets import read_trees
 from oracle.errors import InputError, RnngError
 from oracle.files import indented
+from oracle.lazy import nltk
 from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation import evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood

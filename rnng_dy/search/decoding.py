@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
-from oracle.brackets import format_tree, nltk
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
+from oracle.lazy import nltk
 from oracle.sentences import ScoredTree, SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG

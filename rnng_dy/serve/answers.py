@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from oracle.brackets import format_tree, nltk
+from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from oracle.files import finite
+from oracle.lazy import nltk
 from oracle.sentences import split_tokens
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import MeasuredSentence

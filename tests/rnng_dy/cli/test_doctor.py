@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import numpy as np
 import pytest
 
-from rnng_dy import engine
+from rnng_dy import __version__, engine
 from rnng_dy.models import checks
 from tests.commands import invoke, run
 
@@ -29,6 +31,18 @@ def test_a_sound_set_up_passes():
 def test_a_wrong_number_ends_with_one(monkeypatch, difference):
     monkeypatch.setattr(checks, "growth_difference", lambda: difference)
     assert "FAILED" in invoke("doctor", code=1).output
+
+
+@needs_dynet
+def test_the_version_is_that_of_the_code_that_runs(monkeypatch):
+    """A checkout may run without being installed, or beside another version that is."""
+    of_package = importlib.metadata.version
+
+    def version(name):
+        return "9.9" if name == "rnng_dy" else of_package(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert f"rnng_dy    {__version__}\n" in invoke("doctor").output
 
 
 @pytest.fixture
