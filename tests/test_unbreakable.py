@@ -61,6 +61,7 @@ def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(da
         "prepare --from trees some.trees -o some.trees",
         "parse --model parser some.oracle -o ./some.oracle",
         "perplexity some.gen.oracle --scorer kneser-ney=some.gen.oracle -o some.gen.oracle",
+        "perplexity some.trees --scorer kneser-ney=some.gen.oracle -o some.gen.oracle",
         "clusters some.gen.oracle -o some.gen.oracle",
         "score --model generator some.trees -o generator/parameters.npz",
     ],
