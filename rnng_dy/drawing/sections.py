@@ -41,19 +41,13 @@ class Section(NamedTuple):
     """Score by EVALB's rules, if there is a gold tree and the sentence can be scored."""
 
     @property
-    def heading(self) -> str:
-        """Number and title."""
-        return f"{self.name}: {self.title}" if self.title else self.name
-
-    @property
     def words(self) -> list[str]:
         """The words of the sentence."""
         return words(self.pictures[0].tree) if self.pictures else []
 
     def captioned(self, numbered: bool) -> Iterator[tuple[str, Picture | None]]:
-        """Yield captions with the pictures below them; the first is the heading if there is something to say."""
-        heading = self.heading if numbered else self.title
-        if heading:
+        """Yield captions with the pictures below them; the first is number and title if there is something to say."""
+        if heading := ": ".join(filter(None, [self.name if numbered else "", self.title])):
             yield heading, None
         for picture in self.pictures:
             yield picture.caption, picture
@@ -76,15 +70,12 @@ def section(number: int, trees: Sequence[DrawnTree]) -> Section:
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
-def compared(number: int, gold: nltk.Tree, system: nltk.Tree | None) -> Section:
+def compared(number: int, gold: nltk.Tree, system: nltk.Tree) -> Section:
     """Return the gold and the system's tree, marked in both directions; only the system's if every bracket is right.
 
     Raises InputError, without a line, for a word without a tag.
     """
-    name = str(number)
-    if system is None:
-        return Section(name, [Picture(gold, "gold")], "no tree")
-    score = score_sentence(gold, system)
+    name, score = str(number), score_sentence(gold, system)
     if score.complete:
         return Section(name, [Picture(system)], "F1 100.00", score)
     pictures = [Picture(gold, "gold", score.missed), Picture(system, "system", score.wrong)]
@@ -165,13 +156,12 @@ def sections_of(
 
 def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
     [reference], [found] = (file.trees.get(number, [None]) for file in (gold, system))
-    if reference is None:
-        if found is not None:
-            message = f"a tree of sentence {number}, but {gold.path} has none"
-            raise InputError(message, system.path, found.line)
-        return section(number, [])
-    if found is None:
-        return compared(number, reference.tree, None)
+    if reference is None and found is not None:
+        message = f"a tree of sentence {number}, but {gold.path} has none"
+        raise InputError(message, system.path, found.line)
+    if reference is None or found is None:
+        pictures = [] if reference is None else [Picture(reference.tree, "gold")]
+        return Section(str(number), pictures, "no tree")
     tree = with_gold_tags(reference.tree, found.tree)
     result = compared(number, reference.tree, tree)
     # words that EVALB deletes may differ

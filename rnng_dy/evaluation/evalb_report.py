@@ -64,13 +64,9 @@ def _summary(scores: Scores) -> Iterator[str]:
     yield f"  {scores.total('words'):5d} {scores.total('correct_tags'):5d}"
     yield f"   {scores.figures()['tagging_accuracy']:6.2f}\n=== Summary ===\n"
     cutoff = scores.params.cutoff_len
-    yield _summary_block("All", scores)
-    yield _summary_block(f"len<={cutoff}", scores.up_to(cutoff))
-
-
-def _summary_block(title: str, scores: Scores) -> str:
-    f_measure = f"{scores.f1:6.2f}" if scores.recall + scores.precision else NOT_A_NUMBER
-    return SUMMARY.format(title=title, f_measure=f_measure, **scores.figures())
+    for title, of in (("All", scores), (f"len<={cutoff}", scores.up_to(cutoff))):
+        f_measure = f"{of.f1:6.2f}" if of.recall + of.precision else NOT_A_NUMBER
+        yield SUMMARY.format(title=title, f_measure=f_measure, **of.figures())
 
 
 Columns = Mapping[str, Scores]

@@ -91,18 +91,6 @@ class Sentence:
     quotes: list[Quote] = field(default_factory=list)
     length: int = 0
 
-    def add_word(self, word: str, tag: str, agenda: list, params: Params) -> None:
-        """Count, remember or keep one word; the numbers on the agenda are the open brackets."""
-        if tag not in params.delete_label_for_length:
-            self.length += 1
-        if tag in params.quote_label and word in QUOTE_WORDS:
-            enclosing = [item for item in agenda if isinstance(item, int)]
-            quote = Quote(word, tag, len(self.words), len(self.brackets), enclosing)
-            self.quotes.append(quote)
-        if tag not in params.delete_label:
-            self.words.append(word)
-            self.tags.append(tag)
-
     def reinsert(self, number: int) -> None:
         """Put a deleted quote back; the brackets after and around it move with it."""
         quote = self.quotes[number]
@@ -138,7 +126,15 @@ def flatten(tree: nltk.Tree, params: Params) -> Sentence:
         elif isinstance(node, str):
             raise InputError(f"the word `{node}` has no tag; write it as (TAG {node})")
         elif len(node) == 1 and isinstance(node[0], str):
-            sentence.add_word(node[0], node.label(), agenda, params)
+            word, tag = node[0], node.label()
+            sentence.length += tag not in params.delete_label_for_length
+            if tag in params.quote_label and word in QUOTE_WORDS:
+                enclosing = [item for item in agenda if isinstance(item, int)]
+                at = len(sentence.words), len(sentence.brackets)
+                sentence.quotes.append(Quote(word, tag, *at, enclosing))
+            if tag not in params.delete_label:
+                sentence.words.append(word)
+                sentence.tags.append(tag)
         else:
             agenda.append(len(sentence.brackets))
             sentence.brackets.append([node.label(), len(sentence.words), 0])

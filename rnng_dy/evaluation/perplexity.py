@@ -47,7 +47,11 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
     """
     possible = [(m, n) for m, n in zip(log_marginals, lengths, strict=True) if math.isfinite(m)]
     llh, words = math.fsum(m for m, _ in possible), sum(n for _, n in possible)
-    return Likelihood(llh, _exp(-llh / words) if words else math.nan, words, len(possible))
+    try:
+        perplexity = math.exp(-llh / words) if words else math.nan
+    except OverflowError:
+        perplexity = math.inf
+    return Likelihood(llh, perplexity, words, len(possible))
 
 
 def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -68,14 +72,6 @@ def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) ->
         bits = -found.llh / math.log(2) / found.words if found.words else math.nan
         figures[f"bits_per_{unit}"] = bits
     return figures
-
-
-def _exp(x: float) -> float:
-    """Return e to the power of x, or infinity if that is too large for a number."""
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
 
 
 def report(

@@ -77,18 +77,14 @@ def suites_of(
 
 def _without_fillers(suite: Suite) -> Suite:
     """Return the suite without items that lack a region of each prediction; warn of items that lack one."""
-    lacking = [
-        [item for item in suite.items if item.lacks(prediction)] for prediction in suite.predictions
-    ]
-    for prediction, items in zip(suite.predictions, lacking, strict=True):
-        if items:
-            counts = f"{len(items)} of {len(suite.items)} items"
-            names = listed([item.name for item in items], SHOWN_WORDS)
+    for prediction in suite.predictions:
+        if lacking := [item.name for item in suite.items if item.lacks(prediction)]:
+            counts = f"{len(lacking)} of {len(suite.items)} items"
             _log.warning(
                 f"{suite.name}: prediction {prediction.name}: left out: {counts}, which lack a condition or region "
-                f"of it: {names}"
+                f"of it: {listed(lacking, SHOWN_WORDS)}"
             )
-    kept = [item for item in suite.items if not all(item in items for items in lacking)]
+    kept = (item for item in suite.items if not all(map(item.lacks, suite.predictions)))
     return replace(suite, items=tuple(kept))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
@@ -20,10 +21,6 @@ ACCURACIES = ("model", "suite", "prediction", "right", "of", "accuracy", "left o
 REGIONS = (
     *("model", "suite", "item", "condition", "region", "name", "content"),
     *("tokens", "surprisal", "unknown"),
-)
-EFFECTS = (
-    *("model", "suite", "condition", "other", "region", "name", "items"),
-    *("difference", "low", "high"),
 )
 Surprisals = Callable[[Sequence[Sentence]], Sequence[Sequence[WordRecord]]]
 """A function from sentences to a record per token; a record for the end of the sentence is ignored."""
@@ -79,9 +76,13 @@ class ItemResult:
 class Effect(NamedTuple):
     """The difference between two conditions in a region, over the items in which both values are finite."""
 
+    model: str
+    suite: str
     condition: str
     other: str
     region: int
+    name: str
+    """The name of the region, which may be empty."""
     items: int
     difference: float
     """Mean over items of the value in `condition` less that in `other`; NaN without items."""
@@ -117,11 +118,10 @@ class SuiteResult:
 
     def means(self) -> dict[str, dict[int, float]]:
         """Return the mean value of each region by condition, over items with a finite value; NaN if there are none."""
-        found: dict[str, dict[int, list[float]]] = {}
+        found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for result in self.items:
             for (condition, region), value in result.values.items():
-                of_region = found.setdefault(condition, {}).setdefault(region, [])
-                of_region += [value] if math.isfinite(value) else []
+                found[condition][region] += [value] if math.isfinite(value) else []
         return {
             condition: {n: fmean(of) if of else math.nan for n, of in sorted(regions.items())}
             for condition, regions in found.items()
@@ -134,7 +134,9 @@ class SuiteResult:
                 places = (condition, region), (other, region)
                 pairs = [[item.values.get(p, math.nan) for p in places] for item in self.items]
                 found = [a - b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
-                yield Effect(condition, other, region, len(found), *mean_interval(found))
+                of = condition, other, region, self.suite.region_names.get(region, "")
+                figures = len(found), *mean_interval(found)
+                yield Effect(self.model, self.suite.name, *of, *figures)
 
     def regions(self) -> list[int]:
         """Return the numbers of all regions, in order."""
@@ -213,25 +215,18 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
     for result in results:
         names = result.suite.region_names
         for found in result.items:
-            for (condition, region), tokens in found.item.regions.items():
-                cells = (
-                    *(result.model, result.suite.name, found.item.name, condition, region),
-                    *(names.get(region, ""), " ".join(tokens), len(tokens)),
-                    f"{found.values[condition, region]:.6f}",
-                    len(found.oov_by_region[condition, region]),
-                )
-                yield _line(cells, style)
+            for place, tokens in found.item.regions.items():
+                where = result.model, result.suite.name, found.item.name, *place
+                content = names.get(place[1], ""), " ".join(tokens), len(tokens)
+                unknown = len(found.oov_by_region[place])
+                yield _line((*where, *content, found.values[place], unknown), style)
 
 
 def effect_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
     """Yield the differences between conditions by region, after a header line; `nan` is a possible value."""
-    yield _line(EFFECTS, style)
+    yield _line(Effect._fields, style)
     for result in results:
-        for effect in result.effects():
-            condition, other, region, items, *bits = effect
-            name = result.suite.region_names.get(region, "")
-            texts = (result.model, result.suite.name, condition, other, region, name, items)
-            yield _line([*texts, *(f"{value:.6f}" for value in bits)], style)
+        yield from (_line(effect, style) for effect in result.effects())
 
 
 def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
@@ -267,7 +262,9 @@ def _numbers(found: Accuracy) -> dict[str, float]:
 
 
 def _line(cells: Sequence[object], style: str) -> str:
-    return joined([_one_line(str(cell)) for cell in cells], style) + "\n"
+    """Return the line of cells; bits, which are floats, have six digits after the point."""
+    texts = (f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in cells)
+    return joined(list(map(_one_line, texts)), style) + "\n"
 
 
 def _one_line(text: str) -> str:

@@ -26,8 +26,8 @@ Place = tuple[str, int]
 """A condition, and the number of a region."""
 Condition = tuple[str, Iterable[tuple[int, Sequence[str]]], Sequence[int]]
 """The name of a condition, its regions as numbers and tokens, and where its sentences end before the last."""
-Values = Mapping[tuple[str, int], float]
-"""The value of each region of an item, by condition and region number."""
+Values = Mapping[Place, float]
+"""The value of each region of an item."""
 RELATIVE, ABSOLUTE = 1e-5, 1e-3
 """The most by which numbers that are "=" may differ (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
 
@@ -77,11 +77,8 @@ class Formula:
             self.decide(defaultdict(float))
         except (FormulaError, SyntaxError, RecursionError, MemoryError) as error:
             raise FormulaError(f"{text!r:.80}: {getattr(error, 'msg', error)}") from None
-
-    @property
-    def references(self) -> tuple[Reference, ...]:
+        self.references = tuple(of for of in self._operands if isinstance(of, Reference))
         """The regions that the formula names."""
-        return tuple(operand for operand in self._operands if isinstance(operand, Reference))
 
     def decide(self, values: Values) -> bool | None:
         """Return whether the prediction holds; None if that depends on an undecided comparison.

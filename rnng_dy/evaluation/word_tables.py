@@ -229,13 +229,8 @@ def json_word(
     have, comes with `"infinite": true`.
     """
     record = records[index]
-    word: dict[str, object] = {
-        "token_id": index + 1,
-        "token": record.token,
-        "unk": record.unk,
-        "known": record.known,
-    }
-    word |= {name: getattr(record, name) for name in columns}
+    names = ("token", "unk", "known", *columns)
+    word = {"token_id": index + 1, **{name: getattr(record, name) for name in names}}
     if math.isinf(record.surprisal):
         word["infinite"] = True
     if record.beam:

@@ -98,7 +98,8 @@ class Row(NamedTuple):
 
     line: int
     region: str
-    number: str | None
+    key: str
+    """What tells it from other regions of the text: its number if the table has numbers, else its name."""
     text: str
     cells: tuple[Any, ...]
 
@@ -163,8 +164,10 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
                 rows = [Row(line, str(i), str(i), piece, own) for i, piece in pieces]
                 found[item, condition, line] = rows
             else:
-                number = None if at.number is None else cells[at.number]
-                region = Row(line, cells[at.region], number, f" {cells[of]} ", own)
+                key = cells[at.region if at.number is None else at.number]
+                if at.number is not None and not is_whole_number(key):
+                    raise InputError(f"{key!r} is no number of a region", path, line)
+                region = Row(line, cells[at.region], key, f" {cells[of]} ", own)
                 found.setdefault((item, condition, 0), []).append(region)
     if not found:
         raise InputError("no stimuli in this table", path)
@@ -254,30 +257,25 @@ def _require_one_each(found: Mapping[_Key, Sequence[Row]], path: str) -> None:
 
 def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | None) -> Stimulus:
     """Return the text of regions. Raises InputError for a region that is there twice."""
-    names = [row.region if row.number is None else row.number for row in rows]
-    is_numbered = all(map(is_whole_number, names))
-    for i, (row, name) in enumerate(zip(rows, names, strict=True)):
-        if name in names[:i]:
+    keys = [row.key for row in rows]
+    for i, row in enumerate(rows):
+        if row.key in keys[:i]:
             of = " ".join(filter(None, (item, condition)))
             raise InputError(
-                f"the sentence {of!r} has the region {name!r} twice: number its regions, and tell sentences apart by "
-                "the columns item and condition",
+                f"the sentence {of!r} has the region {row.key!r} twice: number its regions, and tell sentences apart "
+                "by the columns item and condition",
                 path,
                 row.line,
             )
-        if row.number is not None and not is_whole_number(row.number):
-            raise InputError(f"{row.number!r} is no number of a region", path, row.line)
-    order = list(range(len(rows)))
-    if is_numbered:
-        order.sort(key=lambda i: int(names[i]))
+    is_numbered = all(map(is_whole_number, keys))
     text, regions = "", []
-    for i in order:
-        piece = rows[i].text
+    for row in sorted(rows, key=lambda row: int(row.key)) if is_numbered else rows:
+        piece = row.text
         # a blank at either side of a border is one blank, and so is a border between the letters of two words
         if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
             text = text.rstrip(" ") + " "
-        number = int(names[i]) if is_numbered else None
-        regions.append(StimulusRegion(rows[i].region, len(text), rows[i].cells, number))
+        number = int(row.key) if is_numbered else None
+        regions.append(StimulusRegion(row.region, len(text), row.cells, number))
         text += piece if text and text[-1] != " " else piece.lstrip(" ")
     return Stimulus(text.rstrip(" "), min(row.line for row in rows), regions, item, condition)
 

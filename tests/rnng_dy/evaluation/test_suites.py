@@ -126,12 +126,13 @@ def test_effects_are_paired_differences_with_their_interval(write):
     # the t distribution with two degrees of freedom has 95 % within 4.3027
     half = 4.3027 * math.sqrt(sum((x - mean) ** 2 for x in (a, b, c)) / 2 / 3)
     found = effects[3]
-    assert found[:4] == ("match", "mismatch", 3, 3)
-    assert found[4:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
+    assert found[:7] == ("", "number", "match", "mismatch", 3, "verb", 3)
+    assert found[7:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
     # the infinite subject of item 3 has no difference
     assert effects[1].items == 2
     header, *lines = suite_scores.effect_lines([result])
-    assert header.split() == [*suite_scores.EFFECTS]
+    names = "model suite condition other region name items difference low high"
+    assert header.split() == names.split()
     assert lines[2].split("\t")[1:7] == ["number", "match", "mismatch", "3", "verb", "3"]
     page = page_of([result], "m")
     assert page.count("match - mismatch") == 4
