@@ -57,7 +57,7 @@ class DiscriminativeParser(Model, ParserI):
         v = self.vocabulary
         return Tokens(
             v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
-            None if v.tags is None else v.tag_ids(tags or self.tags_for(tokens)),
+            None if v.tags is None else [*map(v.tags.get, tags or self.tags_for(tokens))],
             None if v.pretrained is None else v.pretrained_rows(tokens),
         )
 

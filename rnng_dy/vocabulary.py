@@ -108,10 +108,6 @@ class ParserVocabulary:
         unk = self.words.id(UNK)
         return [self.words.get(word, unk) for word in unkified]
 
-    def tag_ids(self, tags: Iterable[str]) -> list[int | None]:
-        """Return the ids of tags, None for a tag unseen in training."""
-        return [self.tags.get(tag) for tag in tags]
-
     def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
         """Return rows of the pretrained table, None for a word without a vector.
 

@@ -25,15 +25,10 @@ class Scorer:
     `measure`.
     """
 
-    @property
-    def segmenter(self) -> Segmenter:
-        """The segmenter that turns running text into the scorer's tokens."""
-        return Segmenter()
-
-    @property
-    def spelling(self) -> SpellingModel | None:
-        """The probabilities of strings for an open vocabulary; None if the scorer has none."""
-        return None
+    segmenter: Segmenter = Segmenter()
+    """The segmenter that turns running text into the scorer's tokens."""
+    spelling: SpellingModel | None = None
+    """The probabilities of strings for an open vocabulary; None if the scorer has none."""
 
     def surprisals(
         self,

@@ -23,17 +23,22 @@ OF_RECORD = {"event", "score", "is_best", "best"}
 
 
 def about_model(model: Model, sentences: Sequence[OracleSentence], command: str | None) -> dict:
-    """Return the sections about a new model made by a command from the sentences of a training oracle."""
+    """Return the sections about a model made by a command from the sentences of a training oracle.
+
+    A resumed training keeps the date and the command of its beginning.
+    """
+    recorded: About = model.about or {}
     config = dict(model.config())
     sizes = config.pop("sizes")
     if PLUGINS in config:
         config[PLUGINS] = ", ".join(config[PLUGINS])
     words = sum(len(sentence.tokens) for sentence in sentences)
     return {
+        **recorded,
         "model": {**config, "parameters": model.store.count()},
         "sizes": sizes,
         "corpus": {"sentences": len(sentences), "words": words},
-        "made": {"date": now(), "command": command},
+        "made": recorded.get("made", {"date": now(), "command": command}),
         "versions": {
             # rnng_dy itself imports this module
             "rnng_dy": importlib.import_module("rnng_dy").__version__,
@@ -44,15 +49,14 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
     }
 
 
-def about_continued(base: Model, folder: str | Path) -> About:
+def about_continued(folder: str | Path) -> About:
     """Return the section about the origin of a model that starts from the model of a folder (--init)."""
-    about = base.about or {}
     parameters = (located(folder) / PARAMETERS).read_bytes()
     return {
         "origin": {
             "model": str(folder),
             "sha256": hashlib.sha256(parameters).hexdigest(),
-            "trained_on": model_folder.trained_on(about),
+            "trained_on": model_folder.trained_on(model_folder.read_about(folder) or {}),
         }
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import nltk
@@ -13,7 +12,7 @@ from oracle.blocks import OracleSentence
 from oracle.treebank import tags as tags_of
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.parallel import batches, split_on_memory_error
+from rnng_dy.parallel import batches, fitting
 from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
 from rnng_dy.training.data import Examples
@@ -27,13 +26,10 @@ def parser_scores(
     The scored trees have gold tags, whatever tags the parser read, since EVALB identifies punctuation by tags.
     Returns `f1`, `recall` and `precision` in percent, and F1 as `score`.
     """
-    transitions = parser.transitions
     tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
     results = parse_all(parser, tokens, [len(s.tokens) for s in sentences])
     systems = [
-        nltk.Tree("", [])
-        if result is None
-        else transitions.tree_of(transitions.decode(result[0]), s.tokens, tags_of(gold))
+        nltk.Tree("", []) if result is None else parser.tree_of(result[0], s.tokens, tags_of(gold))
         for s, gold, result in zip(sentences, golds, results, strict=True)
     ]
     scores = evalb.score(golds, systems)
@@ -65,9 +61,8 @@ def _log_probs(model: Any, examples: Examples) -> list[float]:
     if not hasattr(model, "transitions"):
         # sentence ends have a probability, and are not counted as words
         return model.log_probs(examples).sum(axis=1).tolist()
-    score = partial(scoring.example_log_probs, model)
     return [
         math.nan if log_p is None else log_p
         for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)
-        for log_p in split_on_memory_error(score, part)
+        for log_p in fitting(scoring.example_log_probs, model, part)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from clusters import brown
 from clusters.files import ClusteredWord
-from oracle.blocks import OracleSentence, counted
+from oracle.blocks import OracleCounts, OracleSentence, counted
 from oracle.errors import RnngError
 from oracle.files import placed
 from oracle.unknown import UnknownWords, infer_unknown_words
@@ -65,43 +65,42 @@ def require_like(
 def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) -> Any:
     """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without."""
     with placed(data.source):
-        new = unseen(model, data.train)
+        counts = counted(data.train)
+        new = unseen(model, counts)
         listed = " and ".join(f"{what} {', '.join(symbols)}" for what, symbols in new.items())
         if listed and not extend:
             raise RnngError(f"{listed} are not in {init}: add them with --extend, or take them out")
         if listed:
             _log.info(f"{init}: adding {listed}")
-        return extended(model, data.train, seed) if extend else model
+        return extended(model, counts, seed) if extend else model
 
 
-def unseen(model: Any, sentences: Sequence[OracleSentence]) -> dict[str, list[str]]:
-    """Return the "nonterminals" and "POS tags" that the model lacks, in order of first appearance.
+def unseen(model: Any, counts: OracleCounts) -> dict[str, list[str]]:
+    """Return the "nonterminals" and "POS tags" of an oracle that the model lacks, in order of first appearance.
 
-    Words do not count, since they have classes. Raises RnngError for sentences of another transition system.
+    Words do not count, since they have classes. Raises RnngError for another transition system than the model's.
     """
     if not hasattr(model, "transitions"):
         return {}
-    counts, vocabulary = counted(sentences), model.vocabulary
     require_transitions(model, counts.systems)
-    own, tags = vocabulary.nonterminals, getattr(vocabulary, "tags", None)
+    own, tags = model.vocabulary.nonterminals, getattr(model.vocabulary, "tags", None)
     found = {"nonterminals": [label for label in counts.nonterminals() if label not in own]}
     if tags is not None:
         found["POS tags"] = [tag for tag in counts.tags if tag not in tags]
     return {what: symbols for what, symbols in found.items() if symbols}
 
 
-def extended(model: Any, sentences: Sequence[OracleSentence], seed: int) -> Any:
-    """Return a larger model that also has the sentences' nonterminals, POS tags and, for a parser, repeated words.
+def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
+    """Return a larger model that also has an oracle's nonterminals, POS tags and, for a parser, repeated words.
 
     The model's own symbols keep their ids and parameters; the seed determines the new rows. But a new word begins with
     the parameters of its class of unknown words, which stood for it so far. The model keeps its tagger unless there
     are new tags.
     Models that generate words get no new words, since those have no cluster.
 
-    Raises RnngError for sentences of another transition system.
+    Raises RnngError for another transition system than the model's.
     """
-    counts, v = counted(sentences), model.vocabulary
-    new = unseen(model, sentences)
+    v, new = model.vocabulary, unseen(model, counts)
     tags, words = new.get("POS tags", []), []
     more = {"nonterminals": (*v.nonterminals, *new.get("nonterminals", ()))}
     config = model.config()

@@ -207,8 +207,7 @@ class Ranks(Replicas):
             updater.replicas = self
         if self.rank:
             store.load(arrays[0])
-            if arrays[1]:
-                optimizer.load(arrays[1])
+            optimizer.load(arrays[1])
             while (task := self._comm.bcast(None)) is not None:
                 # the first rank raises and reports it, too
                 with suppress(Diverged):

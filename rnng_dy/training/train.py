@@ -134,6 +134,8 @@ def train(
                 raise RnngError(f"--{name} is not for {kind} models")
         if (extend and not init) or (init and (pretrained or clusters)):
             raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
+        if preset not in (None, *NAMES):
+            raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
         device = device or engine.device()
         if ranks is not None:
             if device != engine.CPU:
@@ -161,6 +163,8 @@ def train(
             require_like(model, config, sizes, origin)
             if pos and model.vocabulary.tags is None:
                 raise RnngError(f"{origin} was trained without --pos")
+            if resumes and open and model.spelling is None:
+                raise RnngError(f"{folder} was trained without --open: resume without it")
         if resumes:
             # settings that are not given are the folder's
             saved = loop.saved_state(place)
@@ -209,9 +213,8 @@ def train(
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
-            section = about.about_continued(model, init)
             model = fine_tuned(model, data, init, extend, settings.seed)
-            model.about = section
+            model.about = about.about_continued(init)
         if init is not None:
             seen = stored(as_seen_by(model, data.train), made / "train.seen")
             data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
@@ -233,16 +236,11 @@ def train(
             dev_examples = examples_of(model, data.dev, data.dev_source)
             evaluate = partial(word_scores, model, dev_examples)
             if open and model.spelling is None:
-                if resumes:
-                    raise RnngError(f"{folder} was trained without --open: resume without it")
                 with placed(data.source):
                     model.spelling = learnt_spelling(model, counted(data.train).tokens)
 
         # the folder
-        recorded = model.about or {}
-        sections = {**recorded, **about.about_model(model, data.train, command)}
-        if "made" in recorded:
-            sections["made"] = recorded["made"]
+        sections = about.about_model(model, data.train, command)
         settings_section = {"preset": preset, **asdict(settings)}
         model.about = {**sections, "settings": settings_section, "data": inputs}
         progress = loop.Progress()

@@ -42,45 +42,6 @@ def union(several: Iterable[Rows]) -> Rows:
     return whole
 
 
-class Gradients:
-    """The gradients in a model's store as one row of numbers: used dense parameters, then selected lookup rows."""
-
-    def __init__(self, store: ParameterStore):
-        self._store = store
-        self._dense = [(p, p.grad_view().ravel(order="K")) for p in store.dense.values()]
-        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
-
-    def write(self, row: np.ndarray, rows: Rows, used: Rows) -> int:
-        """Copy the gradients to the beginning of a float32 array; return their number.
-
-        `rows` have a gradient; `used` says which dense parameters have one (see `ParameterStore.unused`).
-        """
-        lookups = (gradients[ids].ravel() for _, gradients, ids in self._selected(rows))
-        parts = [*self._used(used), *lookups]
-        size = sum(map(len, parts))
-        np.concatenate(parts, out=row[:size])
-        return size
-
-    def read(self, row: np.ndarray, rows: Rows, used: Rows) -> None:
-        """Replace the gradients by those of a row that `write` has filled."""
-        start = 0
-        for gradient in self._used(used):
-            gradient[:] = row[start : start + gradient.size]
-            start += gradient.size
-        for table, gradients, ids in self._selected(rows):
-            size = len(ids) * gradients.shape[1]
-            gradients[ids] = row[start : start + size].reshape(len(ids), -1)
-            table.touch(ids)
-            start += size
-
-    def _used(self, used: Rows) -> list[np.ndarray]:
-        unused = set(map(id, self._store.unused(used)))
-        return [gradient for p, gradient in self._dense if id(p) not in unused]
-
-    def _selected(self, rows: Rows) -> list[tuple[Any, np.ndarray, list[int]]]:
-        return [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
-
-
 class Replicas:
     """The replicas of a model that share each minibatch, as one of them sees them."""
 
@@ -89,19 +50,33 @@ class Replicas:
 
     def __init__(self, store: ParameterStore, row: np.ndarray):
         """`row` has a number for each parameter of the store; this replica's gradients are written there."""
-        self._gradients, self._row = Gradients(store), row
+        self._store, self._row = store, row
+        self._dense = [(p, p.grad_view().ravel(order="K")) for p in store.dense.values()]
+        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
 
     def begin(self, *task: object) -> None:
         """Give the arguments of `Updater.update` to the other replicas, if this is the first one."""
 
     def add_up(self, part: PartialLoss) -> PartialLoss:
-        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one."""
+        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one.
+
+        The replicas exchange the gradients of dense parameters that a graph has used, then of its lookup rows.
+        """
         parts = self._of_all(part)
         rows, used = union(p.rows for p in parts), union(p.used for p in parts)
-        whole = PartialLoss(sum(p.loss for p in parts), rows, used)
-        size = self._gradients.write(self._row, whole.rows, whole.used)
-        self._gradients.read(self._total(size), whole.rows, whole.used)
-        return whole
+        unused = set(map(id, self._store.unused(used)))
+        dense = [gradient for p, gradient in self._dense if id(p) not in unused]
+        lookups = [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
+        own = [*dense, *(gradients[ids].ravel() for _, gradients, ids in lookups)]
+        *ends, size = np.cumsum([len(values) for values in own]).tolist()
+        np.concatenate(own, out=self._row[:size])
+        sums = iter(np.split(self._total(size), ends))
+        for gradient in dense:
+            gradient[:] = next(sums)
+        for table, gradients, ids in lookups:
+            gradients[ids] = next(sums).reshape(len(ids), -1)
+            table.touch(ids)
+        return PartialLoss(sum(p.loss for p in parts), rows, used)
 
     def _of_all(self, own: Any) -> list[Any]:
         """Return the messages of all replicas, in the order of ranks."""

@@ -65,5 +65,5 @@ def test_an_unseen_tag_has_no_row_to_be_trained(parser, sentences):
     example = parser.encode_training(replace(sentences[0], tags=tags))
     parser.store.forget_used_rows()
     parser.network.walk([parser.network.derivation(example)])
-    known = set(parser.vocabulary.tag_ids(sentences[0].tags[1:]))
+    known = set(map(parser.vocabulary.tags.get, sentences[0].tags[1:]))
     assert parser.store.used_rows()["tag"] == known

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from oracle.blocks import counted
 from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from rnng_dy.engine import dy
@@ -52,12 +53,12 @@ def step_table(model, tree):
 def test_another_transition_system_is_refused(made):
     model, [sentence] = made
     with pytest.raises(RnngError, match="the model's transitions are top-down, these sideways"):
-        unseen(model, [replace(sentence, transitions="sideways")])
+        unseen(model, counted([replace(sentence, transitions="sideways")]))
 
 
 def test_an_extended_model_is_the_old_one_up_to_the_mass_of_new_actions(made, old):
     model, sentences = made
-    larger = extended(model, sentences, seed=3)
+    larger = extended(model, counted(sentences), seed=3)
     actions = len(model.transitions)
     assert larger.transitions.names == (*model.transitions.names, "NT(SX)", "NT(QP)")
     for located in old[:5]:
@@ -72,8 +73,8 @@ def test_an_extended_model_is_the_old_one_up_to_the_mass_of_new_actions(made, ol
 
 def test_old_rows_keep_their_ids_and_values_and_new_ones_come_from_the_seed(made):
     model, sentences = made
-    before = model.store.arrays()
-    first, again, other = (extended(model, sentences, s).store.arrays() for s in (3, 3, 4))
+    before, counts = model.store.arrays(), counted(sentences)
+    first, again, other = (extended(model, counts, s).store.arrays() for s in (3, 3, 4))
     grown = {"action_weights", "action_bias", "action", "open_nonterminal", "nonterminal"}
     grown |= {"tag", "word"} if model.kind == "discriminative" else set()
     for name, values in before.items():
@@ -87,7 +88,7 @@ def test_old_rows_keep_their_ids_and_values_and_new_ones_come_from_the_seed(made
 
 def test_a_parser_gets_the_words_that_come_twice(old):
     model = make_parser(sentences_of(old, False))
-    v = extended(model, new_sentences(False), seed=3).vocabulary
+    v = extended(model, counted(new_sentences(False)), seed=3).vocabulary
     assert v.words.symbols == (*model.vocabulary.words.symbols, "xyzzy")
     assert v.unknown.unkify(["xyzzy", "plughed"]) == ["xyzzy", "UNK-LC-ed"]
     assert v.tags.symbols[-1] == "ZZ" and v.tag_counts[-1] == 2
@@ -109,7 +110,7 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
     line = f"(NP {' '.join(f'(NN {word}) (NN {word})' for word in words)})"
     [sentence] = sentences_of([LocatedTree(parse_line(line), "new.trees", 1)], False)
     assert sentence.actions[0] == "NT(NP)"
-    larger = extended(model, [sentence], seed=3)
+    larger = extended(model, counted([sentence]), seed=3)
     after = larger.vocabulary
     assert after.unknown.unkify(words) == list(words)
     assert after.words.symbols == (*v.words.symbols, "xyzzy")

@@ -6,9 +6,20 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.training.updates import OPTIMIZERS, Gradients
+from rnng_dy.training.updates import OPTIMIZERS, PartialLoss, Replicas
 
 from ..conftest import make_generator
+
+
+class Alone(Replicas):
+    """The only replica, which remembers how many numbers it would exchange."""
+
+    def _of_all(self, own):
+        return [own]
+
+    def _total(self, size):
+        self.size = size
+        return self._row[:size]
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -35,10 +46,11 @@ def test_an_update_leaves_the_words_of_unused_clusters_alone(generative_sentence
     unused = {name for name, p in store.dense.items() if p in store.unused(used)}
     assert 0 < len(unused) < sum(name.startswith("word_") for name in store.dense)
     # what is exchanged is without them
-    row = np.zeros(store.count(), np.float32)
-    count = Gradients(store).write(row, rows, used)
+    replica = Alone(store, np.zeros(store.count(), np.float32))
+    replica.add_up(PartialLoss(0.0, rows, used))
     size = sum(before[name].size for name in store.dense if name not in unused)
-    assert count == size + sum(len(ids) * before[name].shape[1] for name, ids in rows.items())
+    rows_size = sum(len(ids) * before[name].shape[1] for name, ids in rows.items())
+    assert replica.size == size + rows_size
     adam.step(0.1, store.gradient_norm(), used)
     after = store.arrays()
     same = {name for name in store.dense if np.array_equal(before[name], after[name])}
