@@ -11,9 +11,11 @@ import os
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from oracle import plugins
 from oracle.errors import RnngError
 from oracle.files import reading, replacing
 
@@ -221,3 +223,41 @@ def _no_model(folder: Folder) -> str:
     if folder.is_file():
         return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
     return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
+
+
+class ModelFolder(NamedTuple):
+    """A model that commands and their workers open; see `parallel.Place`."""
+
+    kind: str
+    folder: str
+    device: str = "cpu"
+
+    @property
+    def title(self) -> str:
+        """Return its name in outputs."""
+        return self.folder
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether a search finds its probabilities of words."""
+        return bool(kind(self.kind).has_trees)
+
+    def open(self) -> Any:
+        """Load the model in this process. Raises RnngError if device or folder cannot be used."""
+        from rnng_dy import engine
+
+        engine.start(self.device)
+        return kind(self.kind).load(self.folder)
+
+    def files(self) -> dict[str, Folder]:
+        """See `Place`."""
+        return model_files(self.folder)
+
+    def content(self) -> list[object]:
+        """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
+        files = [item for item in sorted(self.files().items()) if item[0] != ABOUT]
+        return [*chain.from_iterable(files), *plugins.loaded().values()]
+
+    def moved(self, folder: str) -> ModelFolder:
+        """See `Place`."""
+        return self._replace(folder=folder)

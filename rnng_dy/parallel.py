@@ -54,8 +54,7 @@ class Workers:
 
     Args:
         places: Where workers find the models.
-        jobs: The number of processes; one is this process.
-        scheduler: Instead of processes, the address or the file of a Dask scheduler.
+        jobs: The number of processes; one is this process. Or the address or the file of a Dask scheduler.
         models: The models as this process has opened them already; None opens them here if they are needed.
 
     Raises:
@@ -65,11 +64,10 @@ class Workers:
     def __init__(
         self,
         places: Sequence[Place] = (),
-        jobs: int = 1,
-        scheduler: str | None = None,
+        jobs: int | str = 1,
         models: Sequence[Any] | None = None,
     ):
-        self._places, self._jobs, self._scheduler, self._models = places, jobs, scheduler, models
+        self._places, self._jobs, self._models = places, jobs, models
         self._executor: Executor | None = None
         self._opening: Any = None
         self._client: Any = None
@@ -77,8 +75,8 @@ class Workers:
         self._children = set(multiprocessing.active_children())
 
     def __enter__(self) -> Workers:
-        if self._scheduler is not None:
-            self._connect(self._scheduler)
+        if isinstance(self._jobs, str):
+            self._connect(self._jobs)
         elif self._jobs > 1:
             # forked processes would draw the same random numbers in DyNet
             spawn = multiprocessing.get_context("spawn")
@@ -118,7 +116,7 @@ class Workers:
             yield self._next(waiting)
 
     def _workers(self) -> int:
-        if self._client is None:
+        if isinstance(self._jobs, int):
             return self._jobs
         try:
             return len(self._client.nthreads())

@@ -133,9 +133,7 @@ def fail(message: str) -> None:
     commands=dict.fromkeys(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-@click.option(
-    "-q", "--quiet", is_flag=True, help="Print no progress, only results, warnings and errors."
-)
+@click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
 @click.option(
     "--plugin",
     "plugin_files",

@@ -31,9 +31,7 @@ from rnng_dy.evaluation.evalb_sentence import Status
     is_flag=True,
     help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
 )
-@click.option(
-    "--oracle", type=FILE, help="Give the systems' trees the words and POS tags of this oracle."
-)
+@click.option("--oracle", type=FILE, help="Oracle whose words and POS tags the systems' trees get.")
 def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 

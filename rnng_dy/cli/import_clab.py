@@ -30,13 +30,9 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
     help="Oracle that the model was trained on; it determines the ids of words and actions.",
 )
 @click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
-@click.option(
-    "--clusters", type=FILE, help="Clusters file that the generative model was trained with."
-)
+@click.option("--clusters", type=FILE, help="Clusters that the generative model was trained with.")
 @click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
-@click.option(
-    "--pretrained", type=FILE, help="File of word vectors that the parser was trained with."
-)
+@click.option("--pretrained", type=FILE, help="Word vectors that the parser was trained with.")
 @click.option(
     "--composition",
     type=LiveChoice(COMPOSITIONS),

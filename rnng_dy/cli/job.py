@@ -1,70 +1,155 @@
-"""Work on many sentences: INPUT, `--jobs` and `--device`, and writing the output, which continues after a stop."""
+"""Work on many sentences: `--jobs`, `--device`, and writing the output, which continues after a stop.
+
+The results of a long job are kept beside its output until that is made.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-import re
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from oracle import plugins
-from oracle.files import is_replaced
-from rnng_dy import __version__, checkpoint, engine, model_folder
-from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import FILE, device_option, together, write_output
-from rnng_dy.cli.results import Lines, Results, input_hash, results, tidy
+from oracle.errors import Terminated
+from oracle.files import file_hash, is_replaced, locked, replacing
+from rnng_dy import __version__, checkpoint, engine
+from rnng_dy.cli.messages import progress, warn
+from rnng_dy.cli.options import device_option, together, write_output
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
-from rnng_dy.model_folder import ABOUT, Folder, model_files
+from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import Workers, check_jobs, fitting
 from rnng_dy.settings import AT_LEAST_1
-from rnng_dy.text.sources import RawText, Source
-from rnng_dy.text.stimuli import Columns
 
 if TYPE_CHECKING:
     from rnng_dy.baselines.scorers import OpenableScorer
 
+Lines = list[str]
+"""The lines of the output that an item has."""
+FORMAT = "a line of JSON per batch"
+"""What NAME.part holds; one with other content is not resumed."""
 
-class ModelFolder(NamedTuple):
-    """A model that workers open; see `parallel.Place`."""
 
-    kind: str
-    folder: str
-    device: str = engine.CPU
+class Direct:
+    """Results that are written to standard output, a pipe or a device at once."""
 
-    @property
-    def title(self) -> str:
-        """Return its name in outputs."""
-        return self.folder
+    batches, items, is_another, part = 0, 0, False, None
 
-    @property
-    def has_trees(self) -> bool:
-        """Whether a search finds its probabilities of words."""
-        return model_folder.kind(self.kind).has_trees
+    def __init__(self, stream: TextIO):
+        self._stream = stream
 
-    def open(self) -> Any:
-        """Load the model in this process. Raises RnngError if device or folders cannot be used."""
-        engine.start(self.device)
-        return model_folder.kind(self.kind).load(self.folder)
+    def write(self, of_items: Sequence[Lines]) -> None:
+        """Write the lines of the items of the next batch."""
+        self._stream.writelines(f"{line}\n" for lines in of_items for line in lines)
+        self._stream.flush()
 
-    def files(self) -> dict[str, Folder]:
-        """See `Place`."""
-        return model_files(self.folder)
+    def remove(self) -> None:
+        """Do nothing: nothing is kept."""
 
-    def content(self) -> list[object]:
-        """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
-        files = sorted(self.files().items())
-        files = [item for item in files if os.path.basename(item[0]) != ABOUT]
-        content = [part for item in files for part in item]
-        return [*content, *plugins.loaded().values()]
 
-    def moved(self, folder: str) -> ModelFolder:
-        """See `Place`."""
-        return self._replace(folder=folder)
+class Results:
+    """The lines of each item of each finished batch, as one line of JSON in NAME.part, for the output NAME.
+
+    NAME.part.key has one line, which identifies inputs, options and model; only the same job is resumed.
+    """
+
+    def __init__(self, output: str, key: str, resume: bool):
+        # replace the target of a symbolic link, not the link
+        self.part = Path(f"{os.path.realpath(output)}.part")
+        self._key = Path(f"{self.part}.key")
+        self.batches = self.items = 0
+        """The numbers of batches, and of their items, that an earlier run has finished."""
+        same = resume and self._key.exists() and self._key.read_text(errors="replace") == f"{key}\n"
+        self.is_another = resume and not same and self.part.exists()
+        """Whether the results that should be resumed are of another job."""
+        self._stream = self.part.open("a+b" if same else "w+b")
+        if same:
+            self._skip_finished()
+        else:
+            self._key.write_text(f"{key}\n")
+
+    def _skip_finished(self) -> None:
+        """Count what is finished, and cut a half-written line off."""
+        end = 0
+        self._stream.seek(0)
+        for line in self._stream:
+            if line.endswith(b"\n"):
+                end += len(line)
+                self.batches += 1
+                self.items += len(json.loads(line))
+        self._stream.truncate(end)
+
+    def write(self, of_items: Sequence[Lines]) -> None:
+        """Keep the lines of the items of the next batch."""
+        try:
+            # ASCII also holds the bytes of words that are not UTF-8
+            self._stream.write(f"{json.dumps(of_items)}\n".encode("ascii"))
+            self._stream.flush()
+        except OSError as error:
+            # a full disk's error has no name
+            error.filename = str(self.part)
+            raise
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of all items."""
+        with self.part.open("rb") as stream:
+            for line in stream:
+                for of_item in json.loads(line):
+                    yield from of_item
+
+    def close(self) -> None:
+        """Close the file, which stays for the same command unless it has nothing."""
+        # each write has flushed; on a full disk closing would raise its error again
+        with suppress(OSError):
+            self._stream.close()
+        if self.part.is_file() and self.part.stat().st_size == 0:
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove the results, after the output has been made from them."""
+        self.part.unlink()
+        self._key.unlink()
+
+
+@contextmanager
+def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[Results | Direct]:
+    """Open the results of an output: `Results` beside a file, or for one that is made at the end; else `Direct`.
+
+    Raises RnngError if another process writes the file.
+    """
+    if is_replaced(output):
+        with locked(output), closing(Results(output, key, resume)) as kept:
+            yield kept
+    elif made_at_end:
+        with TemporaryDirectory() as folder:
+            yield Results(os.path.join(folder, "results"), key, False)
+    else:
+        with replacing(output) as stream:
+            yield Direct(stream)
+
+
+@contextmanager
+def tidy() -> Iterator[None]:
+    """Let SIGTERM end the process like Ctrl-C in a block, so that half-made files are removed."""
+
+    def end(number: int, frame: object) -> None:
+        # a second signal ends the process at once
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @dataclass
@@ -83,11 +168,6 @@ class Job:
         """Raise RnngError for several processes with a GPU."""
         check_jobs(self.jobs, self.device)
 
-    @property
-    def processes(self) -> int:
-        """The number of processes on this machine."""
-        return self.jobs if isinstance(self.jobs, int) else 1
-
     def open(self, place: ModelFolder | OpenableScorer):
         """Load a model or a scorer in this process and use it for the work, after those opened before.
 
@@ -97,7 +177,7 @@ class Job:
             place = place._replace(device=self.device)
         # no limit with a GPU: the driver's memory would count as the process's own
         if self.device == engine.CPU:
-            limit_memory(self.processes)
+            limit_memory(self.jobs if isinstance(self.jobs, int) else 1)
         model = place.open()
         keep_from_collection()
         if getattr(model, "updates", None) == 0:
@@ -106,14 +186,9 @@ class Job:
         self.places.append(place)
         return model
 
-    def content(self) -> list[object]:
-        """Return what determines the models' results, for `content_hash`."""
-        return [part for place in self.places for part in place.content()]
-
     def workers(self) -> Workers:
         """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
-        scheduler = self.jobs if isinstance(self.jobs, str) else None
-        return Workers(self.places, self.processes, scheduler, self.models)
+        return Workers(self.places, self.jobs, self.models)
 
     def map(self, function: Callable, items: Iterable) -> Iterator:
         """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
@@ -147,49 +222,36 @@ class Job:
             KeyboardInterrupt: With a message that names the file of finished results.
         """
         is_file, name = is_replaced(output), click.get_current_context().info_name or ""
-        hashes = list(map(input_hash, inputs))
-        if make is None and is_file:
-
-            def make(kept: Results) -> None:
-                write_output(output, (f"{line}\n" for line in kept.lines()))
-
-        resumes = is_file and None not in hashes
-        key = checkpoint.content_hash(__version__, name, *decides, *hashes, *self.content())
+        can_resume = is_file and all(path != "-" and os.path.isfile(path) for path in inputs)
+        read = [*map(file_hash, inputs)] if can_resume else []
+        models = [part for place in self.places for part in place.content()]
+        key = checkpoint.content_hash(__version__, FORMAT, name, *decides, *read, *models)
         left_out = []
-        opened, workers = results(output, key, resumes, make is not None), self.workers()
-        with tidy(), opened as kept, workers, progress(name, done=kept.done) as shown:
+        opened, workers = results(output, key, can_resume, make is not None), self.workers()
+        with tidy(), opened as kept, workers, progress(name, done=kept.items) as shown:
             # an error before the first sentence stands alone
-            shown.leave = kept.done > 0
+            shown.leave = kept.items > 0
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
-                finished, left = _left(batches, kept.done)
-                for batch, found in workers.map(partial(fitting, lines_of), left):
-                    new = list(zip(batch, found, strict=True))[finished:]
-                    finished = 0
-                    left_out += [item for item, lines in new if lines is None]
-                    kept.write(lines_of_left_out(i) if of is None else of for i, of in new)
+                unfinished = islice(batches, kept.batches, None)
+                for batch, found in workers.map(partial(fitting, lines_of), unfinished):
+                    of_items = [*zip(batch, found, strict=True)]
+                    left_out += [item for item, lines in of_items if lines is None]
+                    kept.write([lines_of_left_out(i) if of is None else of for i, of in of_items])
                     shown.leave = True
-                    shown.update(len(new))
+                    shown.update(len(batch))
                 if make is not None:
                     make(kept)
+                elif is_file:
+                    write_output(output, (f"{line}\n" for line in kept.lines()))
             except KeyboardInterrupt as stop:
-                if not resumes:
+                if not can_resume:
                     raise
                 said = f"stopped; the same command continues with {kept.part}"
                 raise type(stop)(said) from None
             kept.remove()
         return left_out
-
-
-def _left(batches: Iterable[Sequence], done: int) -> tuple[int, Iterable[Sequence]]:
-    """Return how many items of the first unfinished batch are done, and the batches from there on."""
-    rest = iter(batches)
-    for batch in rest:
-        if done < len(batch):
-            return done, chain([batch], rest)
-        done -= len(batch)
-    return 0, rest
 
 
 class _Jobs(click.ParamType):
@@ -218,79 +280,3 @@ job_options = together(
     device_option,
 )
 """The options of commands that process many sentences."""
-
-_FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
-"""What names of files have, and texts have not: a slash, or an ending."""
-
-
-def _is_text(argument: str) -> bool:
-    """Return whether an argument is a text and no file's name."""
-    return " " in argument and not os.path.exists(argument) and not _FILE_NAME.search(argument)
-
-
-def _source(
-    path: str,
-    is_text: bool,
-    one_per_line: bool,
-    tagged: bool | None,
-    own_tags: bool = False,
-    is_stimuli: bool = False,
-) -> Source:
-    given = path if not is_stimuli and _is_text(path) else None
-    if given is not None:
-        say("INPUT is no file: it is read as running text")
-        path, is_text = "-", True
-    if is_stimuli:
-        if is_text or tagged is not None:
-            raise click.UsageError("--stimuli is without --text and --tagged")
-        return Source(path, RawText(one_per_line), is_stimuli=True)
-    if one_per_line and not is_text:
-        raise click.UsageError("--one-per-line is for running text: add --text")
-    if is_text and tagged:
-        raise click.UsageError("--text is without tags: leave out --tagged")
-    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
-        warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
-    text = RawText(one_per_line, given) if is_text else None
-    return Source(path, text, tagged, own_tags)
-
-
-columns_options = together(
-    "columns",
-    Columns,
-    click.option(
-        "--column",
-        "texts",
-        metavar="NAME",
-        multiple=True,
-        help="Column of texts, one or one per condition.",
-    ),
-    click.option("--item", metavar="NAME", help="Column of the items."),
-    click.option(
-        "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
-    ),
-    click.option("--region", metavar="NAME", help="Column of regions, a row each."),
-)
-
-
-def source_options(*more: Callable) -> Callable:
-    """Return a decorator that adds INPUT with its options and `more`; the command gets them as `source`."""
-    return together(
-        "source",
-        _source,
-        click.argument("path", type=FILE, metavar="INPUT"),
-        click.option("--text", "is_text", is_flag=True, help="INPUT is running text."),
-        click.option(
-            "--one-per-line", is_flag=True, help="With --text: each line is one sentence."
-        ),
-        click.option(
-            "--tagged/--untagged", default=None, help="Tokens are word_TAG.  [default: untagged]"
-        ),
-        *more,
-    )
-
-
-parser_source = source_options(
-    click.option(
-        "--own-tags", is_flag=True, help="Read the tags of the parser's own tagger, not INPUT's."
-    )
-)

@@ -77,9 +77,7 @@ def show(folder: str) -> None:
     help="Bits of a parameter; with fewer, scores are slightly other ones.",
 )
 @click.option("--licence", metavar="TEXT", help="Licence of the model, for its description.")
-@click.option(
-    "--data", metavar="TEXT", help="Training data and their licence, for its description."
-)
+@click.option("--data", metavar="TEXT", help="Training data and licence, for its description.")
 def export(folder: str, output: str, bits: str, licence: str | None, data: str | None) -> None:
     """Write an archive of MODEL with all that is needed to use it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import chain
 
 import click
 
@@ -14,7 +13,7 @@ from oracle.errors import InputError
 from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import clean, is_no_text, is_preterminal, is_trace, without_lemma, words
+from oracle.treebank import clean, is_no_text, is_trace, without_lemma, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
@@ -51,9 +50,7 @@ from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
     default="",
     help="End each label before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
 )
-@click.option(
-    "--skip-preterminals", is_flag=True, help="Leave out trees that are only a preterminal."
-)
+@click.option("--skip-preterminals", is_flag=True, help="Leave out trees of a preterminal only.")
 @output_option("Trees to write.", "OUT.trees")
 def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
     """Make a file with one tree per line from a treebank.
@@ -96,13 +93,9 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     metavar="TRAIN.trees",
     help="The training trees; words that occur in them often are known.",
 )
-@click.option(
-    "--min-count", type=click.IntRange(1), default=2, help="How often a known word occurs at least."
-)
+@click.option("--min-count", type=click.IntRange(1), default=2, help="Least count of a known word.")
 @output_option("Oracle to write.", "OUT.oracle")
-@click.option(
-    "--generative", is_flag=True, help="Make an oracle for generative models, without POS tags."
-)
+@click.option("--generative", is_flag=True, help="Oracle for generative models, without POS tags.")
 @click.option(
     "--unk",
     type=click.Choice(RULES),
@@ -124,11 +117,10 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
-    training = (words(t.tree) for t in read_trees(train) if not is_preterminal(t.tree))
-    first = next(training, None)
-    if first is None:
-        raise InputError("no tree in this input", train)
-    unknown_words = UnknownWords(unk, known_words(chain([first], training), min_count))
+    training = Preparation(read_trees(train), lambda tree: tree, skip_preterminals=True)
+    known = known_words((words(located.tree) for located in training), min_count)
+    _require_trees(training.left, (train,))
+    unknown_words = UnknownWords(unk, known)
     prepared = Preparation(read_trees(trees), lambda tree: tree, False)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import click
 
-from oracle.samples import format_sample
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.job import ModelFolder, job_options, parser_source
+from rnng_dy.cli.inputs import decode_option, given_search_option, parser_source, search_options
+from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.options import (
     GENERATIVE,
     Command,
@@ -19,17 +19,9 @@ from rnng_dy.cli.options import (
     outputs_option,
     seed_option,
 )
-from rnng_dy.cli.results import Lines
-from rnng_dy.cli.searching import decode_option, given_search_option, search_options
-from rnng_dy.search.decoding import (
-    BESIDE,
-    BEST,
-    MBR,
-    Wanted,
-    decoded,
-    generative_decoder,
-    parser_decoder,
-)
+from rnng_dy.model_folder import ModelFolder
+from rnng_dy.search import decoding
+from rnng_dy.search.decoding import BESIDE, BEST, MBR
 from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
@@ -77,42 +69,38 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if nbest is not None and is_mbr:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
     decode = MBR if is_mbr else BEST
-    wanted = Wanted(nbest, samples, decode, options.seed, generator is not None)
+    wanted = decoding.Wanted(nbest, samples, decode, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
-        decoder = generative_decoder(wanted, options)
+        decoder = decoding.generative_decoder(wanted, options)
     else:
         kind = model_folder.kind("discriminative")
-        if flag := given_search_option(*["beam"] if wanted.nbest else []):
+        if flag := given_search_option(*["beam"] if nbest else []):
             more = ", and for a parser's --nbest" if flag == "--beam" else ""
             raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
-        decoder = parser_decoder(wanted, options.beam if flag_given("beam") else None)
+        beam = options.beam if flag_given("beam") else None
+        decoder = decoding.parser_decoder(wanted, beam)
     reader = SentenceReader(job.open(ModelFolder(kind.kind, folder)), source)
     if generator:
         job.open(ModelFolder("generative", generator))
-    lines = partial(_lines, form == ".jsonl", wanted.nbest is not None)
+    lines_of = _best_lines if nbest is None else decoding.scored_lines
+    if form == ".jsonl":
+        lines_of = _json_lines
     left_out = job.write(
         output,
         decoder.batches(reader.sentences()),
-        partial(_lines_of_batch, lines, decoder.trees),
-        lambda item: lines(item, []),
+        partial(decoding.decoded_lines, lines_of, decoder.trees),
+        lambda item: lines_of(item, []),
         *(wanted, decoder.options, source._replace(path=""), form),
         inputs=[source.path],
     )
     reader.report(left_out)
 
 
-def _lines_of_batch(lines: Callable, trees_of: Callable, *models_and_batch) -> list[Lines]:
-    """Return the lines of each sentence. The last arguments are the models and the batch."""
-    return [lines(item, trees) for item, trees in decoded(trees_of, *models_and_batch)]
-
-
-def _lines(
-    is_json: bool, several: bool, item: NumberedSentence, trees: Sequence[ScoredTree]
-) -> Lines:
-    """Return the lines of a sentence; without trees an empty one, or none of the best trees."""
-    if is_json:
-        return [json_line(item.index + 1, item.sentence, trees)]
-    if several:
-        return [format_sample(item.index, found.log_prob, found.tree) for found in trees]
+def _best_lines(item: NumberedSentence, trees: Sequence[ScoredTree]) -> Lines:
+    """Return the tree of a sentence; an empty line without one."""
     return [found.tree for found in trees] or [""]
+
+
+def _json_lines(item: NumberedSentence, trees: Sequence[ScoredTree]) -> Lines:
+    return [json_line(item.index + 1, item.sentence, trees)]

@@ -16,7 +16,8 @@ from oracle.files import finite, is_replaced
 from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
-from rnng_dy.cli.job import job_options, source_options
+from rnng_dy.cli.inputs import require_trees, search_options, source_options, system_option
+from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import (
     FILE,
@@ -26,8 +27,6 @@ from rnng_dy.cli.options import (
     seed_option,
     write_output,
 )
-from rnng_dy.cli.results import Lines
-from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.evaluation.perplexity import likelihood, report
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches

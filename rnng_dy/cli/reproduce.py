@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from oracle.unknown import RULES
 from rnng_dy import engine
-from rnng_dy.cli.messages import say, warn
+from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import ListOf, device_option
 from rnng_dy.parallel import check_jobs
 from rnng_dy.reproduce.runner import run
@@ -91,9 +90,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     check_jobs(jobs, device)
     try:
         run(folder, stages(experiment), jobs, device, say, groups)
-    except KeyboardInterrupt:
-        warn("\nstopped; the same command continues")
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        raise type(stop)("stopped; the same command continues") from None
     if "report" in groups:
         from rnng_dy.reproduce.report import write_report
 

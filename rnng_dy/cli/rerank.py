@@ -8,9 +8,9 @@ import click
 
 from oracle.blocks import read_oracle
 from oracle.errors import listed
+from rnng_dy.cli.inputs import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
-from rnng_dy.cli.searching import decode_option
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
@@ -24,9 +24,7 @@ NAMED = 30
 @click.argument("props", type=FILE)
 @click.argument("likelihoods", type=FILE)
 @click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
-@click.option(
-    "--oracle", "oracle_path", type=FILE, help="Oracle with words and POS tags of the MAP trees."
-)
+@click.option("--oracle", "oracle_path", type=FILE, help="Oracle of the MAP trees' words and tags.")
 @decode_option("The MAP tree")
 @click.option(
     "--weight",

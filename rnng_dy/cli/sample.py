@@ -6,19 +6,11 @@ from functools import partial
 
 import click
 
-from oracle.samples import format_sample
-from rnng_dy.cli.job import ModelFolder, job_options, parser_source
+from rnng_dy.cli.inputs import parser_source
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.options import Command, model_option, output_option, seed_option
-from rnng_dy.cli.results import Lines
-from rnng_dy.search.decoding import (
-    Batch,
-    Find,
-    decoded,
-    in_words,
-    parser_trees,
-    sampled_parses,
-    unkified_tree,
-)
+from rnng_dy.model_folder import ModelFolder
+from rnng_dy.search import decoding
 from rnng_dy.search.sampling import FLATTENED
 from rnng_dy.settings import COUNT, FiniteRange
 from rnng_dy.text.sources import SentenceReader
@@ -49,16 +41,14 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
     Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     reader = SentenceReader(job.open(ModelFolder("discriminative", folder)), source)
-    items = reader.sentences()
-    lines = partial(_lines, partial(sampled_parses, n, alpha, seed))
-    batches = in_words(items, SAMPLED_WORDS)
-    decides = n, alpha, seed, source._replace(path="")
-    left_out = job.write(output, batches, lines, lambda item: [], *decides, inputs=[source.path])
+    draw = partial(decoding.sampled_parses, n, alpha, seed)
+    trees = partial(decoding.parser_trees, draw, decoding.unkified_tree)
+    left_out = job.write(
+        output,
+        decoding.in_words(reader.sentences(), SAMPLED_WORDS),
+        partial(decoding.decoded_lines, decoding.scored_lines, trees),
+        lambda item: [],
+        *(n, alpha, seed, source._replace(path="")),
+        inputs=[source.path],
+    )
     reader.report(left_out)
-
-
-def _lines(find: Find, parser, batch: Batch) -> list[Lines]:
-    return [
-        [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
-        for item, trees in decoded(partial(parser_trees, find, unkified_tree), parser, batch)
-    ]

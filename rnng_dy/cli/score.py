@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import click
 
-from rnng_dy.cli.job import ModelFolder, job_options
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, GENERATIVE, Command, model_option, output_option
+from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search import scoring
 
 

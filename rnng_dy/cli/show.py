@@ -16,9 +16,7 @@ from rnng_dy.drawing.trees import svg_file
 @click.argument("trees", type=FILE, metavar="TREES")
 @click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
 @outputs_option({".txt": "trees drawn in characters", ".html": "a page", ".svg": "a drawing"})
-@click.option(
-    "--only-errors", is_flag=True, help="With --gold: draw only sentences whose brackets differ."
-)
+@click.option("--only-errors", is_flag=True, help="With --gold: only sentences with errors.")
 def show(trees, gold, outputs, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 

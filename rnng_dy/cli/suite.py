@@ -13,7 +13,8 @@ import click
 from oracle.files import indented
 from oracle.tables import CSV, TSV
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.job import Job, ModelFolder, columns_options, job_options
+from rnng_dy.cli.inputs import columns_options, require_trees, search_options, systems_option
+from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.messages import progress, say, warn
 from rnng_dy.cli.options import (
     FILE,
@@ -24,7 +25,6 @@ from rnng_dy.cli.options import (
     outputs_option,
     write_output,
 )
-from rnng_dy.cli.searching import require_trees, search_options, systems_option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
@@ -32,6 +32,7 @@ from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
+from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.spelling import required_spelling
@@ -45,9 +46,7 @@ SENTENCES = 32
 @systems_option
 @search_options("search", "particles", "like_reference")
 @open_option
-@click.option(
-    "--text", "is_text", is_flag=True, help="Split sentences into tokens as the first model does."
-)
+@click.option("--text", "is_text", is_flag=True, help="Split into tokens as the first model does.")
 @columns_options
 @click.option(
     "--prediction",
@@ -65,9 +64,7 @@ SENTENCES = 32
         ".html": "a page",
     }
 )
-@click.option(
-    "--effects", type=OUTPUT, help="Table of differences between conditions, with 95 % intervals."
-)
+@click.option("--effects", type=OUTPUT, help="Differences between conditions, with 95 % intervals.")
 @job_options
 def suite(
     sources, systems, options, is_open, is_text, columns, predictions, outputs, effects, job

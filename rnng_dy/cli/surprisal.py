@@ -10,11 +10,16 @@ from itertools import chain
 import click
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.job import columns_options, job_options, source_options
+from rnng_dy.cli.inputs import (
+    columns_options,
+    require_trees,
+    search_options,
+    source_options,
+    system_option,
+)
+from rnng_dy.cli.job import Lines, Results, job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
-from rnng_dy.cli.results import Lines, Results
-from rnng_dy.cli.searching import require_trees, search_options, system_option
 from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
@@ -51,9 +56,7 @@ from rnng_dy.text.stimuli import USUAL, read_stimuli
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
 @source_options(
-    click.option(
-        "--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table (.csv, .tsv, .xlsx)."
-    )
+    click.option("--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table: csv, tsv, xlsx.")
 )
 @job_options
 def surprisal(
@@ -141,16 +144,15 @@ def _lines(
     batch: Sequence[NumberedSentence],
 ) -> list[Lines]:
     """Return the measures of each sentence as a line of JSON; an empty sentence has no words."""
-
-    def measured(sentences: Sequence[NumberedSentence]) -> Iterator[MeasuredSentence]:
-        for found in measure_batch(options, end or with_trees, model, sentences):
-            records = found.records
-            if not with_beams:
-                records = [replace(record, beam=()) for record in records]
-            trees = found.trees[:1] if with_trees else ()
-            yield found._replace(records=records, trees=trees)
-
-    return [[found.to_json()] for found in in_places(measured, batch, MeasuredSentence([]))]
+    lines = []
+    measured = partial(measure_batch, options, end or with_trees, model)
+    for found in in_places(measured, batch, MeasuredSentence([])):
+        records = found.records
+        if not with_beams:
+            records = [replace(record, beam=()) for record in records]
+        trees = found.trees[:1] if with_trees else ()
+        lines.append([found._replace(records=records, trees=trees).to_json()])
+    return lines
 
 
 def _line_without_memory(end: bool, item: NumberedSentence) -> Lines:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
+from rnng_dy.cli.job import tidy
 from rnng_dy.cli.messages import command_line, say, warn
 from rnng_dy.cli.options import (
     FILE,
@@ -28,7 +29,6 @@ from rnng_dy.cli.options import (
     all_of,
     device_option,
 )
-from rnng_dy.cli.results import stopping, tidy
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
@@ -66,9 +66,7 @@ def set_option(sizes: type) -> Callable:
 def training_options(sizes: type, *more: Callable) -> Callable:
     """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
     return all_of(
-        click.option(
-            "--trees", type=FILE, help="Trees to train on; the command cleans them like `prepare`."
-        ),
+        click.option("--trees", type=FILE, help="Trees to train on, cleaned as by `prepare`."),
         click.option(
             "--dev-trees",
             type=FILE,
@@ -87,12 +85,8 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         ),
         click.option("--train", type=FILE, help="Instead of --trees: training oracle."),
         click.option("--dev", type=FILE, help="With --train: development oracle."),
-        click.option(
-            "--model", "folder", required=True, type=FOLDER, help="Model folder to write."
-        ),
-        click.option(
-            "--resume", is_flag=True, help="Continue the training in the model folder, if any."
-        ),
+        click.option("--model", "folder", required=True, type=FOLDER, help="Folder to write."),
+        click.option("--resume", is_flag=True, help="Continue the training in the folder, if any."),
         click.option(
             "--init",
             type=MODEL,
@@ -233,7 +227,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         def stop() -> bool:
             nonlocal stopped
             # signals before the first update end the command at once
-            stopped = stack.enter_context(stopping(say)) if stopped is None else stopped
+            stopped = stack.enter_context(stopping()) if stopped is None else stopped
             return bool(stopped)
 
         try:
@@ -248,3 +242,28 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         progress = saved_state(Path(folder))["progress"]
         best = {"best": progress.best, "sentences": progress.best_sentences}
         click.echo(f"{folder}: {one_line(best)}")
+
+
+@contextmanager
+def stopping() -> Iterator[list[int]]:
+    """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
+
+    The first signal is announced; a second one has its usual effect.
+    """
+    stopped: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        stopped.append(number)
+        signal.signal(number, before[number])
+        # the signal may come while another message is written: RuntimeError
+        with suppress(OSError, RuntimeError):
+            say("stopping after this step; the same again ends at once")
+
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from oracle.brackets import format_tree
 from oracle.errors import RnngError
 from oracle.lazy import nltk
+from oracle.samples import format_sample
 from oracle.sentences import ScoredTree, SourceSentence
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
@@ -106,17 +107,25 @@ def in_places(
     return [next(results) if item.sentence.tokens else empty for item in batch]
 
 
-def decoded(
-    trees_of: Callable[..., list[list[ScoredTree]]], *models_and_batch
-) -> list[tuple[NumberedSentence, Sequence[ScoredTree]]]:
-    """Return the sentences of a batch, as the first model reads them, with their trees; an empty line has none.
+def decoded_lines(
+    lines_of: Callable[[NumberedSentence, Sequence[ScoredTree]], list[str]],
+    trees_of: Callable[..., list[list[ScoredTree]]],
+    *models_and_batch,
+) -> list[list[str]]:
+    """Return `lines_of` each sentence of a batch, as the first model reads it, and its trees; an empty line has none.
 
     `trees_of` is a function from the models and a batch without empty lines to the trees of each sentence.
     """
     *models, batch = models_and_batch
     if hasattr(models[0], "tags_read"):
         batch = [item._replace(sentence=_tagged(models[0], item.sentence)) for item in batch]
-    return list(zip(batch, in_places(partial(trees_of, *models), batch), strict=True))
+    trees = in_places(partial(trees_of, *models), batch)
+    return [lines_of(item, of_item) for item, of_item in zip(batch, trees, strict=True)]
+
+
+def scored_lines(item: NumberedSentence, trees: Sequence[ScoredTree]) -> list[str]:
+    """Return the trees of a sentence as lines of a file of samples."""
+    return [format_sample(item.index, tree.log_prob, tree.tree) for tree in trees]
 
 
 def _tagged(parser, sentence: SourceSentence) -> SourceSentence:

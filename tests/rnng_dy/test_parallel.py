@@ -14,7 +14,7 @@ import pytest
 
 from oracle.errors import InputError, RnngError
 from rnng_dy import parallel
-from rnng_dy.cli.job import ModelFolder
+from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
 from tests.conftest import CHECKOUT, absent, needs_proc, tiny_trees
@@ -232,7 +232,7 @@ def two(tmp_path_factory):
 
 @pytest.mark.slow
 def test_results_of_dask_come_in_order_and_all_workers_work(two):
-    with Workers(scheduler=str(two)) as workers:
+    with Workers(jobs=str(two)) as workers:
         assert [y for _, y in workers.map(square, range(40))] == [x * x for x in range(40)]
         until(lambda: len({y for _, y in workers.map(slow_process, range(20))}) == 2)
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from rnng_dy.cli import searching as module
+from rnng_dy.cli import inputs as module
 from tests.commands import invoke, table
 
 from ..conftest import make_generator, make_lm

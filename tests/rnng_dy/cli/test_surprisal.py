@@ -321,7 +321,7 @@ owner.{name} = killed
 from rnng_dy.cli import main
 main()
 """
-IN_THE_WORK = {"module": "cli.results", "owner": "Results", "name": "write", "n": 3}
+IN_THE_WORK = {"module": "cli.job", "owner": "Results", "name": "write", "n": 3}
 IN_THE_OUTPUT = {"module": "drawing", "owner": "measured_words", "name": "best_tree", "n": 1}
 
 
