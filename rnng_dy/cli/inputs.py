@@ -14,7 +14,6 @@ from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.text.sources import RawText, Source
 from rnng_dy.text.stimuli import Columns
@@ -92,6 +91,8 @@ parser_source = source_options(
 )
 
 DEFAULT = "english-generative"
+BEST, MBR = "best", "mbr"
+"""What --decode may be."""
 _FIELDS = {of.name: of for of in fields(SearchOptions)}
 _OPTIONS = ["search", *(name for name, of in _FIELDS.items() if of.metadata)]
 
@@ -103,8 +104,6 @@ class ScorerName(LiveChoice):
 
     def convert(self, value, param, ctx) -> OpenableScorer:
         """See click."""
-        if isinstance(value, OpenableScorer):
-            return value
         name, equals, path = value.partition("=")
         name, colon, order = name.partition(":")
         super().convert(name, param, ctx)

@@ -9,7 +9,13 @@ import click
 
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.inputs import decode_option, given_search_option, parser_source, search_options
+from rnng_dy.cli.inputs import (
+    MBR,
+    decode_option,
+    given_search_option,
+    parser_source,
+    search_options,
+)
 from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.options import (
     GENERATIVE,
@@ -21,7 +27,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search import decoding
-from rnng_dy.search.decoding import BESIDE, BEST, MBR
+from rnng_dy.search.decoding import BESIDE
 from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
@@ -59,7 +65,7 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    if generator and decode == BEST and flag_given("decode"):
+    if generator and decode != MBR and flag_given("decode"):
         raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
     is_mbr = generator is not None or decode == MBR
     if flag_given("samples") and not is_mbr:
@@ -68,8 +74,7 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
         )
     if nbest is not None and is_mbr:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    decode = MBR if is_mbr else BEST
-    wanted = decoding.Wanted(nbest, samples, decode, options.seed, generator is not None)
+    wanted = decoding.Wanted(nbest, samples, is_mbr, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = decoding.generative_decoder(wanted, options)

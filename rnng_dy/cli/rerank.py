@@ -8,11 +8,10 @@ import click
 
 from oracle.blocks import read_oracle
 from oracle.errors import listed
-from rnng_dy.cli.inputs import decode_option
+from rnng_dy.cli.inputs import MBR, decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
 
