@@ -91,8 +91,6 @@ parser_source = source_options(
 )
 
 DEFAULT = "english-generative"
-BEST, MBR = "best", "mbr"
-"""What --decode may be."""
 _FIELDS = {of.name: of for of in fields(SearchOptions)}
 _OPTIONS = ["search", *(name for name, of in _FIELDS.items() if of.metadata)]
 
@@ -204,10 +202,9 @@ def _option(name: str) -> Callable:
 
 
 def decode_option(best: str) -> Callable:
-    """Return the decorator for `--decode`, whose default is the tree that the text `best` names."""
-    return click.option(
-        "--decode",
-        type=click.Choice([BEST, MBR]),
-        default=BEST,
-        help=f"{best}, or the tree with the highest expected F1.",
+    """Return the decorator for `--decode`, which the command gets as `mbr`; `best` describes the tree otherwise."""
+    how = f"{best}, or the tree with the highest expected F1."
+    of_decode = click.option(
+        "--decode", type=click.Choice(["best", "mbr"]), default="best", help=how
     )
+    return together("mbr", lambda decode: decode == "mbr", of_decode)

@@ -9,13 +9,7 @@ import click
 
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.inputs import (
-    MBR,
-    decode_option,
-    given_search_option,
-    parser_source,
-    search_options,
-)
+from rnng_dy.cli.inputs import decode_option, given_search_option, parser_source, search_options
 from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.options import (
     GENERATIVE,
@@ -52,7 +46,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @seed_option
 @search_options("search", "particles", "like_reference")
 @job_options
-def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
+def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
@@ -65,16 +59,16 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    if generator and decode != MBR and flag_given("decode"):
+    if generator and not mbr and flag_given("decode"):
         raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
-    is_mbr = generator is not None or decode == MBR
-    if flag_given("samples") and not is_mbr:
+    mbr = mbr or generator is not None
+    if flag_given("samples") and not mbr:
         raise click.UsageError(
             "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
         )
-    if nbest is not None and is_mbr:
+    if nbest is not None and mbr:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    wanted = decoding.Wanted(nbest, samples, is_mbr, options.seed, generator is not None)
+    wanted = decoding.Wanted(nbest, samples, mbr, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = decoding.generative_decoder(wanted, options)
