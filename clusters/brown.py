@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class BrownClustering:
         within_sentences: bool = False,
         refine: bool = False,
     ):
-        """`classes` is C, at most the number of frequent words; None: the root of the number of words, as in the paper.
+        """`classes` is C, at most the number of frequent words; None: the square root of the number of words.
 
         Raises RnngError if no word is frequent enough.
         """
@@ -72,7 +72,7 @@ class BrownClustering:
         self._refine = refine
 
     def steps(self) -> Iterator[None]:
-        """Cluster the words. It stops after each word, each sweep of exchanges and each merge of the tree.
+        """Cluster the words, and yield after each word, each sweep of exchanges and each merge of the tree.
 
         `total` is the number of these steps.
         """
@@ -104,12 +104,15 @@ class BrownClustering:
         return self
 
     def paths(self) -> list[str]:
-        """Return the bit string of each word's cluster, by rank: 0 for the older of two merged clusters."""
+        """Return the bit string of each word's cluster, by rank.
+
+        Of two merged clusters, the one that was merged or made earlier gets the 0; exchanges do not count.
+        """
         path_of = {int(self._merges[-1][0]) if len(self._merges) else int(self.class_of[0]): ""}
         for older, newer in self._merges[::-1].tolist():
             path = path_of[older] if older in path_of else path_of[newer]
             path_of[older], path_of[newer] = f"{path}0", f"{path}1"
-        # a single cluster has an empty path, which a file could not show
+        # a single cluster has an empty path, which a line of a file would hardly show
         return [path_of[slot] or "0" for slot in self.class_of.tolist()]
 
     def entries(self) -> list[ClusteredWord]:
@@ -124,8 +127,9 @@ class BrownClustering:
         self._first_word[slot] = self._number[slot] = word
         right, left = self._pairs.of(word, self.class_of, self.classes + 1)
         self._tables.add(slot, self.counts[word], right, left)
-        self._free += 1
-        if word >= self.classes:
+        if word < self.classes:
+            self._free += 1
+        else:
             kept, freed = self._best_pair(None if word < self._frequent else slot)
             self._merge(kept, freed, word)
             self.class_of[self._members[freed]] = kept
@@ -198,20 +202,18 @@ def brown_clusters(
     sentences: Iterable[Sequence[str]],
     classes: int | None = None,
     rules: str | None = None,
-    on_step: Callable[[BrownClustering], None] = lambda clustering: None,
 ) -> list[ClusteredWord]:
     """Cluster the words of sentences; classes of unknown words that never occur are placed too.
 
-    `rules` are those of the classes, None for those that the words show; corpora without classes get none. `on_step` is
-    called after each step with the clustering. Raises RnngError if there are no words.
+    `rules` are those of the classes, None for those that the words show; corpora without classes get none. Raises
+    RnngError if there are no words.
 
     >>> corpus = [["the", "cat", "ran"], ["a", "cat", "sat"], ["the", "dog", "sat"]]
     >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]
     [('0', 'cat'), ('0', 'dog'), ('10', 'sat'), ('10', 'ran'), ('11', 'the'), ('11', 'a')]
     """
     bigrams = count_bigrams(sentences)
-    clustering = BrownClustering(bigrams, classes)
-    for _ in clustering.steps():
-        on_step(clustering)
+    clustering = BrownClustering(bigrams, classes).run()
     shown = rules_of(bigrams.words)
-    return place_unseen(clustering.entries(), unknown_classes(shown and (rules or shown)))
+    placed = unknown_classes(rules or shown) if shown else []
+    return place_unseen(clustering.entries(), placed)

@@ -43,7 +43,7 @@ class Exchanges:
         self._tolerance = tolerance(int(counts.sum()))
         # the context that a word is when it follows, then when it precedes
         self._context_of = np.concatenate([class_of, class_of + slots]).astype(np.int64)
-        cells = self._context_of[left] * slots + self._context_of[right]
+        cells = class_of[left].astype(np.int64) * slots + class_of[right]
         joint = _count(cells, counts, slots**2).reshape(slots, slots)
         # context x cluster: row y < slots is "followed by y", row slots + y is "preceded by y"
         self._contexts = np.concatenate([joint.T, joint])

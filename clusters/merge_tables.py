@@ -10,15 +10,16 @@ from clusters.information import n_log_n
 class MergeTables:
     """Pairwise merge losses of the clusters in a window of slots (Liang 2005, section 4.2).
 
-    All quantities are counts: with f(n) = n log n, A(s) the bigram ends in cluster s, c(s) its words in
+    All quantities are counts: with f(n) = n log n, A(s) the bigram ends in cluster s, c(s) its tokens in
     the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
 
         sum over contexts y of f(n(s, y)) + f(n(t, y)) - f(n(s, y) + n(t, y))
         + (A(s) + A(t)) log (c(s) + c(t)) - A(s) log c(s) - A(t) log c(t)
 
     A context is a cluster to the right or one to the left. A term of the sum is 0 if s or t never
-    occurs in the context. A change therefore costs (contexts of the rarer cluster) x (slots) and not
-    (slots)^2: it is Liang's O(1) update of a loss, skipped for losses that cannot change.
+    occurs in the context. An update therefore costs (contexts of the rarer cluster) x (slots) and not
+    (slots)^2: it is Liang's O(1) update of a loss, skipped for losses that cannot change. The search for
+    the least loss reads all pairs.
     """
 
     def __init__(self, slots: int):
@@ -53,8 +54,8 @@ class MergeTables:
         """
         return np.add(self._shared, self._rest, out=self._loss)
 
-    def add(self, slot: int, size: int, right: np.ndarray, left: np.ndarray) -> None:
-        """Fill a free slot with a cluster of `size` words.
+    def add(self, slot: int, tokens: int, right: np.ndarray, left: np.ndarray) -> None:
+        """Fill a free slot with a cluster of that many tokens.
 
         `right[y]` and `left[y]` count how often the cluster in slot y follows and precedes it.
         """
@@ -72,7 +73,7 @@ class MergeTables:
         self._shared[slot] = self._shared[:, slot] = shared
         self._ends += right + left
         self._ends[slot] = right.sum() + left.sum()
-        self._size[slot] = size
+        self._size[slot] = tokens
         changed = (right + left) > 0
         changed[slot] = True
         self._update(slot, np.flatnonzero(changed))

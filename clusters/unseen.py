@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from clusters.files import ClusteredWord
-from oracle.unknown import CLASSES
+from oracle.unknown import CLASSES, unknown_classes
 
 
 def rules_of(words: Collection[str]) -> str | None:
     """Return the rules for unknown words that a vocabulary shows; None if it has no class of them.
 
-    >>> rules_of(["the", "UNK-LC-s"]), rules_of(["the", "UNK"]), rules_of(["the"])
-    ('berkeley', 'single', None)
+    >>> [rules_of(["the", name]) for name in ("UNK-ed", "UNK-LC-s", "UNK", "the")]
+    ['berkeley-unicode', 'berkeley', 'single', None]
     """
-    if any(word in CLASSES and word != "UNK" for word in words):
-        return "berkeley"
-    return "single" if "UNK" in words else None
+    shown = CLASSES.intersection(words)
+    fitting = (
+        r for r in ("single", "berkeley", "berkeley-unicode") if shown <= {*unknown_classes(r)}
+    )
+    return next(fitting) if shown else None
 
 
 def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[ClusteredWord]:
@@ -45,7 +47,7 @@ def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[C
 
 def _most_frequent(entries: list[ClusteredWord]) -> str:
     """Return the path of the most frequent class of unknown words, else of the cluster with most tokens."""
-    unknown = [e for e in entries if e.word == "UNK" or e.word.startswith("UNK-")]
+    unknown = [e for e in entries if e.word in CLASSES]
     if unknown:
         return max(unknown, key=lambda entry: entry.count).path
     tokens: Counter[str] = Counter()

@@ -73,12 +73,11 @@ def make_oracle(
         with placed(located.path, located.line):
             actions = tuple(transitions.actions_of(located.tree, preterminals=True))
         tokens = tuple(words(located.tree))
-        lowercased = tuple(lower(token, unknown_words.rules) for token in tokens)
         sentence = OracleSentence(
             tree=located.text or format_tree(located.tree),
             tags=None if generative else tuple(tags(located.tree)),
             tokens=tokens,
-            lowercased=None if generative else lowercased,
+            lowercased=None if generative else tuple(lower(t, unknown_words.rules) for t in tokens),
             unkified=tuple(unknown_words.unkify(tokens)),
             actions=actions,
             line=line,
@@ -170,6 +169,9 @@ def _read_block(block: list[str], location: Location) -> OracleSentence:
         location.line = begin + 1
         raise ValueError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-")
     actions = tuple(map(intern, block[first:]))
+    if " ".join(actions).count(" ") >= len(actions):
+        bad = next(action for action in actions if " " in action)
+        raise ValueError(f"in the sentence that begins here, the action {bad!r} has a blank")
     try:
         system = system_of(actions, len(rows[0])).name
     except UnderivableError as error:

@@ -16,7 +16,7 @@ from oracle.errors import InputError
 from oracle.files import numbered_lines, open_text, placed, reading, replacing
 from oracle.lazy import nltk
 from oracle.transitions import SYSTEMS, unlimited
-from oracle.treebank import clean, is_preterminal, words
+from oracle.treebank import clean, is_preterminal, subtrees, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
@@ -25,8 +25,8 @@ T = TypeVar("T")
 class Preparation:
     """Iterable of cleaned trees, each with its text on one line, which counts what passes through.
 
-    A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such as `(NN yes)`, are
-    left out: no constituent, so no actions.
+    A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such as `(NN yes)`, have
+    no constituent and so no actions: unless they are skipped, they are an error after all trees are through.
     """
 
     def __init__(
@@ -74,8 +74,13 @@ class Preparation:
         with placed(located.path, located.line):
             text = format_tree(tree)
         # a tree on several lines has no text, yet may be clean
-        self.changed += text != located.text and text != format_tree(located.tree)
+        self.changed += text != located.text and _shape(tree) != _shape(located.tree)
         return located._replace(tree=tree, text=text)
+
+
+def _shape(tree: nltk.Tree) -> list[object]:
+    """Return the words, and the labels with their numbers of children, top down: equal for equal trees."""
+    return [node if isinstance(node, str) else (node.label(), len(node)) for node in subtrees(tree)]
 
 
 class TreesFile(Preparation):

@@ -126,7 +126,9 @@ class TransitionSystem(ABC):
                 actions.append(self.structural[SHIFT])
             else:
                 if not node.label():
-                    raise RnngError("a constituent without a label: `rnng-dy prepare` takes it out")
+                    raise RnngError(
+                        "a constituent without a label: give it one; `rnng-dy prepare` takes out outer brackets only"
+                    )
                 opening, closing = (self.open_action(node.label()),), (self.structural[REDUCE],)
                 first, others = node[: self.opens_after], node[self.opens_after :]
                 left += [closing, *others[::-1], opening, *first[::-1]]

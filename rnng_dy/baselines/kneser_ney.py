@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
 
-from oracle.blocks import OracleSentence, read_oracle
+import numpy as np
+
+from oracle.blocks import OracleSentence, read_oracle_lines
 from oracle.errors import RnngError
+from oracle.files import open_text, reading
 from oracle.sentences import split_tokens
 from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
@@ -23,29 +29,42 @@ MAX_COUNT = 3
 
 
 class KneserNey(WordScorer):
-    """An n-gram model p(word | the n - 1 words before it) of sentences padded with START and END.
+    """An n-gram model p(word | the n - 1 words before it) of sentences that START precedes and END follows.
 
     The highest order counts occurrences; lower orders count the different words that precede. All orders are
     interpolated, down to the uniform distribution over the vocabulary and END.
+
+    A word is a number. So is an n-gram of each order, 0 for the one of STARTs alone; the n-gram of order 0 is 0.
     """
 
     name = "kneser-ney"
 
     def __init__(
-        self, sentences: Sequence[OracleSentence], vocabulary: Iterable[str] = (), order: int = 5
+        self, sentences: Iterable[OracleSentence], vocabulary: Iterable[str] = (), order: int = 5
     ):
         """Count the n-grams of generative training sentences, whose words and `vocabulary` are the words of the model.
 
         The model uses the sentences' classes of unknown words.
         """
         self.order = order
-        self._tokens = [sentence.tokens for sentence in sentences]
-        self._unknown = infer_unknown_words((s.tokens, s.unkified) for s in sentences)
-        padded = [[START] * (order - 1) + [*s.unkified, END] for s in sentences]
-        self.vocabulary = {END, *vocabulary}.union(*padded) - {START}
-        self._counts = self._count(padded)
-        self._discounts = [discounts(counts.values()) for counts in self._counts]
-        self._histories = list(map(_histories, self._counts, self._discounts))
+        self._tokens: list[tuple[str, ...]] = []
+        self._numbers = {START: 0, END: 1}
+        text = array("i")
+
+        def read() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for sentence in sentences:
+                self._tokens.append(sentence.tokens)
+                words = [START, *sentence.unkified, END]
+                text.extend(self._numbers.setdefault(word, len(self._numbers)) for word in words)
+                yield sentence.tokens, sentence.unkified
+
+        self._unknown = infer_unknown_words(read())
+        for word in vocabulary:
+            self._numbers.setdefault(word, len(self._numbers))
+        self.vocabulary = self._numbers.keys() - {START}
+        # more than all numbers of words, and than that of a word that is not in the vocabulary
+        self._base = len(self._numbers) + 1
+        self._orders = self._count(np.array(text))
 
     @classmethod
     def open(cls, path: str | None, order: int = 5, vocabulary: Iterable[str] = ()) -> KneserNey:
@@ -61,7 +80,8 @@ class KneserNey(WordScorer):
         """
         if path is None:
             raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
-        return cls(read_oracle(path), vocabulary, order)
+        with reading(path), open_text(path) as stream:
+            return cls(read_oracle_lines(stream, path), vocabulary, order)
 
     @cached_property
     def segmenter(self) -> Segmenter:
@@ -74,32 +94,53 @@ class KneserNey(WordScorer):
         words = Counter(token for tokens in self._tokens for token in tokens)
         return SpellingModel(self._unknown, sorted(self.vocabulary - {END}), words)
 
-    def _count(self, padded: list[list[str]]) -> list[Counter[tuple[str, ...]]]:
-        """Return the counts of the n-grams of each order, shortest first."""
-        highest = Counter(
-            tuple(words[i - self.order : i])
-            for words in padded
-            for i in range(self.order, len(words) + 1)
-        )
-        orders = [highest]
-        while len(orders) < self.order:
-            orders.append(Counter(ngram[1:] for ngram in orders[-1]))
-        return orders[::-1]
+    def _count(self, text: np.ndarray) -> list[_Order]:
+        """Return the n-grams of each order, shortest first, in a text of words in which START begins each sentence."""
+        keys, occurring = [], []
+        # the n-gram of the order below that ends at each word
+        ending = np.zeros(len(text), np.int64)
+        for _ in range(self.order):
+            of_words = np.where(text == 0, 0, np.roll(ending, 1) * self._base + text)
+            found, first, longer = np.unique(of_words, return_index=True, return_inverse=True)
+            keys.append(found)
+            # each n-gram but that of STARTs is an occurrence of the shorter one that it ends with
+            occurring.append(ending[first[1:]])
+            ending = longer
+        occurring = [*occurring[1:], ending[text != 0]]
+        histories = [1, *map(len, keys)]
+        return [
+            _discounted(*of, self._base) for of in zip(keys, occurring, histories, strict=False)
+        ]
 
     def probability(self, word: str, context: Sequence[str]) -> float:
         """Return p(word | context) for a word of the vocabulary; only the last n - 1 words of the context count."""
+        histories = [0]
+        for before in context[-(self.order - 1) :] if self.order > 1 else ():
+            histories = self._extended(histories, before)
+        return self._probability(histories, self._extended(histories, word))
+
+    def _extended(self, histories: Sequence[int], word: str) -> list[int]:
+        """Return the n-grams that end in a word and exist, shortest first; each history lacks the word."""
+        number, ngrams = self._numbers.get(word, self._base - 1), [0]
+        for order, history in zip(self._orders, histories, strict=False):
+            key = history * self._base + number
+            i = int(order.keys.searchsorted(key))
+            if i == len(order.keys) or order.keys[i] != key:
+                # no longer one exists either
+                break
+            ngrams.append(i)
+        return ngrams
+
+    def _probability(self, histories: Sequence[int], ngrams: Sequence[int]) -> float:
+        """Return the probability of the word that makes n-grams of histories; see `_extended`."""
         p = 1 / len(self.vocabulary)
-        context = tuple(context)[-(self.order - 1) :] if self.order > 1 else ()
-        for k in range(len(context) + 1):
-            history = context[len(context) - k :]
-            if history not in self._histories[k]:
+        for order, history, i in zip_longest(self._orders[: len(histories)], histories, ngrams[1:]):
+            if not order.totals[history]:
                 # longer histories have no followers either
                 break
-            total, mass = self._histories[k][history]
-            count = self._counts[k].get((*history, word), 0)
-            kept = count - self._discounts[k][min(count, MAX_COUNT)]
-            p = (kept + mass * p) / total
-        return p
+            kept = 0.0 if i is None else order.kept[i]
+            p = (kept + order.masses[history] * p) / order.totals[history]
+        return float(p)
 
     def records_of(
         self,
@@ -116,36 +157,46 @@ class KneserNey(WordScorer):
 
     def unkify(self, tokens: Sequence[str]) -> list[str]:
         """Return the words as the model reads them: unknown ones as their classes."""
-        return [w if w in self.vocabulary else self._unknown.word_class(w) for w in tokens]
+        return [w if w in self._numbers else self._unknown.word_class(w) for w in tokens]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
-        history, records = [START] * (self.order - 1), []
+        histories, records = [0] * self.order, []
         for token, word in [*zip(tokens, seen, strict=True), (None, END)]:
             surprisal = math.inf
-            if word in self.vocabulary:
-                surprisal = -math.log2(self.probability(word, history))
-                history.append(word)
+            if word in self._numbers:
+                ngrams = self._extended(histories, word)
+                surprisal = -math.log2(self._probability(histories, ngrams))
+                histories = ngrams[: self.order]
             records.append(WordRecord(token, None if token is None else word, surprisal))
         return records
 
 
-def _histories(
-    counts: Counter[tuple[str, ...]], discount: Sequence[float]
-) -> dict[tuple[str, ...], tuple[int, float]]:
-    """Return the sum of counts after each history, and the sum of their discounts, which lower orders get."""
-    totals: Counter[tuple[str, ...]] = Counter()
-    # numbers of words with counts 1, 2, and 3 or more
-    words: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * MAX_COUNT)
-    for ngram, count in counts.items():
-        totals[ngram[:-1]] += count
-        words[ngram[:-1]][min(count, MAX_COUNT) - 1] += 1
-    return {
-        history: (total, sum(d * n for d, n in zip(discount[1:], words[history], strict=True)))
-        for history, total in totals.items()
-    }
+class _Order(NamedTuple):
+    """The n-grams of one order, with the sums of the counts after their histories."""
+
+    keys: np.ndarray
+    """history * base + last word, sorted; the number of an n-gram is the place of its key."""
+    kept: np.ndarray
+    """The count of each n-gram less its discount."""
+    totals: np.ndarray
+    """The sum of counts after each history."""
+    masses: np.ndarray
+    """The sum of discounts after each history, which the lower orders get."""
 
 
-def discounts(counts: Iterable[int]) -> tuple[float, float, float, float]:
+def _discounted(keys: np.ndarray, occurring: np.ndarray, histories: int, base: int) -> _Order:
+    """Return n-grams with discounts; `occurring` has the number of an n-gram as often as it counts."""
+    counts = np.bincount(occurring, minlength=len(keys))
+    discount = np.array(discounts(counts))
+    kind, history = np.minimum(counts, MAX_COUNT), keys // base
+    masses = np.zeros(histories)
+    for c in range(1, MAX_COUNT + 1):
+        masses += discount[c] * np.bincount(history[kind == c], minlength=histories)
+    totals = np.bincount(history, counts, histories)
+    return _Order(keys, counts - discount[kind], totals, masses)
+
+
+def discounts(counts: Iterable[int]) -> tuple[float, ...]:
     """Return the discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman's equation 26).
 
     If there are too few counts for an estimate, or if it is out of its range, the discount is half the count.
@@ -153,7 +204,7 @@ def discounts(counts: Iterable[int]) -> tuple[float, float, float, float]:
     >>> discounts([1] * 4 + [2] * 2 + [3] * 2 + [4])
     (0.0, 0.5, 0.5, 2.0)
     """
-    n = Counter(counts)
+    n = np.bincount(counts, minlength=MAX_COUNT + 2).tolist()
     y = n[1] / (n[1] + 2 * n[2]) if n[1] else 0.0
     found = [0.0]
     for count in (1, 2, 3):

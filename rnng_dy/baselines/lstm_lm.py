@@ -112,9 +112,7 @@ class LstmLanguageModel(Model, Scorer):
         NaN for a sentence that does not fit into memory.
         """
         rows = [
-            (math.nan, math.nan)
-            if row is None
-            else (np.add.reduceat(row, [0])[0] - row[-1], row[-1])
+            (np.add.reduceat(row, [0])[0] - row[-1], row[-1])
             for row in self._of_sentences(examples)
         ]
         return np.array(rows, np.float64).reshape(-1, 2)
@@ -177,12 +175,12 @@ class LstmLanguageModel(Model, Scorer):
             keep(part[-1:])
         return found
 
-    def _of_sentences(
-        self, examples: Sequence[LanguageModelExample]
-    ) -> Iterator[np.ndarray | None]:
-        """Yield `_word_log_probs` of each sentence; None for one that does not fit into memory."""
+    def _of_sentences(self, examples: Sequence[LanguageModelExample]) -> Iterator[np.ndarray]:
+        """Yield `_word_log_probs` of each sentence; NaN in one that does not fit into memory."""
         for part in batches(examples, self.length, MAX_WORDS):
-            yield from split_on_memory_error(self._word_log_probs, part)
+            rows = split_on_memory_error(self._word_log_probs, part)
+            for example, row in zip(part, rows, strict=True):
+                yield np.full(len(example.words) + 1, math.nan) if row is None else row
 
     @one_graph
     def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
@@ -200,14 +198,9 @@ def _records(
     tokens: Sequence[str],
     seen: Sequence[str],
     ids: Sequence[int | None],
-    log_probs: np.ndarray | None,
+    log_probs: np.ndarray,
 ) -> list[WordRecord]:
-    """Return records from log probabilities, in nats, of the words with ids and of the end.
-
-    None instead of log probabilities means that they are unknown, and gives NaN.
-    """
-    if log_probs is None:
-        log_probs = np.full(len(tokens) + 1, math.nan)
+    """Return records from log probabilities, in nats, of the words with ids and of the end."""
     bits = iter((-log_probs / math.log(2)).tolist())
     words = [
         WordRecord(token, unk, math.inf if i is None else next(bits))

@@ -45,7 +45,7 @@ from rnng_dy.settings import AT_LEAST_1
 @click.option(
     "--refine",
     is_flag=True,
-    help="Afterwards move words between clusters as long as this raises their mutual information.",
+    help="Afterwards move words, in five sweeps, to the clusters where their mutual information is highest.",
 )
 def clusters(corpus: str, output: str, **options) -> None:
     """Make Brown clusters of the words of CORPUS.

@@ -63,7 +63,7 @@ def surprisal(
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
     require_trees(outputs, system)
-    if merge and (source.is_stimuli or source.text is None):
+    if merge and (source.is_stimuli or not source.is_text):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
@@ -77,7 +77,7 @@ def surprisal(
     model = job.open(system)
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
-        texts = stimuli.tokenised(model.segmenter, source.text)
+        texts = stimuli.tokenised(model.segmenter, source.one_per_line)
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))
     else:

@@ -121,7 +121,7 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> Names:
     return dense, lookups + ["tag"] * tags + ["pretrained"] * vectors
 
 
-def generator_names(layers: int, clusters: list[int], gated: bool = False) -> Names:
+def generator_names(layers: int, clusters: list[int], gated: bool) -> Names:
     """Return our names of a generative checkpoint's parameters and tables.
 
     `clusters` are the clusters of at least two words; `gated` is for the program with gated attention.

@@ -16,7 +16,7 @@ import time
 import traceback
 from contextlib import suppress
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,6 @@ class Processes(_Replica):
 
     def _receive(self, rank: int) -> Any:
         connection, process = self._helpers[rank - 1]
-        wait([connection, process.sentinel])
         try:
             message = connection.recv()
         except (EOFError, OSError):

@@ -168,23 +168,23 @@ def train(
         if resumes:
             # settings that are not given are the folder's
             saved = loop.saved_state(place)
-            before = (model.about or {}).get("settings", {}).get("preset")
-            if before is not None and preset not in (None, before):
+            before = (model.about or {}).get("settings", {}).get("preset", preset)
+            if preset not in (None, before):
                 raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
-            preset = before or preset
+            preset = before
         preset = preset or NAMES[0]
 
         # data
-        made = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
+        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
         if trees is None:
-            data = data_of_oracles(train, dev, dev_trees, made)
+            data = data_of_oracles(train, dev, dev_trees, scratch)
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
                 raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             how = unk or rules, transitions or system, not parses
-            data = data_of_trees(trees, dev_trees, hold_out, *how, made)
+            data = data_of_trees(trees, dev_trees, hold_out, *how, scratch)
         inputs = {
             "train": data.train.hash,
             "dev": checkpoint.content_hash(data.dev),
@@ -216,7 +216,7 @@ def train(
             model = fine_tuned(model, data, init, extend, settings.seed)
             model.about = about.about_continued(init)
         if init is not None:
-            seen = stored(as_seen_by(model, data.train), made / "train.seen")
+            seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
             data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
 
         # examples

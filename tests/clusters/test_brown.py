@@ -86,6 +86,11 @@ def test_one_class_still_has_a_path(sentences):
     assert {entry.path for entry in brown_clusters(sentences, 1)} == {"0"}
 
 
+def test_rules_are_those_whose_classes_the_corpus_shows():
+    entries = brown_clusters([["a", "UNK-ed", "b", "UNK-LC"]], 2)
+    assert {*unknown_classes("berkeley-unicode")} == {entry.word for entry in entries} - {"a", "b"}
+
+
 def test_classes_are_those_of_the_rules():
     corpus = [["a", "UNK-LC-s", "b"]]
     by_rules = {rules: brown_clusters(corpus, 2, rules) for rules in (None, *RULES[:2])}

@@ -128,6 +128,7 @@ def test_a_tree_without_actions_is_refused_with_its_line(tmp_path):
             "would close the tree before its last word",
         ),
         ("SHIFT\nREDUCE\n\n", "", 14, "1 constituents open"),
+        ("NT(NP)\n", "NT(N P)\n", 14, "'NT(N P)' has a blank"),
         ("NT(NP)\n", "NP\n", 14, "'NP', is none of NT(X)"),
         ("NT(S)\nNT(NP)\n", "", 14, "action 1, 'SHIFT', puts a word outside all constituents"),
         (BLOCK, GENERATIVE, 14, "a generative and a discriminative oracle in one file"),

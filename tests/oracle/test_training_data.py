@@ -85,6 +85,12 @@ def test_trees_are_those_that_prepare_makes(folder):
     assert (file.read, file.changed, file.emptied, file.left) == (4, 1, 1, 3)
 
 
+def test_a_tree_that_is_wrapped_twice_is_unwrapped(folder):
+    file = TreesFile(write("t.trees", f"( ({CLEAN}))", CLEAN))
+    assert [located.text for located in file] == [CLEAN, CLEAN]
+    assert file.changed == 1
+
+
 def test_words_of_the_held_out_part_are_unknown(folder):
     """A word that is there twice, once of it in the held-out tree, is known to nobody."""
     trees = [CLEAN, CLEAN.replace("cat", "dog"), CLEAN.replace("cat", "dog"), CLEAN]
