@@ -14,7 +14,6 @@ from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Columns
@@ -102,8 +101,6 @@ class ScorerName(LiveChoice):
 
     def convert(self, value, param, ctx) -> OpenableScorer:
         """See click."""
-        if isinstance(value, OpenableScorer):
-            return value
         name, equals, path = value.partition("=")
         name, colon, order = name.partition(":")
         super().convert(name, param, ctx)
@@ -204,10 +201,9 @@ def _option(name: str) -> Callable:
 
 
 def decode_option(best: str) -> Callable:
-    """Return the decorator for `--decode`, whose default is the tree that the text `best` names."""
-    return click.option(
-        "--decode",
-        type=click.Choice([BEST, MBR]),
-        default=BEST,
-        help=f"{best}, or the tree with the highest expected F1.",
+    """Return the decorator for `--decode`, which the command gets as `mbr`; `best` describes the tree otherwise."""
+    how = f"{best}, or the tree with the highest expected F1."
+    of_decode = click.option(
+        "--decode", type=click.Choice(["best", "mbr"]), default="best", help=how
     )
+    return together("mbr", lambda decode: decode == "mbr", of_decode)
