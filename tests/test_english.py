@@ -14,7 +14,7 @@ import pytest
 import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import model_folder
-from scripts.english import figures, texts, treebanks, vectors
+from scripts.english import circuits, figures, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
@@ -96,6 +96,21 @@ def test_figures_are_those_of_the_decoded_trees(tmp_path, monkeypatch):
         Path("scored", f"masc.dev.{ending}").write_text(content)
     found = figures.figures("masc.dev")
     assert found == pytest.approx([50.0, 100.0, 100.0, 200 / 3, 100.0, 8.0])
+
+
+def test_scores_by_phenomenon_are_means_over_suites(shared, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    published = shared / "scoreboard" / "published.tsv"
+    with open(published, encoding="utf-8") as stream:
+        names = [line.split("\t")[0] for line in stream][1:]
+    scores = [{"model": "m", "suite": n, "accuracy": 0.5 * (n != "number_orc")} for n in names]
+    Path(tmp_path, "suites.json").write_text(json.dumps(scores))
+    drawn = tmp_path / "circuits.svg"
+    monkeypatch.setattr("sys.argv", ["", str(tmp_path / "suites.json"), str(published), str(drawn)])
+    circuits.main()
+    table = capsys.readouterr().out
+    assert "\n| agreement | 25.0 | 72.3 | 0.9 |" in table and "\n| garden paths | 50.0 |" in table
+    assert "garden paths" in drawn.read_text(encoding="utf-8")
 
 
 def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
