@@ -174,8 +174,8 @@ class Model:
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        loss: dy.Expression = self.network.training_loss(examples, dropout)
-        return loss
+        losses, *_ = self.network.example_losses(examples, dropout)
+        return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, or replace one.
