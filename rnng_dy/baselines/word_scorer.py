@@ -15,7 +15,6 @@ from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_s
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import RawText
 from rnng_dy.text.spelling import SpellingModel, required_spelling
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
@@ -119,7 +118,7 @@ class Scorer:
             InputError: The table cannot be read as stimuli, or has a column that is added.
         """
         read = read_stimuli(stimuli, columns)
-        texts = read.tokenised(self.segmenter, RawText())
+        texts = read.tokenised(self.segmenter)
         sentences = [list(sentence.tokens) for of in texts for sentence in of]
         records = self.surprisals_of(sentences, options, open_vocabulary=open_vocabulary)
         return WordTable(read, texts, records)

@@ -54,10 +54,6 @@ def load_command(name: str = "") -> click.Command | None:
 class LazyGroup(click.Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """See click."""
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """See click."""
         return load_command(name)

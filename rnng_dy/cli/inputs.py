@@ -14,9 +14,8 @@ from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.search.decoding import BEST, MBR
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
-from rnng_dy.text.sources import RawText, Source
+from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Columns
 
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
@@ -43,15 +42,14 @@ def _source(
     if is_stimuli:
         if is_text or tagged is not None:
             raise click.UsageError("--stimuli is without --text and --tagged")
-        return Source(path, RawText(one_per_line), is_stimuli=True)
+        return Source(path, one_per_line=one_per_line, is_stimuli=True)
     if one_per_line and not is_text:
         raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:
         raise click.UsageError("--text is without tags: leave out --tagged")
     if path.lower().endswith((".csv", ".tsv", ".xlsx")):
         warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
-    text = RawText(one_per_line, given) if is_text else None
-    return Source(path, text, tagged, own_tags)
+    return Source(path, is_text, one_per_line, given, tagged, own_tags)
 
 
 columns_options = together(
@@ -103,8 +101,6 @@ class ScorerName(LiveChoice):
 
     def convert(self, value, param, ctx) -> OpenableScorer:
         """See click."""
-        if isinstance(value, OpenableScorer):
-            return value
         name, equals, path = value.partition("=")
         name, colon, order = name.partition(":")
         super().convert(name, param, ctx)
@@ -205,10 +201,9 @@ def _option(name: str) -> Callable:
 
 
 def decode_option(best: str) -> Callable:
-    """Return the decorator for `--decode`, whose default is the tree that the text `best` names."""
-    return click.option(
-        "--decode",
-        type=click.Choice([BEST, MBR]),
-        default=BEST,
-        help=f"{best}, or the tree with the highest expected F1.",
+    """Return the decorator for `--decode`, which the command gets as `mbr`; `best` describes the tree otherwise."""
+    how = f"{best}, or the tree with the highest expected F1."
+    of_decode = click.option(
+        "--decode", type=click.Choice(["best", "mbr"]), default="best", help=how
     )
+    return together("mbr", lambda decode: decode == "mbr", of_decode)

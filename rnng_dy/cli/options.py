@@ -265,9 +265,9 @@ def output_option(
 
 def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:
     """Return the decorator for --model, which the command gets as `folder`; it is required without a default."""
-    settings: dict[str, Any] = {"required": True} if default is None else {"default": default}
+    how = {"required": default is None, "default": default}
     return click.option(
-        "--model", "folder", type=kind, help="Model folder, archive or name.", **settings
+        "--model", "folder", type=kind, help="Model folder, archive or name.", **how
     )
 
 

@@ -21,7 +21,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search import decoding
-from rnng_dy.search.decoding import BESIDE, BEST, MBR
+from rnng_dy.search.decoding import BESIDE
 from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.text.sources import NumberedSentence, SentenceReader
 
@@ -46,7 +46,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @seed_option
 @search_options("search", "particles", "like_reference")
 @job_options
-def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
+def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
@@ -59,17 +59,16 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    if generator and decode == BEST and flag_given("decode"):
+    if generator and not mbr and flag_given("decode"):
         raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
-    is_mbr = generator is not None or decode == MBR
-    if flag_given("samples") and not is_mbr:
+    mbr = mbr or generator is not None
+    if flag_given("samples") and not mbr:
         raise click.UsageError(
             "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
         )
-    if nbest is not None and is_mbr:
+    if nbest is not None and mbr:
         raise click.UsageError("--nbest does not go with --decode mbr or --generator")
-    decode = MBR if is_mbr else BEST
-    wanted = decoding.Wanted(nbest, samples, decode, options.seed, generator is not None)
+    wanted = decoding.Wanted(nbest, samples, mbr, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = decoding.generative_decoder(wanted, options)

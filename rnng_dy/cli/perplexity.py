@@ -57,7 +57,6 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
-    paths = [*outputs.values()]
     require_trees((), system)
     if clusters_path:
         if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
@@ -103,6 +102,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         log_probs = model.log_probs_of(sentences)
         write((log_p if math.isfinite(log_p) else -math.inf, problem) for log_p in log_probs)
         return
+    paths = [*outputs.values()]
     job.write(
         next(filter(is_replaced, paths), paths[0]),
         search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),

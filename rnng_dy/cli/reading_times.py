@@ -9,22 +9,8 @@ import click
 from oracle.tables import CSV, joined
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, Assignment, Command, ListOf, outputs_option, write_output
-from rnng_dy.evaluation.reading_tables import (
-    NEEDED,
-    OPTIONAL,
-    SHOWN,
-    align,
-    read_surprisals,
-    read_times,
-)
-from rnng_dy.evaluation.reading_times import (
-    EXCLUSIONS,
-    joined_rows,
-    lme4_script,
-    rows_used,
-    run_study,
-    table,
-)
+from rnng_dy.evaluation import reading_tables as tables
+from rnng_dy.evaluation import reading_times as studies
 from rnng_dy.settings import FiniteRange
 
 
@@ -34,7 +20,7 @@ from rnng_dy.settings import FiniteRange
 @click.option(
     "--column",
     "columns",
-    type=Assignment(dict.fromkeys(NEEDED + OPTIONAL, click.STRING)),
+    type=Assignment(dict.fromkeys(tables.NEEDED + tables.OPTIONAL, click.STRING)),
     metavar="NAME=COLUMN",
     multiple=True,
     help="A column of that table: item, position, word or time if it has another name; subject; frequency (a count); "
@@ -44,13 +30,14 @@ from rnng_dy.settings import FiniteRange
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
     "--exclude",
-    type=ListOf(click.Choice(EXCLUSIONS)),
+    type=ListOf(click.Choice(studies.EXCLUSIONS)),
     default=(),
-    metavar=",".join(EXCLUSIONS),
+    metavar=",".join(studies.EXCLUSIONS),
     help="Words of sentences to leave out.",
 )
 @click.option(
     "--times-between",
+    "between",
     nargs=2,
     type=FiniteRange(0),
     default=(100, 3000),
@@ -71,15 +58,7 @@ from rnng_dy.settings import FiniteRange
     }
 )
 def reading_times(
-    surprisals,
-    times_path,
-    columns,
-    by_letters,
-    allow_missing,
-    exclude,
-    times_between,
-    spillover,
-    outputs,
+    surprisals, times_path, columns, by_letters, allow_missing, exclude, between, spillover, outputs
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
@@ -97,16 +76,16 @@ def reading_times(
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
     if "-" not in outputs.values():
         outputs.setdefault(".txt", "-")
-    times, systems = read_times(times_path, dict(columns)), {}
+    times, systems = tables.read_times(times_path, dict(columns)), {}
     for name, path in paths.items():
-        systems[name], reports = align(
-            times, read_surprisals(path), path, by_letters, allow_missing
+        systems[name], reports = tables.align(
+            times, tables.read_surprisals(path), path, by_letters, allow_missing
         )
-        more = [f"{len(reports) - SHOWN} more differences"] * (len(reports) > SHOWN)
-        for report_line in reports[:SHOWN] + more:
+        more = [f"{len(reports) - tables.SHOWN} more differences"] * (len(reports) > tables.SHOWN)
+        for report_line in reports[: tables.SHOWN] + more:
             warn(f"not aligned: {report_line}")
-    rows, left_out = rows_used(times, systems, spillover, exclude, times_between)
-    study = run_study(times, systems, rows, spillover)
+    rows, left_out = studies.rows_used(times, systems, spillover, exclude, between)
+    study = studies.run_study(times, systems, rows, spillover)
     figures, used = study.systems[0]
     counts = "{rows} of {of} rows in {items} items, {folds} folds"
     say(counts.format(of=len(times.times), **figures))
@@ -115,9 +94,9 @@ def reading_times(
     if "log_frequency" not in used:
         say("no frequencies: --column frequency=COLUMN makes them a predictor")
     forms = {
-        ".txt": lambda: [table(study)],
-        ".csv": lambda: (joined(row, CSV) + "\n" for row in joined_rows(study)),
-        ".R": lambda: [lme4_script(study, outputs[".csv"])],
+        ".txt": lambda: [studies.table(study)],
+        ".csv": lambda: (joined(row, CSV) + "\n" for row in studies.joined_rows(study)),
+        ".R": lambda: [studies.lme4_script(study, outputs[".csv"])],
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())

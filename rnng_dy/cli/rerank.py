@@ -12,7 +12,6 @@ from rnng_dy.cli.inputs import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.decoding import MBR
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
 
@@ -33,7 +32,7 @@ NAMED = 30
     metavar="W",
     help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
 )
-def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
+def rerank(props, likelihoods, output, oracle_path, mbr, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
@@ -42,7 +41,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    if decode == MBR and not (oracle_path and output):
+    if mbr and not (oracle_path and output):
         raise click.UsageError(
             "--decode mbr needs -o for the trees, and their words: give --oracle"
         )
@@ -52,8 +51,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         require_fit(of_sentence.best()[0], oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(found) + 1
     lines = (
-        best_line(found[i], oracle, weight, decode == MBR) if i in found else ""
-        for i in range(sentences)
+        best_line(found[i], oracle, weight, mbr) if i in found else "" for i in range(sentences)
     )
     write_output(output, (f"{line}\n" for line in lines))
     rows = [(of.estimate.log_marginal, of.words) for of in found.values()]

@@ -29,7 +29,6 @@ from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
-from rnng_dy.evaluation.suite_scores import Sentence, evaluate
 from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.model_folder import ModelFolder
@@ -94,7 +93,7 @@ def suite(
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):
         measured = partial(_surprisals, jobs[name], partial(_records, options, is_open), name)
-        found[name] = evaluate(suites, measured, name)
+        found[name] = suite_scores.evaluate(suites, measured, name)
     results = [result for name in jobs for result in found[name]]
     forms = {
         ".txt": lambda: [suite_scores.accuracy_table(results)],
@@ -111,7 +110,7 @@ def suite(
 
 
 def _surprisals(
-    job: Job, records_of: Callable, name: str, sentences: Sequence[Sentence]
+    job: Job, records_of: Callable, name: str, sentences: Sequence[suite_scores.Sentence]
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence; reports words that the model called `name` does not know.
 
@@ -134,7 +133,7 @@ def _surprisals(
 
 
 def _records(
-    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, Sentence]]
+    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, suite_scores.Sentence]]
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
     # another program's table has the surprisals of words as they are

@@ -21,14 +21,7 @@ from rnng_dy.cli.job import Lines, Results, job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
 from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
-from rnng_dy.evaluation.records import (
-    ALL_MEASURES,
-    OF_NEXT_WORD,
-    OPEN_MEASURES,
-    MeasuredSentence,
-    WordRecord,
-    unmeasured,
-)
+from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.search.decoding import in_places
@@ -70,7 +63,7 @@ def surprisal(
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
     require_trees(outputs, system)
-    if merge and (source.is_stimuli or source.text is None):
+    if merge and (source.is_stimuli or not source.is_text):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
@@ -80,14 +73,11 @@ def surprisal(
             raise click.UsageError("a figure is of items: add --stimuli")
     if by_region and (end or not source.is_stimuli):
         raise click.UsageError("--by-region is for regions of --stimuli, without --end")
-    of_next = OF_NEXT_WORD if options.next_word else ()
-    wanted = measures_of(options) if system.has_trees else ["surprisal", *of_next]
-    wanted = {*wanted, *(OPEN_MEASURES if is_open else ())}
-    measures = [name for name in ALL_MEASURES if name in wanted]
+    measures = measures_of(options, system.has_trees, is_open)
     model = job.open(system)
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
-        texts = stimuli.tokenised(model.segmenter, source.text)
+        texts = stimuli.tokenised(model.segmenter, source.one_per_line)
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))
     else:

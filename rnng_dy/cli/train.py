@@ -41,19 +41,15 @@ OPTIONS = ("hidden", "epochs", "dropout", "learning_rate", "batch_size", "seed",
 """The settings that have options; --set sets the others."""
 
 
-def options_of(settings: type) -> Callable:
-    """Return a decorator that adds options of a dataclass's settings, without defaults, so that presets apply."""
-    with_option = [of for of in fields(settings) if of.name in OPTIONS]
-    return all_of(
-        *(click.option(f"--{of.name.replace('_', '-')}", **of.metadata) for of in with_option)
-    )
-
-
-def set_option(sizes: type) -> Callable:
-    """Return the option --set, which gives settings by name."""
-    settings = (*fields(Settings), *fields(sizes))
-    types = {option_name(of.name): of.metadata["type"] for of in settings if of.name not in OPTIONS}
-    return click.option(
+def settings_options(sizes: type) -> Callable:
+    """Return a decorator that adds options of settings and dimensions, without defaults, so that presets apply."""
+    options, types = [], {}
+    for of in (*fields(sizes), *fields(Settings)):
+        if of.name in OPTIONS:
+            options.append(click.option(f"--{of.name.replace('_', '-')}", **of.metadata))
+        else:
+            types[option_name(of.name)] = of.metadata["type"]
+    of_others = click.option(
         "--set",
         "others",
         type=Assignment(types),
@@ -61,6 +57,7 @@ def set_option(sizes: type) -> Callable:
         metavar="NAME=VALUE",
         help=f"Other setting, such as layers=1: {', '.join(types)}.",
     )
+    return all_of(*options, of_others)
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
@@ -92,7 +89,6 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             type=MODEL,
             help="Begin with this model's parameters, dimensions and vocabulary; other words are read as classes.",
         ),
-        options_of(sizes),
         *more,
         click.option(
             "--preset",
@@ -101,8 +97,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
             "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, "
             "or the folder's]",
         ),
-        options_of(Settings),
-        set_option(sizes),
+        settings_options(sizes),
         click.option(
             "--mpi",
             is_flag=True,

@@ -20,7 +20,7 @@ from oracle.tables import is_whole_number, read_table
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import RawText, running_text
+from rnng_dy.text.sources import running_text
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 Tokenize = Callable[[str], Sequence[str]]
@@ -97,7 +97,7 @@ def _of_stimuli(
     that has a condition twice, and for a text without words.
     """
     stimuli = read_stimuli(path, columns)
-    texts = stimuli.tokenised(segmenter, RawText()) if segmenter else []
+    texts = stimuli.tokenised(segmenter) if segmenter else []
     items: dict[str, list[Condition]] = {}
     names: dict[int, str] = {}
     counted: dict[str, int] = {}

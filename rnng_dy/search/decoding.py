@@ -33,7 +33,6 @@ Find = Callable[[Any, Batch], list[list[Parsed]]]
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 10_000
 """Words in one batch; when sampling, each word counts once per sample."""
-BEST, MBR = "best", "mbr"
 BESIDE = 0.2
 """The weight of a generative model beside a parser, chosen on the English development trees."""
 
@@ -45,8 +44,8 @@ class Wanted(NamedTuple):
     """The number of trees; None for one, without its log probability."""
     samples: int = 100
     """Trees drawn per sentence for MBR."""
-    decode: str = BEST
-    """BEST, or MBR, the tree with the highest expected F1."""
+    mbr: bool = False
+    """Whether it gets the tree with the highest expected F1."""
     seed: int = 1
     beside: bool = False
     """Whether a generative model decides beside the parser, with the weight BESIDE."""
@@ -65,7 +64,7 @@ class Decoder(NamedTuple):
 def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
     """Return the decoder of a generative model. Raises RnngError for trees that it cannot make."""
     k = wanted.nbest or 1
-    if wanted.decode == MBR:
+    if wanted.mbr:
         raise RnngError("MBR is for a parser, or for samples: `rnng-dy rerank`")
     if k > options.word_beam:
         raise RnngError(f"--nbest {k} needs --word-beam {k} or more")
@@ -84,7 +83,7 @@ def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
         options = SearchOptions(beam=beam, seed=wanted.seed)
         trees = partial(parser_trees, partial(best_parses, k, beam), tagged_tree)
         of_words = partial(search_batches, options)
-    elif wanted.decode == MBR:
+    elif wanted.mbr:
         alpha = FLATTENED if wanted.beside else 1.0
         draw = partial(sampled_parses, wanted.samples, alpha, wanted.seed)
         trees = partial(mbr_trees, draw)

@@ -44,10 +44,21 @@ SEARCHES: Registry[type[WordSearch]] = Registry(
 )
 
 
-def measures_of(options: SearchOptions) -> Sequence[str]:
-    """Return the names of the measures that the records of a search can have."""
-    search = SEARCHES[options.search]
-    lacking = {*search.lacks, *OPEN_MEASURES, *(() if options.next_word else OF_NEXT_WORD)}
+def measures_of(options: SearchOptions, has_trees: bool = True, is_open: bool = False) -> list[str]:
+    """Return the names of the measures that records can have, in order.
+
+    Args:
+        options: The search.
+        has_trees: Whether the model has a search.
+        is_open: Whether the vocabulary is open.
+    """
+    lacking = {*SEARCHES[options.search].lacks}
+    if not has_trees:
+        lacking = {*ALL_MEASURES} - {"surprisal", *OPEN_MEASURES, *OF_NEXT_WORD}
+    if not is_open:
+        lacking |= {*OPEN_MEASURES}
+    if not options.next_word:
+        lacking |= {*OF_NEXT_WORD}
     return [name for name in ALL_MEASURES if name not in lacking]
 
 

@@ -97,7 +97,7 @@ def measured(model: Any, wanted: Any, limits: Limits) -> list[MeasuredSentence]:
 def measured_words(model: Any, wanted: Any, limits: Limits) -> list[MeasuredWords]:
     """Return the surprisals of the words of sentences, without their beams unless they are asked for."""
     system = getattr(model, "transitions", None)
-    columns = ["surprisal"] if system is None else measures_of(DEFAULT_OPTIONS)
+    columns = measures_of(DEFAULT_OPTIONS, has_trees=system is not None)
     sentences = []
     for found in measured(model, wanted, limits):
         words: list[Any] = [

@@ -25,8 +25,6 @@ from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, T
 from rnng_dy.text.learning import learn
 from rnng_dy.text.tokens import Tokenizer, spelled
 
-TEXT = "text.json"
-"""The file of a model folder with the settings that segment raw text."""
 FORMAT, VERSION = "rnng_dy text", 1
 Span = tuple[int, int]
 
@@ -232,16 +230,12 @@ class _Cleaning(dict[int, str | None]):
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
         category = unicodedata.category(character)
-        if character == "\n":
-            found = "\n"
-        elif character.isspace() or category in ("Cc", "Zl", "Zp") or character in _BLANKS:
-            found = " "
-        elif category == "Cf" and not _SEEN.match(character):
-            found = None
+        if character.isspace() or category in ("Cc", "Zl", "Zp") or character in _BLANKS:
+            self[code] = " " if character != "\n" else "\n"
         else:
-            found = character
-        self[code] = found
-        return found
+            vanishes = category == "Cf" and not _SEEN.match(character)
+            self[code] = None if vanishes else character
+        return self[code]
 
 
 _CLEANING = _Cleaning()

@@ -28,52 +28,16 @@ class NumberedSentence(NamedTuple):
     sentence: SourceSentence
 
 
-class RawText(NamedTuple):
-    """Settings for reading running text."""
-
-    one_per_line: bool = False
-    given: str | None = None
-    """The text itself, in place of a file's."""
-
-    def read(self, path: str, segmenter: Segmenter) -> Iterator[SourceSentence]:
-        """Yield the sentences of a text.
-
-        If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
-        without words and for one that cannot be read.
-        """
-        text, last = self.given, 0
-        if text is None:
-            text = "".join(line for _, line in read_lines(path))
-        try:
-            for sentence in segmenter.stream(text, self.one_per_line):
-                for line in range(last + 1, sentence.line if self.one_per_line else 0):
-                    yield SourceSentence((), None, None, line)
-                last = sentence.line
-                yield sentence
-        except InputError as error:
-            raise InputError(error.message, path, error.line) from None
-        if not last:
-            raise InputError("no sentence in this text", path)
-
-    def read_cell(
-        self, text: str, path: str, line: int, segmenter: Segmenter
-    ) -> list[SourceSentence]:
-        """Return a cell's sentences. Raises InputError for a cell without words."""
-        try:
-            found = segmenter.sentences(text, self.one_per_line)
-        except RnngError as error:
-            raise InputError(getattr(error, "message", str(error)), path, line) from None
-        if not found:
-            raise InputError("a line without words", path, line)
-        return [replace(sentence, line=line) for sentence in found]
-
-
 class Source(NamedTuple):
     """A command's input and the settings for reading it."""
 
     path: str
-    text: RawText | None = None
-    """None if the input is not running text."""
+    is_text: bool = False
+    """Whether the input is running text."""
+    one_per_line: bool = False
+    """Whether each line of a running text, or each text of a table, is a sentence."""
+    given: str | None = None
+    """The running text itself, in place of a file's."""
     tagged: bool | None = None
     """Whether tokens are word_TAG; None refuses tokens that look so."""
     own_tags: bool = False
@@ -86,14 +50,34 @@ class Source(NamedTuple):
 
         The model's segmenter reads running text.
         """
-        if self.text is not None:
-            return self.text.read(self.path, model.segmenter)
+        if self.is_text:
+            return self._read_text(model.segmenter)
         sentences = read_sentences(self.path, self.tagged)
         head = list(islice(sentences, DECIDING))
         lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
         if found := running_text([s.tokens for s in lines]):
             _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
         return chain(head, sentences)
+
+    def _read_text(self, segmenter: Segmenter) -> Iterator[SourceSentence]:
+        """Yield the sentences of running text.
+
+        If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
+        without words and for one that cannot be read.
+        """
+        text, last = self.given, 0
+        if text is None:
+            text = "".join(line for _, line in read_lines(self.path))
+        try:
+            for sentence in segmenter.stream(text, self.one_per_line):
+                for line in range(last + 1, sentence.line if self.one_per_line else 0):
+                    yield SourceSentence((), None, None, line)
+                last = sentence.line
+                yield sentence
+        except InputError as error:
+            raise InputError(error.message, self.path, error.line) from None
+        if not last:
+            raise InputError("no sentence in this text", self.path)
 
 
 class SentenceReader:

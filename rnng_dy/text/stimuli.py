@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.sentences import SourceSentence
 from oracle.tables import cell_text, is_whole_number, read_table
 from rnng_dy.text.conventions import HAN
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import RawText
 
 CONDITION, REGION = "condition", "region"
 _TEXT = ("text", "sentence", "content", "stimulus", "word")
@@ -112,9 +112,21 @@ class Stimuli(NamedTuple):
     """Names of the columns that are carried into the output."""
     texts: Sequence[Stimulus]
 
-    def tokenised(self, segmenter: Segmenter, text: RawText) -> list[list[SourceSentence]]:
-        """Return each text's sentences. Raises InputError for a text without words."""
-        return [text.read_cell(s.text, self.path, s.line, segmenter) for s in self.texts]
+    def tokenised(
+        self, segmenter: Segmenter, one_per_line: bool = False
+    ) -> list[list[SourceSentence]]:
+        """Return each text's sentences; with `one_per_line` it is one. Raises InputError for a text without words."""
+        texts = []
+        for of in self.texts:
+            try:
+                found = segmenter.sentences(of.text, one_per_line)
+            except RnngError as error:
+                message = getattr(error, "message", str(error))
+                raise InputError(message, self.path, of.line) from None
+            if not found:
+                raise InputError("a line without words", self.path, of.line)
+            texts.append([replace(sentence, line=of.line) for sentence in found])
+        return texts
 
     def conditions(self) -> Iterator[tuple[str, str, Stimulus]]:
         """Yield each text after its item and condition. Raises InputError without these columns."""

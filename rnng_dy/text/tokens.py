@@ -29,6 +29,7 @@ class Piece(NamedTuple):
     letters: str
 
 
+_NOT_BLANK = re.compile(r"[^ \n]")
 _CHUNK = re.compile(r"\.(?: +\.){2,}(?![^ \n])|[^ \n]+")
 _TREE_BRACKET = re.compile(r"-[LR][RCS]B-")
 _ADDRESS = (
@@ -59,7 +60,7 @@ _TWO_WORDS = {
 """The position where each word is cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _SEVERAL_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
-_AFTER_THE_END = set(CLOSERS) | set("\"' \n")
+_AFTER_THE_END = CLOSERS + "\"' \n"
 _INSIDE_A_SENTENCE = frozenset(",;:")
 _BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
 _BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
@@ -77,10 +78,8 @@ class Tokenizer:
 
     def pieces(self, text: str, begin: int, end: int) -> list[Piece]:
         """Return the tokens of the sentence in this span, in order; they cover every character except blanks."""
-        final = end
-        while final > begin and text[final - 1] in _AFTER_THE_END:
-            final -= 1
-        sentence = _Sentence(text, end, final - 1)
+        final = begin + len(text[begin:end].rstrip(_AFTER_THE_END)) - 1
+        sentence = _Sentence(text, end, final)
         found: list[Piece] = []
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
@@ -217,9 +216,8 @@ class _Sentence(NamedTuple):
 
     def after(self, position: int) -> str:
         """Return the next character that is not blank, or an empty text at the end."""
-        while position < self.end and self.text[position] in " \n":
-            position += 1
-        return self.text[position : min(position + 1, self.end)]
+        found = _NOT_BLANK.search(self.text, position, self.end)
+        return found[0] if found else ""
 
 
 def _is_fraction(text: str, mark: re.Match) -> bool:

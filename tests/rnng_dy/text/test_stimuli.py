@@ -8,7 +8,6 @@ import pytest
 
 from oracle.errors import InputError
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import RawText
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 
 
@@ -123,10 +122,10 @@ def test_other_tables_are_errors_with_their_line(read, content, message):
 
 def test_sentences_need_words(read):
     stimuli = read("item,text\n1,Dogs ran. Cats sat.\n")
-    [[sentence]] = stimuli.tokenised(Segmenter(), RawText(True))
+    [[sentence]] = stimuli.tokenised(Segmenter(), one_per_line=True)
     assert sentence.tokens == ("Dogs", "ran", ".", "Cats", "sat", ".")
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
-        read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), RawText(True))
+        read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), one_per_line=True)
 
 
 def test_published_names_and_named_columns_are_found(read):
@@ -162,7 +161,7 @@ def test_a_column_for_each_condition(read):
 
 def test_a_cell_may_have_several_sentences(read):
     stimuli = read('text\n"It rained. | The dog, e.g. | Rex, ran."\n')
-    [sentences] = stimuli.tokenised(Segmenter(), RawText())
+    [sentences] = stimuli.tokenised(Segmenter())
     assert [" ".join(s.tokens) for s in sentences] == ["It rained .", "The dog , e.g. Rex , ran ."]
     regions = stimuli.texts[0].tokens_by_region(sentences)
     assert [len(tokens) for _, tokens in regions] == [3, 4, 4]
