@@ -6,6 +6,7 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -247,7 +248,7 @@ def hidden_name(target: str, ending: str) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock, so that no other process or thread that asks for it writes the file or folder; blocks may nest.
 
-    Raises RnngError if another one holds it.
+    Raises RnngError if another one holds it, OSError if nothing can be written there.
     """
     # imported only when a lock is taken, since it takes a while
     import filelock
@@ -261,8 +262,11 @@ def locked(path: Path) -> Iterator[None]:
         raise RnngError(
             f"{os.fspath(path)} is being written by another command: wait until it is done, or end it"
         ) from None
-    except OSError:
-        # the file system has no locks, or nothing can be written there, which the writer will say
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            error.filename = os.fspath(path)
+            raise
+        # the file system has no locks
         lock = None
     try:
         yield

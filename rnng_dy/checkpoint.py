@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import operator
 import os
 import shutil
@@ -42,6 +43,9 @@ from rnng_dy.model_folder import (
 )
 from rnng_dy.parameters import restored, rounded
 
+_log = logging.getLogger(__name__)
+
+UNTRAINED = "the model is not trained, what it says is random"
 TRAINING = "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
@@ -267,4 +271,7 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     # before DyNet is loaded
     found = kind_of(folder)
     engine.start(device)
-    return found.load(os.fspath(folder))
+    model = found.load(os.fspath(folder))
+    if model.updates == 0:
+        _log.warning(f"{folder}: {UNTRAINED}")
+    return model

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from nltk import Tree
 
+import rnng_dy
 from oracle.errors import InputError, RnngError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.cli import COMMANDS, errors_reported, load_command
@@ -157,7 +158,9 @@ def test_a_tree_five_thousand_deep_is_tagged(data):
 # models and Python
 
 
-def test_an_untrained_model_says_so(data):
+def test_an_untrained_model_says_so(data, caplog):
+    rnng_dy.load(data / "parser")
+    assert "the model is not trained" in caplog.text
     done = run(data, "parse", "--model", "parser", "some.oracle", "-o", "x.trees")
     assert "parser: the model is not trained" in done.stderr
     small = ("--hidden", 8, "--set", "lstm_input=8", "--epochs", 1)

@@ -19,12 +19,16 @@ from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Columns
 
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
-"""What names of files have, and texts have not: a slash, or an ending."""
+"""What names of files have, and few texts have: a slash, or an ending."""
+_MARKS = tuple(".!?\"'”’")
+"""Marks that a text ends with."""
 
 
 def _is_text(argument: str) -> bool:
     """Return whether an argument is a text and no file's name."""
-    return " " in argument and not os.path.exists(argument) and not _FILE_NAME.search(argument)
+    if " " not in argument or os.path.exists(argument):
+        return False
+    return argument.endswith(_MARKS) or not _FILE_NAME.search(argument)
 
 
 def _source(

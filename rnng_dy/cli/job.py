@@ -181,7 +181,7 @@ class Job:
         model = place.open()
         keep_from_collection()
         if getattr(model, "updates", None) == 0:
-            warn(f"{place.title}: the model is not trained, what it says is random")
+            warn(f"{place.title}: {checkpoint.UNTRAINED}")
         self.models.append(model)
         self.places.append(place)
         return model
@@ -246,7 +246,8 @@ class Job:
                 elif is_file:
                     write_output(output, (f"{line}\n" for line in kept.lines()))
             except KeyboardInterrupt as stop:
-                if not can_resume:
+                # without a finished batch nothing is kept
+                if not (can_resume and shown.leave):
                     raise
                 said = f"stopped; the same command continues with {kept.part}"
                 raise type(stop)(said) from None

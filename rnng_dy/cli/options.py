@@ -19,8 +19,11 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of
 
-ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
-"""The endings that say a form in some command."""
+ENDINGS = (
+    *(".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R"),
+    *(".xlsx", ".pdf", ".png"),
+)
+"""The endings that say a form in some command, or that a user would expect to say one."""
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
 
 

@@ -12,7 +12,6 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from oracle.errors import RnngError
-from oracle.files import WHITE_SPACE
 from oracle.sentences import SourceSentence
 from oracle.tables import number_of
 
@@ -22,7 +21,7 @@ END = "</s>"
 ROUNDING = 1e-3
 """The largest difference in bits of numbers that count as equal."""
 
-_WRITTEN = re.compile(rf"[^{WHITE_SPACE}]+")
+_WRITTEN = re.compile(r"\S+")
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
 
 
@@ -209,7 +208,7 @@ class Word(NamedTuple):
 def written_words(
     number: int, sentence: SourceSentence, records: Sequence[WordRecord]
 ) -> list[Word]:
-    """Return the written words of a sentence of running text, which white space separates.
+    """Return the written words of a sentence of running text, which white space separates, non-breaking spaces too.
 
     Records after the tokens, such as that of the end, stay alone.
     """

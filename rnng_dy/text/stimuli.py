@@ -143,7 +143,7 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
 
     Without a column of regions, a row is a text, and `|` may separate its regions, which are numbered from 1; a `|` at
     both ends does not count. With one, the rows of the same item and condition are one text; if all its regions have
-    numbers, these are their order. Columns without a name are left out.
+    numbers, these are their order. Columns without a name are left out, and blanks at the ends of cells.
 
     Args:
         table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame of pandas.
@@ -160,7 +160,8 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     carried = [i for i, name in enumerate(names) if name and i not in left]
     found: dict[_Key, list[Row]] = {}
     for line, row in lines:
-        cells = [cell_text(cell).translate(_LINE_ENDS) for cell in row]
+        # blanks at the ends of a cell, which nobody sees, would make another condition
+        cells = [cell_text(cell).translate(_LINE_ENDS).strip() for cell in row]
         item = None if at.item is None else cells[at.item]
         of_row = [cells[i] for i in at.conditions]
         # rows in Python keep their numbers

@@ -13,6 +13,7 @@ import sys
 import threading
 from pathlib import Path
 
+import filelock
 import pytest
 
 from oracle.errors import InputError, RnngError
@@ -205,6 +206,18 @@ def test_an_output_that_cannot_be_is_an_error_with_its_name(tmp_path, name, numb
     with pytest.raises(OSError) as told:
         written(tmp_path / name, "text")
     assert (told.value.errno, told.value.filename) == (number, str(tmp_path / name))
+
+
+def test_an_output_in_a_folder_without_the_right_to_write_is_an_error_before_the_work(
+    tmp_path, monkeypatch
+):
+    def refuse(*arguments, **options):
+        raise PermissionError(errno.EACCES, "Permission denied", "a lock")
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", refuse)
+    with pytest.raises(PermissionError) as told, locked(tmp_path / "out"):
+        pass
+    assert told.value.filename == str(tmp_path / "out")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")

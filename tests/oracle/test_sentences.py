@@ -119,6 +119,7 @@ def test_where_tokens_are_tagged_each_is(tmp_path):
         ("a b\n(S (NP c) d)\n", 2, "a tree among tokenised sentences"),
         ("a b\n( (S (NN x)))\n", 2, "a tree among tokenised sentences"),
         ("(S (NN a))\nb c\n", 2, "'b' stands beside the brackets"),
+        ("(S (NN a))\n(S (-NONE- *) (VB b))\n", 2, "a trace (-NONE-), which is no word"),
         (ORACLE + "a b\n", 11, "begins with `# ` and its tree"),
         ("a\ncaf\xe9\n".encode("latin-1"), 2, "not utf-8"),
         (b"(S (NN caf\xe9))\n", 1, "not utf-8"),

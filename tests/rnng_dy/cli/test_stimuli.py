@@ -129,7 +129,8 @@ def test_running_text_is_merged_by_itself():
 
 
 def test_a_word_belongs_to_the_region_in_which_it_begins():
-    content = """text\n"The train|, the dog|'s letter."\n"""
+    # a non-breaking space separates words, too
+    content = """text\n"The train|, the\u00a0dog|'s letter."\n"""
     Path("r.csv").write_text(content, encoding="utf-8")
     rows = table(run(*KINDS["lm"], "--stimuli", "r.csv").stdout)
     assert column(rows, "token") == ["The", "train,", "the", "dog's", "letter."]

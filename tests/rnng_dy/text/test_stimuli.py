@@ -41,6 +41,7 @@ ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
         '\ufeff\n"item", Text ,c\n1,"A dog,\tor\ntwo",a\n2, """Yes""; no",b\n'.replace(', "', ',"'),
         ',item,text,c\n1,1,"A dog, or two",a\n2,2,"""Yes""; no",b\n',
         'sep=;\nitem;text;c\n1;A dog, or two;a\n2;"""Yes""; no";b\n',
+        'item;text;c\n1;A dog, or two ; a\n2 ;"""Yes""; no";b\u00a0\n',
     ],
 )
 def test_tables_of_spreadsheets_and_programs_are_read(read, content):
