@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
@@ -67,8 +68,6 @@ class Model:
     about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
 
-    _segmenter: Segmenter | None = None
-
     def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):
         """Make a model with random parameters; `network_type` describes the arguments."""
         self.vocabulary = vocabulary
@@ -87,16 +86,10 @@ class Model:
         """The pretrained vectors that a parser reads, shape (words, dimension)."""
         return getattr(self.network, "vectors", None)
 
-    @property
+    @cached_property
     def segmenter(self) -> Segmenter:
         """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
-        if self._segmenter is None:
-            self._segmenter = Segmenter.of_words(self.vocabulary.words.symbols)
-        return self._segmenter
-
-    @segmenter.setter
-    def segmenter(self, segmenter: Segmenter) -> None:
-        self._segmenter = segmenter
+        return Segmenter.of_words(self.vocabulary.words.symbols)
 
     def __repr__(self) -> str:
         config = self.config()
@@ -174,8 +167,8 @@ class Model:
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        loss: dy.Expression = self.network.training_loss(examples, dropout)
-        return loss
+        losses, *_ = self.network.example_losses(examples, dropout)
+        return dy.esum([dy.sum_batches(loss) for loss in losses])
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder, or replace one.
@@ -265,7 +258,9 @@ class Model:
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
         model_folder.write_about(folder, self.about)
-        for name, part in ((SPELLING, self.spelling), (TEXT, self._segmenter)):
+        # a segmenter that was neither set nor needed is not made
+        segmenter = vars(self).get("segmenter")
+        for name, part in ((SPELLING, self.spelling), (TEXT, segmenter)):
             if part is not None:
                 part.save(folder / name)
             else:

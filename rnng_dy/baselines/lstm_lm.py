@@ -17,7 +17,7 @@ from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
-from rnng_dy.models.vectors import LookupTable, dropped, keep
+from rnng_dy.models.vectors import LookupTable, dropped, keep, owned_log_probs
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.surprisal import entropy
@@ -62,7 +62,7 @@ class LstmNetwork:
         """Return log p in nats of every word, and of the end, after some states; runs the graph."""
         return self.softmax.every_log_prob(self.lstm.outputs(states))
 
-    def losses(
+    def example_losses(
         self, examples: Sequence[LanguageModelExample], dropout: float
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
@@ -73,13 +73,6 @@ class LstmNetwork:
             targets += (*example.words, self.end)
         u = self.lstm.outputs(states, dropout)
         return self.softmax.negative_log_probs(dropped(u, dropout), targets)
-
-    def training_loss(
-        self, examples: Sequence[LanguageModelExample], dropout: float
-    ) -> dy.Expression:
-        """Return the sum of -log p(words, end) in nats over a minibatch, as one graph."""
-        losses, _ = self.losses(examples, dropout)
-        return dy.esum([dy.sum_batches(loss) for loss in losses])
 
 
 class LstmLanguageModel(Model, Scorer):
@@ -186,11 +179,9 @@ class LstmLanguageModel(Model, Scorer):
     def _word_log_probs(self, examples: Sequence[LanguageModelExample]) -> list[np.ndarray]:
         """Return log p in nats of each word and the end, per sentence."""
         dy.renew_cg(derivatives=False)
-        losses, owners = self.network.losses(examples, 0.0)
-        values = dy.concatenate_to_batch(losses).npvalue().ravel()
+        log_probs = owned_log_probs(*self.network.example_losses(examples, 0.0))
         # the end of the sentence counts as one more position
         ends = np.cumsum([len(e.words) + 1 for e in examples])
-        log_probs = -np.bincount(owners, values.astype(np.float64), ends[-1])
         return np.split(log_probs, ends[:-1])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -25,10 +26,13 @@ class Scorer:
     `measure`.
     """
 
-    segmenter: Segmenter = Segmenter()
-    """The segmenter that turns running text into the scorer's tokens."""
     spelling: SpellingModel | None = None
     """The probabilities of strings for an open vocabulary; None if the scorer has none."""
+
+    @cached_property
+    def segmenter(self) -> Segmenter:
+        """The segmenter that turns running text into the scorer's tokens."""
+        return Segmenter()
 
     def surprisals(
         self,

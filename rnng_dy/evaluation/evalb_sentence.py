@@ -191,14 +191,13 @@ def matches(
 ) -> dict[int, int]:
     """Return the number of the system's bracket by that of gold; each gold bracket takes the first free match."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for number, (_, *span) in systems.items():
-        free[tuple(span)].append(number)
+    for number, (_, start, end) in systems.items():
+        free[start, end].append(number)
     pairs = {}
-    for number, (label, *span) in golds.items():
-        candidates = free[tuple(span)]
-        for other in candidates:
+    for number, (label, start, end) in golds.items():
+        for other in free[start, end]:
             if not params.labeled or params.same_label(label, systems[other][0]):
-                candidates.remove(other)
+                free[start, end].remove(other)
                 pairs[number] = other
                 break
     return pairs

@@ -105,11 +105,11 @@ def predictors(
     }
     if np.isnan(count).all():
         del values["log_frequency"]
+    before = [_words_before(times, distance) for distance in range(spillover + 1)]
     found = {
-        f"{name}_{distance}" if distance else name: np.where(before >= 0, of_words[before], np.nan)
+        f"{name}_{distance}" if distance else name: np.where(word >= 0, of_words[word], np.nan)
         for name, of_words in values.items()
-        for distance in range(spillover + 1)
-        for before in [_words_before(times, distance)]
+        for distance, word in enumerate(before)
     }
     return {**found, "position": np.array([float(word.position) for word in times.words])}
 

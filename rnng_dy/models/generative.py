@@ -14,7 +14,7 @@ from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
-from rnng_dy.models.vectors import LookupTable, pick
+from rnng_dy.models.vectors import LookupTable, owned_log_probs, pick
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -32,9 +32,7 @@ class GeneratorStep(Step):
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
         """Return log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
         u = pick(self._u, members)
-        losses, owners = self._network.softmax.negative_log_probs(u, words)
-        values = dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
-        return -np.bincount(owners, values, len(words))
+        return owned_log_probs(*self._network.softmax.negative_log_probs(u, words))
 
     def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
         """Return log p(word | SHIFT, configuration) in nats for every word id: shape (members, words), float64.

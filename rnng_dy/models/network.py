@@ -224,10 +224,9 @@ class Rnng:
         """Return the derivation of a training example."""
         raise NotImplementedError
 
-    def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
-        """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
-        losses, _, _ = self.losses(map(self.derivation, examples), dropout)
-        return dy.esum([dy.sum_batches(loss) for loss in losses])
+    def example_losses(self, examples: Sequence[Any], dropout: float) -> tuple[Any, ...]:
+        """Return the losses of training examples, and what else `losses` returns."""
+        return self.losses(map(self.derivation, examples), dropout)
 
     def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:
         """Return the constituents of a training example in order of completion, in the current graph.

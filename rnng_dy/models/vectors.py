@@ -209,6 +209,15 @@ def as_rows(vectors: dy.Expression) -> np.ndarray:
     return vectors.npvalue().reshape(size, -1).T
 
 
+def owned_log_probs(losses: Sequence[dy.Expression], owners: Sequence[int]) -> np.ndarray:
+    """Return the log probability in nats of each owner, minus the sum of its losses, float64; runs the graph.
+
+    `losses` are batched expressions of scalars. `owners` has, for all their batch elements in order, the owner's index.
+    """
+    values = dy.concatenate_to_batch(losses).npvalue().ravel()
+    return -np.bincount(owners, values.astype(np.float64))
+
+
 def log_softmax(logits: np.ndarray) -> np.ndarray:
     """Return the log softmax over the last axis in float64; logits near -1e30 stay near -1e30, never NaN."""
     logits = logits.astype(np.float64)

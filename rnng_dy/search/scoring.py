@@ -16,6 +16,7 @@ from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
+from rnng_dy.models.vectors import owned_log_probs
 from rnng_dy.parallel import batches
 from rnng_dy.search.model import Model
 
@@ -48,8 +49,7 @@ def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
     All are in the current graph, which runs once.
     """
     losses, decision_of, paths = model.network.losses(trees)
-    values = dy.concatenate_to_batch(losses).npvalue().ravel()
-    of_decision = -np.bincount(decision_of, values.astype(np.float64))
+    of_decision = owned_log_probs(losses, decision_of)
     return np.array([of_decision[path].sum() for path in paths])
 
 
