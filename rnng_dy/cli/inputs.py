@@ -39,14 +39,14 @@ def _source(
     own_tags: bool = False,
     is_stimuli: bool = False,
 ) -> Source:
-    given = path if not is_stimuli and _is_text(path) else None
-    if given is not None:
-        say("INPUT is no file: it is read as running text")
-        path, is_text = "-", True
     if is_stimuli:
         if is_text or tagged is not None:
             raise click.UsageError("--stimuli is without --text and --tagged")
         return Source(path, one_per_line=one_per_line, is_stimuli=True)
+    given = path if _is_text(path) else None
+    if given is not None:
+        say("INPUT is no file: it is read as running text")
+        path, is_text = "-", True
     if one_per_line and not is_text:
         raise click.UsageError("--one-per-line is for running text: add --text")
     if is_text and tagged:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from oracle.errors import Terminated
-from oracle.files import file_hash, is_replaced, locked, replacing
+from oracle.files import file_hash, is_replaced, replacing
 from rnng_dy import __version__, checkpoint, engine
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
@@ -121,12 +121,9 @@ class Results:
 
 @contextmanager
 def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[Results | Direct]:
-    """Open the results of an output: `Results` beside a file, or for one that is made at the end; else `Direct`.
-
-    Raises RnngError if another process writes the file.
-    """
+    """Open the results of an output: `Results` beside a file, or for one that is made at the end; else `Direct`."""
     if is_replaced(output):
-        with locked(output), closing(Results(output, key, resume)) as kept:
+        with closing(Results(output, key, resume)) as kept:
             yield kept
     elif made_at_end:
         with TemporaryDirectory() as folder:
