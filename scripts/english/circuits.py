@@ -68,7 +68,8 @@ def draw(means: dict[str, list[float]], path: str) -> None:
     width = 0.8 / len(means)
     for i, (model, values) in enumerate(means.items()):
         axes.bar([x + i * width for x in range(len(values))], values, width, label=model)
-    axes.set_xticks([x + 0.4 - width / 2 for x in range(len(CIRCUITS))], [*CIRCUITS])
+    labels = [name.replace(" ", "\n") for name in CIRCUITS]
+    axes.set_xticks([x + 0.4 - width / 2 for x in range(len(labels))], labels)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=4, frameon=False)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "rnng_dy"}):
