@@ -244,7 +244,7 @@ class Job:
                     write_output(output, (f"{line}\n" for line in kept.lines()))
             except KeyboardInterrupt as stop:
                 # without a finished batch nothing is kept
-                if not (can_resume and shown.leave):
+                if not (can_resume and kept.part.stat().st_size):
                     raise
                 said = f"stopped; the same command continues with {kept.part}"
                 raise type(stop)(said) from None
