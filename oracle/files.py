@@ -6,7 +6,6 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import json
@@ -27,7 +26,6 @@ WHITE_SPACE = " \t\n\r\v\f"
 """The characters that separate words. Unicode's other spaces may be part of a word."""
 
 Path = str | os.PathLike[str]
-
 _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
 # lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
@@ -259,12 +257,11 @@ def locked(path: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout:
-        raise RnngError(
-            f"{os.fspath(path)} is being written by another command: wait until it is done, or end it"
-        ) from None
+        said = "is being written by another command: wait until it is done, or end it"
+        raise RnngError(f"{os.fspath(path)} {said}") from None
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            error.filename = os.fspath(path)
+        error.filename = os.fspath(path)
+        if not os.access(os.path.dirname(name), os.W_OK):
             raise
         # the file system has no locks
         lock = None

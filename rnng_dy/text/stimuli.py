@@ -160,7 +160,6 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     carried = [i for i, name in enumerate(names) if name and i not in left]
     found: dict[_Key, list[Row]] = {}
     for line, row in lines:
-        # blanks at the ends of a cell, which nobody sees, would make another condition
         cells = [cell_text(cell).translate(_LINE_ENDS).strip() for cell in row]
         item = None if at.item is None else cells[at.item]
         of_row = [cells[i] for i in at.conditions]
