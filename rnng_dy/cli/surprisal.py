@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,6 +10,7 @@ from itertools import chain
 
 import click
 
+from oracle.errors import listed
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.inputs import (
     columns_options,
@@ -29,6 +31,8 @@ from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, 
 from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import USUAL, read_stimuli
+
+SHOWN_CONDITIONS = 12
 
 
 @click.command(cls=Command)
@@ -77,6 +81,10 @@ def surprisal(
     model = job.open(system)
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
+        if counts := Counter(text.condition for text in stimuli.texts if text.condition):
+            items = len({text.item for text in stimuli.texts})
+            shown = listed([f"{name} ({n})" for name, n in counts.items()], SHOWN_CONDITIONS)
+            say(f"{items} items; texts of each condition: {shown}")
         texts = stimuli.tokenised(model.segmenter, source.one_per_line)
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,7 +14,6 @@ from typing import Any
 
 import click
 
-from oracle.files import one_line
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
@@ -31,6 +31,7 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
+from rnng_dy.model_folder import read_about
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
@@ -199,7 +200,7 @@ def lstm_lm(**options) -> None:
 
 def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
-    from rnng_dy.training.loop import saved_state
+    from rnng_dy.training.loop import EVALUATION, described
     from rnng_dy.training.replicas import Ranks
     from rnng_dy.training.train import train as run
 
@@ -234,9 +235,10 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         warn(resumed)
         sys.exit(128 + stopped[0])
     if is_first:
-        progress = saved_state(Path(folder))["progress"]
-        best = {"best": progress.best, "sentences": progress.best_sentences}
-        click.echo(f"{folder}: {one_line(best)}")
+        scores = (read_about(Path(folder)) or {})["scores"]
+        # JSON has no infinite perplexity
+        best = {name: math.inf if value is None else value for name, value in scores.items()}
+        click.echo(f"{folder}: {described({**best, 'event': EVALUATION, 'is_best': True})}")
 
 
 @contextmanager

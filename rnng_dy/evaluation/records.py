@@ -93,7 +93,7 @@ class WordRecord:
     """Entropy of the word after this one, if asked for; the end of the sentence counts as a word."""
     next_word_entropy_delta: float | None = None
     """Change of this entropy since the word before."""
-    beam: Sequence[Analysis] = ()
+    beam: Sequence[Analysis] = field(default=(), repr=False)
     """The partial trees after the word, best first."""
 
     @property
