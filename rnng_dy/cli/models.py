@@ -62,7 +62,9 @@ def show(folder: str) -> None:
     for name, section in model.about.items():
         click.echo(escaped(f"\n{name}:"))
         for key, value in section.items():
-            click.echo(f"  {escaped(f'{key}: {value}')}")
+            # a model that was trained in Python has no command
+            if value is not None:
+                click.echo(f"  {escaped(f'{key}: {value}')}")
 
 
 @models.command(cls=Command)

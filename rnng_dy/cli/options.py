@@ -113,7 +113,8 @@ def check_files(outputs: Iterable[str]) -> None:
     """
     inputs, streams = [*_inputs()], set()
     for path in inputs:
-        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+        is_pipe = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+        if path == "-" or is_pipe:
             stream = os.path.realpath("/dev/stdin" if path == "-" else path)
             if stream in streams:
                 raise click.UsageError("only one of the files can be standard input, or one pipe")

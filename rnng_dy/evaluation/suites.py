@@ -75,8 +75,11 @@ class Formula:
             self._tree = ast.parse(signs, mode="eval").body
             # raises for a comparison in place of a number, and the reverse
             self.decide(defaultdict(float))
-        except (FormulaError, SyntaxError, RecursionError, MemoryError) as error:
-            raise FormulaError(f"{text!r:.80}: {getattr(error, 'msg', error)}") from None
+        except SyntaxError:
+            message = "a region, a number, a sign or a bracket is missing, or in another place"
+            raise FormulaError(f"{text!r:.80}: {message}") from None
+        except (FormulaError, RecursionError, MemoryError) as error:
+            raise FormulaError(f"{text!r:.80}: {error}") from None
         self.references = tuple(of for of in self._operands if isinstance(of, Reference))
         """The regions that the formula names."""
 

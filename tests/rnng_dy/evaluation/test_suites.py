@@ -270,7 +270,7 @@ REGION_TWICE["conditions"][0]["regions"][1]["region_number"] = 1
 BAD_SUITES = [
     ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1: item 1 has no region 9"),
     ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "item 1 has no condition 'nomatch'"),
-    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "invalid syntax; see prediction 2"),
+    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "or in another place; see prediction 2"),
     ({"predictions": [{}]}, "KeyError: 'formula'; see prediction 1"),
     ({"predictions": []}, "predictions and items are needed"),
     ({"items": None}, "predictions and items are needed"),
