@@ -120,7 +120,7 @@ class KneserNey(WordScorer):
         return self._probability(histories, self._extended(histories, word))
 
     def _extended(self, histories: Sequence[int], word: str) -> list[int]:
-        """Return the n-grams that end in a word and exist, shortest first; each history lacks the word."""
+        """Return the empty n-gram, and those of a word after each history, shortest first, as far as training has them."""
         number, ngrams = self._numbers.get(word, self._base - 1), [0]
         for order, history in zip(self._orders, histories, strict=False):
             key = history * self._base + number
@@ -132,7 +132,7 @@ class KneserNey(WordScorer):
         return ngrams
 
     def _probability(self, histories: Sequence[int], ngrams: Sequence[int]) -> float:
-        """Return the probability of the word that makes n-grams of histories; see `_extended`."""
+        """Return the probability of a word after histories; `ngrams` are those that `_extended` makes of both."""
         p = 1 / len(self.vocabulary)
         for order, history, i in zip_longest(self._orders[: len(histories)], histories, ngrams[1:]):
             if not order.totals[history]:
