@@ -120,7 +120,7 @@ class KneserNey(WordScorer):
         return self._probability(histories, self._extended(histories, word))
 
     def _extended(self, histories: Sequence[int], word: str) -> list[int]:
-        """Return the empty n-gram, and those of a word after each history, shortest first, as far as training has them."""
+        """Return the empty n-gram, and those of a word after histories, shortest first, as far as training has them."""
         number, ngrams = self._numbers.get(word, self._base - 1), [0]
         for order, history in zip(self._orders, histories, strict=False):
             key = history * self._base + number
