@@ -246,7 +246,7 @@ def hidden_name(target: str, ending: str) -> str:
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock, so that no other process or thread that asks for it writes the file or folder; blocks may nest.
 
-    Raises RnngError if another one holds it, OSError if nothing can be written there.
+    Raises RnngError if another one holds it, OSError if it cannot be written.
     """
     # imported only when a lock is taken, since it takes a while
     import filelock
@@ -257,11 +257,11 @@ def locked(path: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout:
-        said = "is being written by another command: wait until it is done, or end it"
-        raise RnngError(f"{os.fspath(path)} {said}") from None
+        raise RnngError(f"{path} is being written by another command: wait, or end it") from None
     except OSError as error:
         error.filename = os.fspath(path)
-        if not os.access(os.path.dirname(name), os.W_OK):
+        # a folder may be written where a file may not be replaced
+        if not os.access(path if os.path.isdir(path) else os.path.dirname(name), os.W_OK):
             raise
         # the file system has no locks
         lock = None

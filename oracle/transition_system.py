@@ -127,7 +127,7 @@ class TransitionSystem(ABC):
             else:
                 if not node.label():
                     raise RnngError(
-                        "a constituent without a label: give it one; `rnng-dy prepare` takes out outer brackets only"
+                        "a constituent without a label: give it one, or run `rnng-dy prepare` for outer brackets"
                     )
                 opening, closing = (self.open_action(node.label()),), (self.structural[REDUCE],)
                 first, others = node[: self.opens_after], node[self.opens_after :]

@@ -19,16 +19,15 @@ from rnng_dy.text.sources import Source
 from rnng_dy.text.stimuli import Columns
 
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
-"""What names of files have, and few texts have: a slash, or an ending."""
-_MARKS = tuple(".!?\"'”’")
-"""Marks that a text ends with."""
+"""What names of files have, and few texts: a slash, or an ending. A text that ends as one is none, though."""
+_MARKS = tuple(".!?…\"'”’)]")
 
 
 def _is_text(argument: str) -> bool:
     """Return whether an argument is a text and no file's name."""
     if " " not in argument or os.path.exists(argument):
         return False
-    return argument.endswith(_MARKS) or not _FILE_NAME.search(argument)
+    return argument.rstrip().endswith(_MARKS) or not _FILE_NAME.search(argument)
 
 
 def _source(

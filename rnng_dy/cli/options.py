@@ -19,11 +19,10 @@ from oracle.files import is_replaced, locked, replacing
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of
 
-ENDINGS = (
-    *(".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R"),
-    *(".xlsx", ".pdf", ".png"),
-)
-"""The endings that say a form in some command, or that a user would expect to say one."""
+ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
+"""The endings that say a form in some command."""
+UNWRITTEN = (".xlsx", ".pdf", ".png")
+"""The endings of forms that no command writes."""
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
 
 
@@ -124,6 +123,8 @@ def check_files(outputs: Iterable[str]) -> None:
     for path in outputs:
         if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
+        if path.endswith(UNWRITTEN):
+            raise RnngError(f"{path}: no command writes {ending_of(path)}: give it another ending")
         if not is_replaced(path):
             continue
         if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):

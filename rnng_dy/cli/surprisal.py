@@ -82,9 +82,9 @@ def surprisal(
     if source.is_stimuli:
         stimuli = read_stimuli(source.path, columns)
         if counts := Counter(text.condition for text in stimuli.texts if text.condition):
-            items = len({text.item for text in stimuli.texts})
+            items = {text.item for text in stimuli.texts} - {None}
             shown = listed([f"{name} ({n})" for name, n in counts.items()], SHOWN_CONDITIONS)
-            say(f"{items} items; texts of each condition: {shown}")
+            say(f"items: {len(items)}; " * bool(items) + f"texts of each condition: {shown}")
         texts = stimuli.tokenised(model.segmenter, source.one_per_line)
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))

@@ -200,7 +200,7 @@ def lstm_lm(**options) -> None:
 
 def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **options: Any) -> None:
     """Train a model with messages; a signal stops training after the update, with the state saved."""
-    from rnng_dy.training.loop import EVALUATION, described
+    from rnng_dy.training.loop import EVALUATION, described, saved_state
     from rnng_dy.training.replicas import Ranks
     from rnng_dy.training.train import train as run
 
@@ -235,10 +235,13 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         warn(resumed)
         sys.exit(128 + stopped[0])
     if is_first:
-        scores = (read_about(Path(folder)) or {})["scores"]
-        # JSON has no infinite perplexity
-        best = {name: math.inf if value is None else value for name, value in scores.items()}
-        click.echo(f"{folder}: {described({**best, 'event': EVALUATION, 'is_best': True})}")
+        best = f"best after {saved_state(Path(folder))['progress'].best_sentences} sentences"
+        # about.json may have been removed
+        if scores := (read_about(Path(folder)) or {}).get("scores"):
+            # JSON has no infinite perplexity
+            scores = {name: math.inf if value is None else value for name, value in scores.items()}
+            best = described({**scores, "event": EVALUATION, "is_best": True})
+        click.echo(f"{folder}: {best}")
 
 
 @contextmanager

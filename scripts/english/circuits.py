@@ -40,14 +40,14 @@ def main() -> None:
     with open(results, encoding="utf-8") as stream:
         for of in json.load(stream):
             scores.setdefault(of["model"], {})[of["suite"]] = 100 * of["accuracy"]
-    measured = next(iter(scores.values()))
     with open(published, encoding="utf-8") as stream:
-        rows = [row for row in csv.DictReader(stream, delimiter="\t") if row["suite"] in measured]
+        rows = list(csv.DictReader(stream, delimiter="\t"))
     for name, column in PUBLISHED.items():
         scores[name] = {row["suite"]: float(row[column]) for row in rows}
+    common = set.intersection(*(set(of) for of in scores.values()))
     means = {
         model: [
-            fmean(score for suite, score in of.items() if suite.startswith(beginnings))
+            fmean(of[suite] for suite in sorted(common) if suite.startswith(beginnings))
             for beginnings in CIRCUITS.values()
         ]
         for model, of in scores.items()

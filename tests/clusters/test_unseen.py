@@ -66,7 +66,8 @@ def test_without_a_near_name_the_most_frequent_class_is_joined():
 
 
 def test_without_any_class_the_cluster_with_most_tokens_is_joined():
-    entries = [ClusteredWord("0", "a", 5), ClusteredWord("1", "b", 3), ClusteredWord("1", "c", 3)]
+    """A word that begins as a class does is none."""
+    entries = [ClusteredWord("0", "UNK-friendly", 5), *(ClusteredWord("1", w, 3) for w in "bc")]
     assert place_unseen(entries, ["UNK"])[-1] == ClusteredWord("1", "UNK", 0)
 
 

@@ -215,7 +215,14 @@ def test_an_output_in_a_folder_without_the_right_to_write_is_an_error_before_the
         raise PermissionError(errno.EACCES, "Permission denied", "a lock")
 
     monkeypatch.setattr(filelock.FileLock, "acquire", refuse)
-    monkeypatch.setattr("os.access", lambda folder, right: False)
+    # a file system without locks
+    with locked(tmp_path / "out"):
+        pass
+    folder = tmp_path / "model"
+    folder.mkdir()
+    monkeypatch.setattr("os.access", lambda path, right: Path(path) == folder)
+    with locked(folder):
+        pass
     with pytest.raises(PermissionError) as told, locked(tmp_path / "out"):
         pass
     assert told.value.filename == str(tmp_path / "out")

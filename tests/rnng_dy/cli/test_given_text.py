@@ -19,7 +19,7 @@ def test_an_argument_with_a_blank_is_the_text_itself(command, tmp_path, monkeypa
     given = invoke(command, TEXT)
     assert given.stdout == invoke(command, "--text", "t.txt").stdout
     assert "INPUT is no file: it is read as running text" in given.stderr
-    assert "INPUT is no file" in invoke(command, "He and/or she slept.").stderr
+    assert "INPUT is no file" in invoke(command, "He (and/or she) slept (here). ").stderr
     # a file's name may have a blank
     (tmp_path / "a b").write_text("He slept .", encoding="utf-8")
     assert "INPUT is no file" not in invoke(command, "a b").stderr

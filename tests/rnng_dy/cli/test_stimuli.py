@@ -48,7 +48,7 @@ def test_the_items_and_conditions_that_were_read_are_counted():
     content = "item,condition,text\n1,a,He slept.\n1,b,He did.\n2,a,She slept.\n"
     Path("counted.csv").write_text(content, encoding="utf-8")
     said = run(*KINDS["lm"], "--stimuli", "counted.csv").stderr
-    assert "2 items; texts of each condition: a (2), b (1)" in said
+    assert "items: 2; texts of each condition: a (2), b (1)" in said
 
 
 @pytest.mark.parametrize("kind", KINDS)

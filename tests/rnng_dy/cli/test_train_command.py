@@ -321,6 +321,9 @@ def test_a_resumed_training_says_what_differs(data):
     assert "m was trained with --preset fast: leave --preset out" in said
     said = invoke("train", "discriminative", "--model", "m", "--resume", code=2).stderr
     assert "--resume needs the same data again; m was made by: rnng-dy train" in said
+    Path("m/about.json").unlink()
+    said = invoke(*PARSER, *SMALL, "--resume").stdout
+    assert re.fullmatch(r"m: (best after \d+ sentences|epoch .*)\n", said)
     invoke(*PARSER, *SMALL, "--resume")
 
 

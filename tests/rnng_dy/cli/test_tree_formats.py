@@ -172,7 +172,7 @@ def test_a_sentence_that_does_not_fit_into_memory_keeps_its_place(monkeypatch):
         (("-o", "a.trees", "-o", "b.trees"), "would both hold trees"),
         (("-o", "a.trees", "-o", "b.jsonl"), "give one -o"),
         (("-o", "a.svg"), "this command writes .trees, .jsonl"),
-        (("-o", "a.xlsx"), "this command writes .trees, .jsonl"),
+        (("-o", "a.xlsx"), "no command writes .xlsx"),
         (("--nbest", 0), "--nbest"),
         (("--samples", 0), "--samples"),
         (("--nbest", 9, "--beam", 8), "--nbest 9 needs --beam 9 or more"),

@@ -153,7 +153,10 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
     items = [*ITEMS, item(4, ("match", ("The", "", "is"))), item(5, ("filler", ("The",)))]
     predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
     [suite] = suites_of([write(items=items, predictions=predictions)], (), None)
-    assert "left out: 2 of 5 items, which lack a condition or region of it: 4, 5" in caplog.text
+    assert (
+        "left out: 2 of 5 items, which lack a condition or region of it: 4, 5; item 4 has no cond"
+        in caplog.text
+    )
     assert [found.name for found in suite.items] == [1, 2, 3, 4]
     [result] = evaluate([suite], surprisals)
     assert result.items[3].outcomes == (None, False)
