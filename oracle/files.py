@@ -150,9 +150,9 @@ def _reason(error: Exception) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's decompressed bytes."""
+    """Return the SHA-256 of a file's decompressed bytes. Raises InputError for a damaged file."""
     digest = hashlib.sha256()
-    with open_bytes(path) as stream:
+    with reading(path), open_bytes(path) as stream:
         while part := stream.read(1 << 20):
             digest.update(part)
     return digest.hexdigest()

@@ -270,7 +270,8 @@ def output_option(
 
 def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:
     """Return the decorator for --model, which the command gets as `folder`; it is required without a default."""
-    how = {"required": default is None, "default": default}
+    # click takes a default of None for a value that is given
+    how: dict[str, Any] = {"required": True} if default is None else {"default": default}
     return click.option(
         "--model", "folder", type=kind, help="Model folder, archive or name.", **how
     )

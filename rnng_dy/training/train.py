@@ -190,6 +190,9 @@ def train(
             "dev": checkpoint.content_hash(data.dev),
             "init": bool(init),
         }
+        for name, path in (("clusters", clusters), ("pretrained", pretrained)):
+            if path:
+                inputs[name] = checkpoint.content_hash(Path(path))
 
         # settings
         preset_of = preset, kind, len(data.train)

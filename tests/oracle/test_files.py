@@ -129,6 +129,8 @@ def test_a_file_that_is_not_compressed_or_damaged_is_named(tmp_path, ending):
         path.write_bytes(content)
         with pytest.raises(InputError, match=f"^{path}:"):
             list(read_lines(path))
+        with pytest.raises(InputError, match=f"^{path}:"):
+            file_hash(path)
 
 
 def test_commands_give_the_same_with_compressed_files(tmp_path):

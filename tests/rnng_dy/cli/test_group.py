@@ -25,3 +25,8 @@ def test_a_command_that_is_like_none_suggests_nothing(typed):
 
 def test_the_version():
     assert invoke("--version").stdout.strip().endswith(f"version {__version__}")
+
+
+@pytest.mark.parametrize("command", ["generate", "sample in.oracle", "score in.props"])
+def test_a_model_that_is_needed_is_asked_for(command):
+    assert "Missing option '--model'" in invoke(*command.split(), code=2).stderr

@@ -210,6 +210,15 @@ def test_resume_with_other_data_names_what_changed(data, command, change, says):
     assert Path("m/training.npz").read_bytes() == before
 
 
+def test_resume_with_other_clusters_is_refused(data):
+    for name, classes in (("few.paths", 2), ("many.paths", 3)):
+        invoke("clusters", "good.gen.oracle", "-c", classes, "-o", name)
+    command = [*GENERATOR, *SMALL, "--clusters"]
+    invoke(*command, "few.paths")
+    assert "other data (clusters)" in invoke(*command, "many.paths", "--resume", code=2).stderr
+    invoke(*command, "few.paths", "--resume")
+
+
 def resumed(code, **changes):
     """Resume a training after some parts of its saved state have changed; return what is said."""
     invoke(*PARSER, *SMALL)
