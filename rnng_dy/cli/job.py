@@ -260,9 +260,11 @@ class _Jobs(click.ParamType):
     def convert(self, value, param, ctx) -> int | str:
         """See click."""
         text = str(value)
-        if not text.isdecimal() and (":" in text or os.path.isfile(text)):
-            return text
-        return AT_LEAST_1.convert(value, param, ctx)
+        if text.removeprefix("-").isdecimal():
+            return AT_LEAST_1.convert(value, param, ctx)
+        if ":" not in text and not os.path.isfile(text):
+            self.fail(f"{text!r} is neither a number nor an address, and no such file is there")
+        return text
 
 
 job_options = together(

@@ -132,8 +132,10 @@ def train(
         for name, value in foreign.items():
             if value:
                 raise RnngError(f"--{name} is not for {kind} models")
-        if (extend and not init) or (init and (pretrained or clusters)):
-            raise RnngError("--extend goes with --init, --pretrained and --clusters do not")
+        if extend and not init:
+            raise RnngError("--extend goes with --init")
+        if init and (pretrained or clusters):
+            raise RnngError("--init brings its own: leave --pretrained and --clusters out")
         if preset not in (None, *NAMES):
             raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
         device = device or engine.device()

@@ -261,3 +261,10 @@ def test_no_scheduler_is_told(models, scheduler):
     importlib.util.find_spec("distributed") or absent("Dask is not installed")
     arguments = ("--model", models / "parser", models / "some.oracle", "--jobs", scheduler)
     assert f"--jobs {scheduler}" in invoke("parse", *arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("jobs", "says"), [("gone.json", "neither a number nor an address"), ("0", "0 is not in the")]
+)
+def test_jobs_are_a_number_an_address_or_a_file(jobs, says):
+    assert says in invoke("parse", "some.oracle", "--jobs", jobs, code=2).stderr
