@@ -104,7 +104,7 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ("action_size=5", "'action_size=5' is no NAME=VALUE, with one of optimizer"),
+        ("action_size=5", "'action_size=5' is no NAME=VALUE, with one of layers"),
         ("layers=2.5", "layers: '2.5' is not a valid integer range"),
         ("l2=nan", "l2: nan is no finite number"),
         ("optimizer=", "'optimizer=' is no NAME=VALUE"),
