@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from clusters.files import ClusteredWord
-from oracle.unknown import CLASSES, unknown_classes
+from oracle.unknown import CLASSES, RULES, unknown_classes
 
 
 def rules_of(words: Collection[str]) -> str | None:
@@ -16,10 +16,9 @@ def rules_of(words: Collection[str]) -> str | None:
     ['berkeley-unicode', 'berkeley', 'single', None]
     """
     shown = CLASSES.intersection(words)
-    fitting = (
-        r for r in ("single", "berkeley", "berkeley-unicode") if shown <= {*unknown_classes(r)}
-    )
-    return next(fitting) if shown else None
+    # several rules have them all, of which those with the fewest classes fit best
+    fitting = [rules for rules in RULES if shown <= {*unknown_classes(rules)}]
+    return min(fitting, key=lambda rules: len(unknown_classes(rules))) if shown else None
 
 
 def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[ClusteredWord]:

@@ -100,8 +100,13 @@ def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not match each other, and for a file without blocks.
     """
+    return list(oracle_sentences(path))
+
+
+def oracle_sentences(path: str | os.PathLike[str]) -> Iterator[OracleSentence]:
+    """Yield the sentences of an oracle in turn; see `read_oracle`."""
     with reading(path), open_text(path) as stream:
-        return list(read_oracle_lines(stream, path))
+        yield from read_oracle_lines(stream, path)
 
 
 def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSentence]:
@@ -255,8 +260,7 @@ class StoredSentences(Sequence[OracleSentence]):
 
 def stored_oracle(oracle: str | os.PathLike[str], path: str | os.PathLike[str]) -> StoredSentences:
     """Return the sentences of an oracle from a new file; see `stored`. Raises InputError as `read_oracle`."""
-    with reading(oracle), open_text(oracle) as stream:
-        return stored(read_oracle_lines(stream, oracle), path)
+    return stored(oracle_sentences(oracle), path)
 
 
 def stored(sentences: Iterable[OracleSentence], path: str | os.PathLike[str]) -> StoredSentences:

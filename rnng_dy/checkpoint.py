@@ -45,7 +45,6 @@ from rnng_dy.parameters import restored, rounded
 
 _log = logging.getLogger(__name__)
 
-UNTRAINED = "the model is not trained, what it says is random"
 TRAINING = "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
@@ -272,6 +271,11 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     found = kind_of(folder)
     engine.start(device)
     model = found.load(os.fspath(folder))
-    if model.updates == 0:
-        _log.warning(f"{folder}: {UNTRAINED}")
+    warn_if_untrained(model, folder)
     return model
+
+
+def warn_if_untrained(model: Any, name: object) -> None:
+    """Log a warning if a model has had no updates; scorers without a number of updates pass."""
+    if getattr(model, "updates", None) == 0:
+        _log.warning(f"{name}: the model is not trained, what it says is random")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.blocks import OracleSentence, read_oracle_lines
+from oracle.blocks import OracleSentence, oracle_sentences
 from oracle.errors import RnngError
-from oracle.files import open_text, reading
+from oracle.files import reading
 from oracle.sentences import split_tokens
 from oracle.unknown import infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
@@ -80,8 +80,8 @@ class KneserNey(WordScorer):
         """
         if path is None:
             raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
-        with reading(path), open_text(path) as stream:
-            return cls(read_oracle_lines(stream, path), vocabulary, order)
+        with reading(path):
+            return cls(oracle_sentences(path), vocabulary, order)
 
     @cached_property
     def segmenter(self) -> Segmenter:

@@ -21,6 +21,7 @@ from rnng_dy.text.stimuli import Columns
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
 """What names of files have, and few texts: a slash, or an ending. A text that ends as one is none, though."""
 _MARKS = tuple(".!?…\"'”’)]")
+"""What ends a text."""
 
 
 def _is_text(argument: str) -> bool:

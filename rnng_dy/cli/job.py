@@ -177,8 +177,7 @@ class Job:
             limit_memory(self.jobs if isinstance(self.jobs, int) else 1)
         model = place.open()
         keep_from_collection()
-        if getattr(model, "updates", None) == 0:
-            warn(f"{place.title}: {checkpoint.UNTRAINED}")
+        checkpoint.warn_if_untrained(model, place.title)
         self.models.append(model)
         self.places.append(place)
         return model

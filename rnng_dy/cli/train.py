@@ -31,7 +31,6 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
-from rnng_dy.model_folder import read_about
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
@@ -227,7 +226,9 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
             return bool(stopped)
 
         try:
-            run(kind, **options, **dict(others), ranks=ranks, command=command_line(), stop=stop)
+            model = run(
+                kind, **options, **dict(others), ranks=ranks, command=command_line(), stop=stop
+            )
         except KeyboardInterrupt as signalled:
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None
@@ -237,7 +238,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     if is_first:
         best = f"best after {saved_state(Path(folder))['progress'].best_sentences} sentences"
         # about.json may have been removed
-        if scores := (read_about(Path(folder)) or {}).get("scores"):
+        if scores := (model.about or {}).get("scores"):
             # JSON has no infinite perplexity
             scores = {name: math.inf if value is None else value for name, value in scores.items()}
             best = described({**scores, "event": EVALUATION, "is_best": True})

@@ -78,12 +78,12 @@ def suites_of(
 def _without_fillers(suite: Suite) -> Suite:
     """Return the suite without items that lack a region of each prediction; warn of items that lack one."""
     for prediction in suite.predictions:
-        if lacking := {of.name: what for of in suite.items if (what := of.lacks(prediction))}:
+        if lacking := [(of.name, what) for of in suite.items if (what := of.lacks(prediction))]:
             counts = f"{len(lacking)} of {len(suite.items)} items"
-            name, what = next(iter(lacking.items()))
+            name, what = lacking[0]
             _log.warning(
                 f"{suite.name}: prediction {prediction.name}: left out: {counts}, which lack a condition or region "
-                f"of it: {listed([*lacking], SHOWN_WORDS)}; item {name} has {what}"
+                f"of it: {listed([of for of, _ in lacking], SHOWN_WORDS)}; item {name} has {what}"
             )
     kept = (item for item in suite.items if not all(map(item.lacks, suite.predictions)))
     return replace(suite, items=tuple(kept))

@@ -35,6 +35,14 @@ class LstmState(Vector):
         self.batch, self.before, self.reads = UNCOMPUTED, before, reads
 
 
+class SharedStates(dict[tuple[LstmState, Vector], LstmState]):
+    """States by the state before and the vector read; missing ones are added."""
+
+    def __missing__(self, read: tuple[LstmState, Vector]) -> LstmState:
+        self[read] = state = LstmState(*read)
+        return state
+
+
 Schedule = list[list[LstmState]]
 """States by level: the first level continues computed states, the others continue states of earlier levels."""
 
@@ -55,8 +63,7 @@ class Lstm:
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
         mark_computed([self.start], CarriedOver([np.zeros((1, 2 * hidden), np.float32)] * layers))
-        self._shared: dict[tuple[LstmState, Vector], LstmState] = {}
-        """Shared states of one graph, by the state before and the vector read (see `read`)."""
+        self._shared = SharedStates()
         self._graph_of_shared = NO_GRAPH
 
     def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
@@ -66,10 +73,9 @@ class Lstm:
         """
         states, state = [], self.start
         if shared and self._graph_of_shared != dy.cg_version():
-            self._graph_of_shared, self._shared = dy.cg_version(), {}
+            self._graph_of_shared, self._shared = dy.cg_version(), SharedStates()
         for vector in vectors:
-            after = LstmState(state, vector)
-            state = self._shared.setdefault((state, vector), after) if shared else after
+            state = self._shared[state, vector] if shared else LstmState(state, vector)
             states.append(state)
         return states
 

@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
     samples: int = 100
     """Trees drawn per sentence for MBR."""
     mbr: bool = False
-    """Whether it gets the tree with the highest expected F1."""
+    """Whether the tree is that with the highest expected F1."""
     seed: int = 1
     beside: bool = False
     """Whether a generative model decides beside the parser, with the weight BESIDE."""

@@ -49,14 +49,14 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
     }
 
 
-def about_continued(folder: str | Path) -> About:
+def about_continued(base: Model, folder: str | Path) -> About:
     """Return the section about the origin of a model that starts from the model of a folder (--init)."""
     parameters = (located(folder) / PARAMETERS).read_bytes()
     return {
         "origin": {
             "model": str(folder),
             "sha256": hashlib.sha256(parameters).hexdigest(),
-            "trained_on": model_folder.trained_on(model_folder.read_about(folder) or {}),
+            "trained_on": model_folder.trained_on(base.about or {}),
         }
     }
 

@@ -218,8 +218,9 @@ def train(
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
+            section = about.about_continued(model, init)
             model = fine_tuned(model, data, init, extend, settings.seed)
-            model.about = about.about_continued(init)
+            model.about = section
         if init is not None:
             seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
             data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
