@@ -202,8 +202,7 @@ class TransitionSystem(ABC):
 
     def allows(self, mask: int, action: int) -> bool:
         """Return whether mask number `mask` allows an action."""
-        kind = action if action < self.first_open else self.first_open
-        return bool(mask >> kind & 1)
+        return bool(mask >> min(action, self.first_open) & 1)
 
     def check(self, actions: Sequence[str], length: int) -> None:
         """Raise UnderivableError, naming the action, unless the actions build one tree over `length` words."""

@@ -143,6 +143,13 @@ def test_a_block_that_does_not_fit_is_refused_with_its_line(tmp_path, old, new, 
     assert message in str(caught.value)
 
 
+def test_the_first_actions_of_a_short_block_are_no_words(tmp_path):
+    actions = ["SHIFT", "PJ(NP)", "SHIFT", "REDUCE", "PJ(S)", "SHIFT", "REDUCE", "FINISH"]
+    lines = ["# (S (NP The cat) sat)", "The cat sat", *actions]
+    with pytest.raises(InputError, match=":1: 1 lines between the tree and its actions"):
+        read(tmp_path, "\n".join(lines))
+
+
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_an_empty_oracle_is_refused(tmp_path, content):
     with pytest.raises(InputError, match="no sentence"):

@@ -123,6 +123,13 @@ def test_new_prm_puts_back_a_quote_that_one_side_deleted(swap):
     assert score_sentence(gold, system).status == 1
 
 
+def test_a_quote_that_both_sides_keep_is_left_alone():
+    gold = tree("(S (NP (NNS dogs) (POS ')) (NP (NN b) (POS ')) (NN c))")
+    system = tree("(S (NP (NNS dogs) (POS ')) (NP (NN b) ('' ')) (NN c))")
+    s = score_sentence(gold, system, NEW)
+    assert (s.matched, s.gold, s.system, s.words, s.correct_tags) == (3, 3, 3, 5, 4)
+
+
 def test_a_quote_is_put_back_inside_its_bracket():
     gold = tree("(S (X ('' ')) (Y (NN a) ('' ')) (Z (NN b)))")
     system = tree("(S (X (POS ')) (Y (NN a) (POS ')) (Z (NN b)))")

@@ -35,7 +35,7 @@ def flattened_log_q(parser, sentence, sequences, alpha):
     return log_q(parser, encode(parser, sentence), sequences, alpha)
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.8, 0.3])
+@pytest.mark.parametrize("alpha", [1.0, 0.8, 0.3, 0.0])
 def test_log_q_is_that_of_the_distribution_drawn_from(parser, sentences, alpha):
     samples = draw(parser, sentences[0], 30, alpha, 1)
     assert len(samples) == 30
