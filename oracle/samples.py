@@ -77,7 +77,7 @@ def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
     Raises InputError for any other line.
     """
     rows = []
-    with reading(path, remedy="make the file with `rnng-dy score`") as location:
+    with reading(path, remedy="make it with `rnng-dy score` or `rnng-dy perplexity`") as location:
         for location.line, text in _lines(path):
             fields = text.split()
             if len(fields) != 2:
