@@ -42,6 +42,20 @@ def test_a_tagger_of_nltk_assigns_its_own_tags(tmp_path, monkeypatch):
         assert ours.tag(words(tree)) == of_nltk.tag(words(tree))
 
 
+def test_nltks_features_and_seven_more():
+    tagger, of_nltk = tagging.Tagger(load=False), PerceptronTagger(load=False)
+    asked = (1, "Cats", [*tagger.START, "the", "cats", "sat", *tagger.END], "DT", "-START-")
+    assert set(tagger._get_features(*asked)) - set(of_nltk._get_features(*asked)) == {
+        "i spelling C first False",
+        "i-1 tag+i spelling DT C",
+        "i suffix1 s",
+        "i suffix2 ts",
+        "i suffix4 cats",
+        "i prefix3 cat",
+        "i word+i+1 word cats sat",
+    }
+
+
 STEMS = ("kat", "mog", "rud", "sel", "vip", "bon")
 
 

@@ -64,6 +64,12 @@ def test_a_word_that_was_seen_often_has_one_of_its_tags():
     assert tagging.tags_by(own, ["the", "swam", "."])[1] == "VBD"
 
 
+def test_a_rare_word_is_kept_to_no_tag():
+    tagger = tagging.Tagger(load=False)
+    tagger.keep_to([[("seen", "A"), ("rare", "A"), ("seen", "B"), ("rare", "A"), ("seen", "B")]])
+    assert tagger.model.weights == {"i form seen": {"A": 1e6, "B": 1e6}}
+
+
 def test_of_many_sentences_a_parsers_tagger_sees_some_from_everywhere(monkeypatch):
     monkeypatch.setattr(tagging, "MOST_SENTENCES", 4)
     sentences = [[("a", f"T{i}")] for i in range(10)]

@@ -54,6 +54,12 @@ def test_a_generator_draws_each_tree_as_often_as_its_probability_says(compositio
     assert_drawn_as_often(drawn, probs)
 
 
+def test_a_sentence_may_have_as_many_words_as_the_limit_says():
+    model = make_tiny_generator("corrected", max_open=1)
+    lengths = {len(words(tree)) for tree, _ in model.generate(200, seed=1, max_length=2)}
+    assert lengths == {1, 2}
+
+
 def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(monkeypatch):
     thrown_away = []
 
