@@ -65,14 +65,19 @@ def test_a_beam_and_a_variable_beam_are_lower_bounds(model, exact):
         log_masses(model, SENTENCE, options)
         for options in (
             SearchOptions(beam=4, fast_track=1, word_beam=2),
-            SearchOptions("variable", particles=100),
+            SearchOptions("variable", particles=20),
             SearchOptions("variable", particles=10**7),
         )
     )
-    assert (beam < exact).all()
-    # 100 particles may hold all that can precede a word: equal but for rounding; the end loses some
-    assert (variable < exact + 1e-6).all() and -math.inf < variable[-1] < exact[-1]
+    assert (beam < exact).all() and (variable[1:] < exact[1:]).all()
+    # 20 particles may hold all that can precede the first word: equal but for rounding
+    assert variable[0] < exact[0] + 1e-6
     assert wide == pytest.approx(exact, abs=1e-3)
+
+
+def test_some_of_a_variable_beam_reach_the_end(model, exact):
+    at_end = log_masses(model, SENTENCE, SearchOptions("variable", particles=100))[-1]
+    assert -math.inf < at_end < exact[-1]
 
 
 def states(search, model):
