@@ -14,7 +14,8 @@ from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
 from oracle.files import numbered_lines, open_text, peeked, reading, split_words
 from oracle.sentences import format_of
-from oracle.treebank import is_preterminal, words
+from oracle.training_data import Preparation
+from oracle.treebank import untraced, words
 from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
 
 
@@ -37,7 +38,7 @@ def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Se
                 yield sentence.unkified
         else:
             trees = read_tree_lines(numbered_lines(lines, path), path)
-            sentences = [words(t.tree) for t in trees if not is_preterminal(t.tree)]
+            sentences = [words(t.tree) for t in Preparation(trees, untraced, True)]
             yield from map(UnknownWords(rules, known_words(sentences)).unkify, sentences)
 
 

@@ -19,10 +19,11 @@ from oracle.files import (
     one_line,
     open_text,
     peeked,
+    placed,
     reading,
     split_words,
 )
-from oracle.treebank import has_preterminals, is_trace, subtrees, tags, words
+from oracle.treebank import has_preterminals, tags, untraced, words
 
 _ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
@@ -94,9 +95,8 @@ def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[Sour
     for tree, _, line, _ in chain(head, located):
         if tagged and not has_preterminals(tree):
             raise InputError("a tree without POS tags after trees with them", path, line)
-        if any(not isinstance(node, str) and is_trace(node) for node in subtrees(tree)):
-            message = "a trace (-NONE-), which is no word: `rnng-dy prepare --from trees` takes traces out"
-            raise InputError(message, path, line)
+        with placed(path, line):
+            untraced(tree)
         yield SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
 
 

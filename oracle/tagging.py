@@ -23,7 +23,7 @@ from oracle.errors import InputError
 from oracle.files import placed, reading, replacing
 from oracle.lazy import nltk
 from oracle.training_data import evenly_spaced
-from oracle.treebank import tags, words
+from oracle.treebank import tags, untraced, words
 
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
@@ -129,11 +129,11 @@ def tagged(tree: nltk.Tree) -> TaggedSentence:
 
 
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
-    """Return words and tags per tree. Raises InputError naming the line of a tree without tags."""
+    """Return words and tags per tree. Raises InputError naming the line of a tree without tags or with a trace."""
     tagged_sentences = []
     for located in trees:
         with placed(located.path, located.line):
-            tagged_sentences.append(tagged(located.tree))
+            tagged_sentences.append(tagged(untraced(located.tree)))
     return tagged_sentences
 
 

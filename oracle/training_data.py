@@ -66,7 +66,8 @@ class Preparation:
             )
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
-        tree = self._cleaner(located.tree)
+        with placed(located.path, located.line):
+            tree = self._cleaner(located.tree)
         if tree is None:
             return None
         if tree is located.tree:

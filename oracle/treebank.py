@@ -111,6 +111,15 @@ def is_trace(tree: nltk.Tree) -> bool:
     return tree.label() == _TRACE
 
 
+def untraced(tree: nltk.Tree) -> nltk.Tree:
+    """Return the tree itself. Raises RnngError if it has an empty element, which no text has."""
+    if any(not isinstance(node, str) and is_trace(node) for node in subtrees(tree)):
+        raise RnngError(
+            "a trace (-NONE-), which is no word: `rnng-dy prepare --from trees` takes traces out"
+        )
+    return tree
+
+
 def clean(
     tree: nltk.Tree,
     is_left_out: Callable[[nltk.Tree], bool] = is_trace,

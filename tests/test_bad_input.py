@@ -17,6 +17,7 @@ from tests.conftest import tiny_trees
 from tests.rnng_dy.conftest import make_generator, make_parser, save_oracles, sentences_of
 
 TREE = "(S (NP (DT the) (NN cat)) (VP (VBD slept)) (. .))\n"
+TRACE = f"(S (NP (DT the)) (VP (VBD slept) (NP (-NONE- *T*-1))))\n{TREE}"
 SAMPLE = "0 ||| -1.5 ||| (S (NP the cat) (VP slept) .)\n"
 PREPARE = "prepare --from trees bad -o out"
 ORACLE = "oracle --train good.trees bad -o out"
@@ -46,6 +47,9 @@ CASES = [
     ("sections that are no numbers", TREE, "prepare --from ptb bad --sections x -o out", "x"),
     ("an encoding that nobody knows", TREE, f"{PREPARE} --encoding utf-99", "utf-99"),
     ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),
+    *((f"a trace: {command}", TRACE, command, "bad:1: a trace (-NONE-)")
+      for command in (ORACLE, "oracle --train bad good.trees -o out", SCORE.format("bad"), "clusters bad -o out",
+                      "tag bad --train good.trees -o out", "tag good.trees --train bad -o out")),
     # oracles
     ("an oracle cut short", "# (S (NN a))\nNN\na\na\na\nNT(S)\nSHIFT\n", TRAIN.format("bad"), "bad:"),
     ("a generative oracle for the parser", None, TRAIN.format("good.gen.oracle"), "generative"),

@@ -13,7 +13,7 @@ from oracle.errors import InputError
 from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import clean, is_no_text, is_trace, without_lemma, words
+from oracle.treebank import clean, is_no_text, is_trace, untraced, without_lemma, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
@@ -117,11 +117,11 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
-    training = Preparation(read_trees(train), lambda tree: tree, skip_preterminals=True)
+    training = Preparation(read_trees(train), untraced, skip_preterminals=True)
     known = known_words((words(located.tree) for located in training), min_count)
     _require_trees(training.left, (train,))
     unknown_words = UnknownWords(unk, known)
-    prepared = Preparation(read_trees(trees), lambda tree: tree, False)
+    prepared = Preparation(read_trees(trees), untraced, False)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
         write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)

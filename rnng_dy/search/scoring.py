@@ -13,6 +13,7 @@ from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError
 from oracle.files import numbered_lines, open_text, peeked, placed, reading
 from oracle.samples import begins_samples, format_likelihood, read_samples
+from oracle.treebank import untraced
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
@@ -105,7 +106,7 @@ def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
         def actions_of(found) -> tuple[str, ...]:
             with placed(path, found.line):
                 preterminals = False if is_samples else None
-                return tuple(model.transitions.actions_of(found.tree, preterminals))
+                return tuple(model.transitions.actions_of(untraced(found.tree), preterminals))
 
         for (number, words), group in groupby(enumerate(read), sentence_of):
             yield SentenceTrees(number, words, tuple(actions_of(found) for _, found in group))
