@@ -68,11 +68,10 @@ class Preparation:
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         with placed(located.path, located.line):
             tree = self._cleaner(located.tree)
-        if tree is None:
-            return None
-        if tree is located.tree:
-            return located
-        with placed(located.path, located.line):
+            if tree is None:
+                return None
+            if tree is located.tree:
+                return located
             text = format_tree(tree)
         # a tree on several lines has no text, yet may be clean
         self.changed += text != located.text and _shape(tree) != _shape(located.tree)

@@ -105,8 +105,9 @@ def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
 
         def actions_of(found) -> tuple[str, ...]:
             with placed(path, found.line):
-                preterminals = False if is_samples else None
-                return tuple(model.transitions.actions_of(untraced(found.tree), preterminals))
+                if is_samples:
+                    return tuple(model.transitions.actions_of(found.tree, False))
+                return tuple(model.transitions.actions_of(untraced(found.tree)))
 
         for (number, words), group in groupby(enumerate(read), sentence_of):
             yield SentenceTrees(number, words, tuple(actions_of(found) for _, found in group))
