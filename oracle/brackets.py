@@ -73,7 +73,7 @@ def parse_line(
 ) -> nltk.Tree:
     """Return the one tree on a line, with or without preterminals. Raises InputError for anything else.
 
-    `any_bytes` lets words keep bytes that are not UTF-8, as `open_input` reads them.
+    `any_bytes` lets words keep bytes that are not UTF-8, as `open_text` reads them.
 
     >>> parse_line("(S (NP The cat) (VP sleeps))").leaves()
     ['The', 'cat', 'sleeps']

@@ -106,7 +106,7 @@ class TransitionSystem(ABC):
 
         `preterminals` says whether words have POS tags above them; None assumes so if each word is an only child.
         A tree without POS tags whose words are all only children, `(S (NP it) (VP ran))`, needs False.
-        Raises RnngError for a tree that is only a preterminal or has a constituent without a label.
+        Raises RnngError for a constituent without a label, and with `preterminals` for a tree that is only one.
         """
         if not isinstance(tree, nltk.Tree) or not len(tree):
             raise RnngError(f"{tree!r:.60} is no tree over words")

@@ -120,11 +120,14 @@ class UnknownWords:
         return "1" if character.isdigit() else "-" if character == "-" else "%"
 
 
-def infer_unknown_words(sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> UnknownWords:
+def infer_unknown_words(
+    sentences: Iterable[tuple[Sequence[str], Sequence[str]]], likely: str = RULES[0]
+) -> UnknownWords:
     """Infer the known words and the class rules of a training oracle from its tokens and unkified tokens.
 
     The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made with, of which
-    this may be a part. Raises RnngError, with an example, if no rules explain nine classes in ten.
+    this may be a part. Of rules that explain equally many, `likely` is chosen. Raises RnngError, with an example, if no
+    rules explain nine classes in ten.
     """
     known, classes = set(), {}
     for tokens, unkified_tokens in sentences:
@@ -133,12 +136,12 @@ def infer_unknown_words(sentences: Iterable[tuple[Sequence[str], Sequence[str]]]
                 known.add(word)
             else:
                 classes[word] = unkified
-    candidates = [UnknownWords(rules, known) for rules in RULES]
+    candidates = [UnknownWords(rules, known) for rules in dict.fromkeys([likely, *RULES])]
     different = [
         [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]
         for unknown in candidates
     ]
-    best = min(range(len(RULES)), key=lambda i: len(different[i]))
+    best = min(range(len(candidates)), key=lambda i: len(different[i]))
     if len(different[best]) * 10 > len(classes):
         word = different[best][0]
         raise RnngError(

@@ -189,7 +189,7 @@ def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
 
 
 def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-    """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is missing or damaged."""
+    """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is damaged."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
         # an open file stays whole if it is replaced meanwhile; a member of an archive is read at once
@@ -202,7 +202,7 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
 
 
 def load_parameters(model, folder: Folder) -> None:
-    """Set a model's parameters and number of updates. Raises InputError naming a file that is missing or damaged."""
+    """Set a model's parameters and number of updates. Raises InputError naming a damaged file."""
     path = folder / PARAMETERS
     arrays = read_arrays(path)
     with reading(path):
@@ -227,7 +227,7 @@ def load_training(store: Any, folder: str | Path, optimizer: Any) -> dict[str, A
 
 
 def training_state(folder: str | Path) -> dict[str, Any]:
-    """Return the JSON object of a training state. Raises InputError if the folder has none."""
+    """Return the JSON object of a folder's training state. Raises InputError if it is damaged."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path, ["state"])
     with reading(path, remedy="no training state"):

@@ -10,7 +10,7 @@ from nltk.parse.api import ParserI
 from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError
 from oracle.sentences import Token, split_tokens
-from oracle.treebank import NO_TAG
+from oracle.treebank import NO_TAG, untraced
 from oracle.treebank import words as words_of
 from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.evaluation.records import MeasuredSentence
@@ -57,8 +57,8 @@ class GenerativeModel(Model, Scorer, ParserI):
         return self.encode(sentence.unkified, sentence.actions)
 
     def example_of(self, tree: nltk.Tree) -> GeneratorExample:
-        """Encode a tree, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
-        actions = self.transitions.actions_of(tree)
+        """Encode a tree without traces, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
+        actions = self.transitions.actions_of(untraced(tree))
         return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
 
     # use
@@ -76,9 +76,9 @@ class GenerativeModel(Model, Scorer, ParserI):
             system cannot derive the tree.
 
         Raises:
-            RnngError: `open_vocabulary` is true, and the model has no spelling model.
+            RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no spelling model.
         """
-        tokens, _ = split_tokens(words_of(tree))
+        tokens, _ = split_tokens(words_of(untraced(tree)))
         unkified, spelling = read_words(self, tokens, open_vocabulary)
         try:
             example = self.encode(unkified, self.transitions.actions_of(tree))
@@ -100,7 +100,7 @@ class GenerativeModel(Model, Scorer, ParserI):
             n pairs of a tree, with XX for POS tags, and its log p(x, y) in nats.
 
         Raises:
-            RnngError: Hundreds of sentences in a row are too long.
+            RnngError: Hundreds of sentences in a row are too long, or `seed` is negative.
         """
         return list(generate_trees(self, n, seed, max_length))
 
@@ -146,7 +146,7 @@ class GenerativeModel(Model, Scorer, ParserI):
         Classes of unknown words count as words, and the end of the sentence does not. All of them add up to 1.
 
         Args:
-            tokens: The words so far.
+            tokens: The words so far, none for the first word.
             k: Number of next words.
             options: The search that reads the words so far.
 

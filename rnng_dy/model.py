@@ -197,7 +197,7 @@ class Model:
             data: The origin of the training data and its terms, for the description.
 
         Raises:
-            RnngError: Parameters are too large for float16.
+            RnngError: Parameters are too large for float16, or `bits` is another number.
             OSError: The file cannot be written.
         """
         about = model_folder.exported(self.about, self.kind, bits, licence, data)
@@ -211,7 +211,8 @@ class Model:
             folder: A folder that `train` or `save` wrote, an archive that `export` wrote, or a model's name.
 
         Raises:
-            RnngError: A file is missing or damaged, or belongs to another kind of model; the message names it.
+            RnngError: A file is damaged, or belongs to another kind of model; the message names it.
+            OSError: A file of the folder is missing.
         """
         folder = located(folder)
         model = cls.build(folder)
@@ -254,7 +255,7 @@ class Model:
         return model
 
     def write_companions(self, folder: Path) -> None:
-        """Write tagger, spelling model, description and segmenter into a folder, and remove those that it had else."""
+        """Write tagger, spelling model, description and segmenter into a folder, and remove others but a tagger."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
         model_folder.write_about(folder, self.about)

@@ -202,8 +202,10 @@ def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray
 
     With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is 127; the scales are an
     array of their own. Vectors are float16, and so are the output layers of actions and classes. Raises RnngError for a
-    number that float16 cannot hold.
+    number that float16 cannot hold, and for other `bits` than BITS.
     """
+    if bits not in BITS:
+        raise RnngError(f"{bits} bits: a parameter has 32, 16 or 8")
     result = {}
     for name, values in arrays.items():
         if bits == 32 or not np.issubdtype(values.dtype, np.floating):

@@ -15,7 +15,7 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import tags_by
-from oracle.treebank import NO_TAG, has_preterminals
+from oracle.treebank import NO_TAG, has_preterminals, untraced
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
@@ -115,7 +115,7 @@ class DiscriminativeParser(Model, ParserI):
 
     def example_of(self, tree: nltk.Tree) -> ParserExample:
         """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0."""
-        actions = self.transitions.actions_of(tree)
+        actions = self.transitions.actions_of(untraced(tree))
         words, _ = split_tokens(words_of(tree))
         self.transitions.check(actions, len(words))
         ids = self.transitions.encode(actions)
@@ -240,6 +240,9 @@ class DiscriminativeParser(Model, ParserI):
 
         Returns:
             The log probability; -inf if a nonterminal is unknown or the transition system cannot derive the tree.
+
+        Raises:
+            RnngError: The tree has a trace.
         """
         try:
             example = self.example_of(tree)

@@ -11,7 +11,7 @@ from itertools import chain
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words, lower
+from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, lower
 
 UNK = "UNK"
 SENTENCE_START = "<s>"
@@ -60,10 +60,12 @@ class ParserVocabulary:
         use_tags: bool,
         pretrained: Iterable[str] | None = None,
         more_words: Iterable[str] = (),
+        rules: str = RULES[0],
     ) -> ParserVocabulary:
         """Make the vocabulary of a training oracle.
 
         `more_words` join the dictionary without training; the original adds all words of its embedding file.
+        `rules` are those of unknown words if the oracle leaves a choice.
         Raises RnngError if the oracle lacks the tags and lower-cased lines of a discriminative one.
         """
         counts = counted(sentences)
@@ -75,7 +77,7 @@ class ParserVocabulary:
         return cls(
             words=words,
             nonterminals=counts.nonterminals(),
-            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
+            unknown=infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules),
             singletons=frozenset(words.id(word) for word, n in counts.tokens.items() if n == 1),
             tags=Vocabulary(counts.tags) if use_tags else None,
             tag_counts=tuple(counts.tags.values()) if use_tags else (),
@@ -136,11 +138,15 @@ class GeneratorVocabulary:
 
     @classmethod
     def build(
-        cls, clustered: Sequence[ClusteredWord], sentences: Sequence[OracleSentence]
+        cls,
+        clustered: Sequence[ClusteredWord],
+        sentences: Sequence[OracleSentence],
+        rules: str = RULES[0],
     ) -> GeneratorVocabulary:
         """Make the vocabulary of word clusters and a training oracle.
 
-        Raises RnngError, with examples, if training words have no cluster.
+        `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with examples, if training
+        words have no cluster.
         """
         words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
@@ -159,7 +165,7 @@ class GeneratorVocabulary:
             clusters=tuple(map(tuple, members.values())),
             paths=tuple(members),
             nonterminals=counts.nonterminals(),
-            unknown=infer_unknown_words((s.tokens, s.unkified) for s in sentences),
+            unknown=infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules),
         )
 
     def to_json(self) -> dict[str, object]:

@@ -242,6 +242,6 @@ class Rnng:
         decisions, [path] = self.walk([self.derivation(example)])
         found = [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
         by_children = sorted(found, key=lambda constituent: len(constituent.children))
-        self.compute([constituent.configuration for constituent in by_children])
+        self.compute([decisions[i].after for i in path if decisions[i].action == REDUCE])
         weights = dict(zip(by_children, self.compose.weights(by_children), strict=True))
         return [(self.transitions.nonterminals[c.label], weights[c]) for c in found]

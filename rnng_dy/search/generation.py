@@ -42,8 +42,10 @@ def until_drawn(model: Model, n: int, seed: int, max_length: int) -> Iterator[Dr
     """Yield n sentences, in batches of some dozens; a sentence that `_generate` discards is redrawn.
 
     Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in the batch. Raises
-    RnngError if hundreds in a row are discarded, as with hardly trained models.
+    RnngError for a negative seed, and if hundreds in a row are discarded, as with hardly trained models.
     """
+    if seed < 0:
+        raise RnngError(f"seed: {seed} is below 0")
     together = max(1, min(TOGETHER, TOGETHER_WORDS // max(1, max_length)))
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))

@@ -185,7 +185,9 @@ def next_words(
     model: Model, tokens: Sequence[str], k: int, options: SearchOptions = DEFAULT_OPTIONS
 ) -> list[tuple[str, float]]:
     """Return the k most probable words after some words, with their probabilities; see `GenerativeModel`."""
-    words = model.vocabulary.word_ids(model.vocabulary.unkify(split_tokens(tokens)[0]))
+    is_start = isinstance(tokens, (list, tuple)) and not tokens
+    read_so_far = [] if is_start else split_tokens(tokens)[0]
+    words = model.vocabulary.word_ids(model.vocabulary.unkify(read_so_far))
 
     def read() -> Search[np.ndarray]:
         search = SEARCHES[options.search](model.transitions, options)

@@ -137,6 +137,8 @@ class WordSearch(ABC):
             is_number = of.name in self.reads and of.type == "int"
             if is_number and (problem := mistake(of, getattr(options, of.name))):
                 raise RnngError(f"{of.name}: {problem}")
+        if options.seed < 0:
+            raise RnngError(f"seed: {options.seed} is below 0")
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""

@@ -14,7 +14,7 @@ from clusters.files import ClusteredWord
 from oracle.blocks import OracleCounts, OracleSentence, counted
 from oracle.errors import RnngError
 from oracle.files import placed
-from oracle.unknown import UnknownWords, infer_unknown_words
+from oracle.unknown import RULES, UnknownWords, infer_unknown_words
 from rnng_dy.training.data import Data, require_transitions
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary
 
@@ -28,26 +28,29 @@ def new_model(
     pos: bool = True,
     vectors: tuple[list[str] | None, np.ndarray | None] = (None, None),
     clusters: Sequence[ClusteredWord] | None = None,
+    rules: str = RULES[0],
     **config: Any,
 ) -> Any:
     """Return a model with random parameters for the sentences of a training oracle.
 
     A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model that generates words
-    has the classes of `clusters`, by default Brown clusters of the sentences. `config` are arguments of the class.
+    has the classes of `clusters`, by default Brown clusters of the sentences. `rules` are
+    those of unknown words if the oracle leaves a choice, `config` are arguments of the class.
     """
     if kind.has_trees:
         config = {"transitions": sentences[0].transitions} | config
     if not kind.generates_words:
         words, array = vectors
-        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words)
+        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words, rules=rules)
         return kind(vocabulary, sizes, vectors=array, **config)
     if not clusters:
-        rules = infer_unknown_words((s.tokens, s.unkified) for s in sentences).rules
+        pairs = ((s.tokens, s.unkified) for s in sentences)
+        rules = infer_unknown_words(pairs, rules).rules
         # all classes of its rules for unknown words are in one cluster
         clusters = brown.brown_clusters((s.unkified for s in sentences), rules=rules)
         classes = len({entry.path for entry in clusters})
         _log.info(f"{classes} Brown clusters of {len(clusters)} words")
-    return kind(GeneratorVocabulary.build(clusters, sentences), sizes, **config)
+    return kind(GeneratorVocabulary.build(clusters, sentences, rules), sizes, **config)
 
 
 def require_like(

@@ -122,6 +122,8 @@ def train(
                 "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev, and the --dev-trees of "
                 "a parser with them; --unk goes with --trees"
             )
+        if hold_out is not None and not 0 < hold_out < 1:
+            raise RnngError(f"--hold-out is a share of the trees between 0 and 1, not {hold_out}")
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
         foreign: dict[str, object] = {"pos": pos, "pretrained": pretrained}
@@ -197,7 +199,8 @@ def train(
                 inputs[name] = checkpoint.content_hash(Path(path))
 
         # settings
-        preset_of = preset, kind, len(data.train)
+        again = chosen.get("gold", 0) * (chosen.get("gold_weight", 1) - 1)
+        preset_of = preset, kind, len(data.train) + again
         base = saved["settings"] if resumes else settings_for(*preset_of)
         if engine.device() != engine.CPU:
             # a preset, or a training started on the CPU, may have more
@@ -213,7 +216,7 @@ def train(
         if model is None:
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             vectors = read_vectors(pretrained) if pretrained else (None, None)
-            parts = pos, vectors, read_clusters(clusters) if clusters else None
+            parts = pos, vectors, read_clusters(clusters) if clusters else None, unk or RULES[0]
             model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)

@@ -144,6 +144,12 @@ def test_numbers_that_float16_cannot_hold_are_refused_and_leave_no_file(parser, 
     parser.export(tmp_path / "whole.zip")
 
 
+def test_other_bits_are_refused(parser, tmp_path):
+    with pytest.raises(RnngError, match="64 bits: a parameter has 32, 16 or 8"):
+        parser.export(tmp_path / "wide.zip", bits=64)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_terms_go_with_the_model(parser, tmp_path):
     parser.export(tmp_path / "a.zip", licence="CC BY 4.0", data="my treebank")
     again = rnng_dy.load(tmp_path / "a.zip")

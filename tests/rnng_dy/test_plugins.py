@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import nltk
 import pytest
 
 import rnng_dy
@@ -131,6 +132,19 @@ def test_vectors_of_another_shape_are_refused(parser, wrong):
     model = rnng_dy.load(parser)
     with pytest.raises(ValueError, match=r"^Sum gives .*shape \(10,\) in a batch of 1 is needed"):
         model(["she", "slept"])
+
+
+def test_weights_need_not_come_with_the_state(parser):
+    equal = """
+    has_weights = True
+
+    def weights(self, constituents):
+        assert value_of(constituents).dim() == ((10,), len(constituents))
+        return [[1 / len(c.children)] for c in constituents]
+"""
+    rnng_dy.load_plugin(write(SUM + equal))
+    found = rnng_dy.load(parser).attention(nltk.Tree.fromstring("(S (NP (X a) (X b)) (VP (X c)))"))
+    assert [(label, weights[0]) for label, weights in found] == [("NP", 0.5), ("VP", 1), ("S", 0.5)]
 
 
 # models

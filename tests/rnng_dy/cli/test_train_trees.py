@@ -53,6 +53,17 @@ def test_unk_is_as_the_oracle_command_has_it():
     assert checkpoint.load("m").vocabulary.unknown.rules == "single"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_unk_stays_where_the_training_words_have_the_same_class_by_other_rules(kind):
+    lines = [f"(S (NN {word}) (VB ruft) (. .))" for word in ("hier", "hier", "größe", "maß")]
+    write("few.trees", *lines * 2, "(S (NN hört) (VB ruft) (. .))")
+    data = ["--trees", "few.trees", "--hold-out", "0.2", "--unk", "berkeley-unicode"]
+    train(kind, *data)
+    unknown = checkpoint.load("m").vocabulary.unknown
+    assert unknown.unkify(["École"]) == ["UNK-INITC"]
+    assert "resuming" in train(kind, *data, "--resume").stderr
+
+
 def test_a_held_out_part_is_kept_to_evaluate_on():
     result = train("discriminative", "--trees", "t.trees", "--hold-out", "0.1")
     lines = Path("t.trees").read_text(encoding="utf-8").splitlines(keepends=True)

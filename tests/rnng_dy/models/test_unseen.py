@@ -9,7 +9,7 @@ import nltk
 import numpy as np
 import pytest
 
-from oracle.errors import UnseenSymbolError
+from oracle.errors import RnngError, UnseenSymbolError
 from oracle.unknown import UnknownWords
 from rnng_dy.vocabulary import UNK
 
@@ -35,6 +35,13 @@ def test_a_tree_with_an_unseen_nonterminal_has_no_probability(parser, generator)
     tree = nltk.Tree.fromstring("(S (QQ (DT the) (NN cat)) (VP (VBD slept)) (. .))")
     assert parser.log_prob(tree) == -math.inf
     assert generator.log_prob(tree) == -math.inf
+
+
+def test_a_tree_with_a_trace_is_refused(parser, generator):
+    tree = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBD slept) (NP (-NONE- *))) (. .))")
+    for ask in (parser.log_prob, generator.log_prob, generator.example_of):
+        with pytest.raises(RnngError, match="a trace"):
+            ask(tree)
 
 
 def test_a_class_stays_a_class_unless_the_rules_have_none(generator):

@@ -18,6 +18,7 @@ from rnng_dy.generator import GenerativeModel
 from rnng_dy.search import generation
 from rnng_dy.search.generation import MAX_THROWN_AWAY, until_drawn
 from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import COMMAND, started
 from tests.conftest import DATA
 
@@ -58,6 +59,14 @@ def test_a_sentence_may_have_as_many_words_as_the_limit_says():
     model = make_tiny_generator("corrected", max_open=1)
     lengths = {len(words(tree)) for tree, _ in model.generate(200, seed=1, max_length=2)}
     assert lengths == {1, 2}
+
+
+def test_negative_seeds_are_errors_of_ours():
+    model = make_tiny_generator("corrected", max_open=1)
+    with pytest.raises(RnngError, match="seed: -1 is below 0"):
+        model.generate(1, seed=-1)
+    with pytest.raises(RnngError, match="seed: -1 is below 0"):
+        list(model.measure([["a"]], SearchOptions("particles", seed=-1)))
 
 
 def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(monkeypatch):

@@ -158,16 +158,17 @@ def test_entropy_of_the_next_word_and_its_change(model, ids, prefixes):
     assert end.next_word_entropy is end.next_word_entropy_delta is None
 
 
-def test_the_probabilities_of_next_words_are_those_of_all_derivations(model, ids, prefixes):
+@pytest.mark.parametrize("read", [0, 2])
+def test_the_probabilities_of_next_words_are_those_of_all_derivations(model, ids, read):
     symbols = model.vocabulary.words.symbols
     expected = {}
     for word in range(1, len(symbols)):
-        *_, longer = every_derivation(model, [*ids[:2], word])
+        *_, longer = every_derivation(model, [*ids[:read], word])
         expected[symbols[word]] = np.exp(np.logaddexp.reduce(log_probs(longer)))
-    found = next_words(model, SENTENCE[:2], len(symbols), EVERYTHING)
+    found = next_words(model, SENTENCE[:read], len(symbols), EVERYTHING)
     assert dict(found) == near({w: p / sum(expected.values()) for w, p in expected.items()})
     assert found == sorted(found, key=lambda of: -of[1])
-    assert next_words(model, SENTENCE[:2], 1, EVERYTHING) == found[:1]
+    assert next_words(model, SENTENCE[:read], 1, EVERYTHING) == found[:1]
 
 
 def test_words_and_searches_that_lead_nowhere_have_no_next_words():

@@ -132,6 +132,8 @@ def test_a_call_changes_nothing_of_the_process():
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick"),
         ({"hold_out": 0.1, "dev_trees": "d.trees"}, "give --trees with --dev-trees or --hold-out,"),
         ({"extend": True}, "--extend goes with --init"),
+        ({"hold_out": 10}, "--hold-out is a share of the trees between 0 and 1, not 10"),
+        ({"hold_out": 0}, "--hold-out is a share of the trees between 0 and 1, not 0"),
     ],
 )
 def test_settings_are_checked(settings, says):
@@ -147,6 +149,14 @@ def test_gold_sentences_are_among_those_that_are_read():
             "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=999, gold_weight=2, **SMALL
         )
     assert not os.path.exists("m")
+
+
+def test_a_quick_training_counts_gold_sentences_as_often_as_it_reads_them():
+    model = rnng_dy.train(
+        "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=20, gold_weight=900, preset="quick",
+        jobs=1, hidden=8, lstm_input=9, stop=lambda: True,
+    )  # fmt: skip
+    assert model.about["settings"]["epochs"] == 1
 
 
 def test_no_kind_and_no_file_are_errors_of_ours():
