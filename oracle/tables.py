@@ -62,17 +62,20 @@ def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         import openpyxl
     with reading(path, remedy="no workbook, or a damaged one: save it as CSV"):
         sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
+        width = 0
         for line, row in enumerate(sheet.iter_rows(values_only=True), 1):
             cells = list(map(cell_text, row))
             if any(map(str.strip, cells)):
-                yield line, cells
+                # programs may leave out empty cells at the end
+                width = width or len(cells)
+                yield line, cells + [""] * (width - len(cells))
 
 
 def _rows(
     path: str | os.PathLike[str], quoted_tsv: bool, lines: Iterable[tuple[int, str]] | None
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line, from 1, and the cells of each row that is not empty."""
-    if str(path).endswith(".xlsx"):
+    if str(path).lower().endswith(".xlsx"):
         yield from _sheet(path)
         return
     lines = iter(read_lines(path) if lines is None else lines)

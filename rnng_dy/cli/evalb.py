@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import click
 
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
+from rnng_dy.cli.options import FILE, Command, outputs_option, titles, write_output
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
@@ -47,7 +44,7 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     """
     if ".evalb" in outputs and len(systems) > 1:
         raise click.UsageError("the listing of EVALB is of one system")
-    names = _names(systems)
+    names = titles(systems)
     rules = BUILT_IN.get(params) or Params.read(params)
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags, oracle), strict=True))
     for form, path in outputs.items():
@@ -61,11 +58,3 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
         warn(
             f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
         )
-
-
-def _names(systems: Sequence[str]) -> Sequence[str]:
-    """Return the names of the files, or their paths if two have the same name."""
-    for names in ([Path(path).stem for path in systems], systems):
-        if len(set(names)) == len(names):
-            return names
-    raise click.UsageError("the same file twice among the systems")

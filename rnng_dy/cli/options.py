@@ -9,11 +9,13 @@ import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from oracle.compression import plain_name
 from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
 from rnng_dy.drawing import pages
@@ -286,3 +288,14 @@ seed_option = click.option(
 open_option = click.option(
     "--open", "is_open", is_flag=True, help="Add the spelling of unknown words; see `train --open`."
 )
+
+
+def titles(paths: Sequence[str]) -> Sequence[str]:
+    """Return the names of files without endings, or their paths if two have the same.
+
+    Raises UsageError for a file that is there twice.
+    """
+    for names in ([Path(plain_name(path)).stem for path in paths], paths):
+        if len(set(names)) == len(names):
+            return names
+    raise click.UsageError("the same file twice among the systems")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from oracle.tables import CSV, joined
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import FILE, Assignment, Command, ListOf, outputs_option, write_output
+from rnng_dy.cli.options import (
+    FILE,
+    Assignment,
+    Command,
+    ListOf,
+    outputs_option,
+    titles,
+    write_output,
+)
 from rnng_dy.evaluation import reading_tables as tables
 from rnng_dy.evaluation import reading_times as studies
 from rnng_dy.settings import FiniteRange
@@ -69,9 +75,7 @@ def reading_times(
 
     Example: rnng-dy reading-times rnng.tsv lstm.tsv --times times.csv -o joined.csv -o mixed.R
     """
-    paths = {Path(path).name.partition(".")[0] or path: path for path in surprisals}
-    if len(paths) < len(surprisals):
-        raise click.UsageError("two files have the same name without its ending: rename one")
+    paths = dict(zip(titles(surprisals), surprisals, strict=True))
     if ".R" in outputs and ".csv" not in outputs:
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
     if "-" not in outputs.values():
@@ -93,6 +97,9 @@ def reading_times(
         say(f"left out: {count}, {reason}")
     if "log_frequency" not in used:
         say("no frequencies: --column frequency=COLUMN makes them a predictor")
+    for name in ("length", "position"):
+        if name not in used:
+            say(f"not a predictor, since it is the same in all rows: {name}")
     forms = {
         ".txt": lambda: [studies.table(study)],
         ".csv": lambda: (joined(row, CSV) + "\n" for row in studies.joined_rows(study)),

@@ -35,6 +35,7 @@ from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.spelling import required_spelling
+from rnng_dy.text.stimuli import USUAL
 
 SENTENCES = 32
 """Sentences in one batch."""
@@ -79,6 +80,8 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
+    if columns != USUAL and not predictions:
+        raise click.UsageError("names of columns are for a table of stimuli, with --prediction")
     require_trees((), *systems)
     predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency"
 """The columns of a table of reading times."""
 _SURPRISALS = ("known", "sentence_id", "item", "condition")
 """The columns that a table of surprisals may have."""
+_THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 SHOWN = 10
 """The most differences that an error lists."""
 
@@ -122,7 +124,7 @@ def in_order(items: Sequence[str]) -> list[str]:
 def read_surprisals(path: str) -> list[SurprisalRow]:
     """Return the rows of a table with the columns `token` and `surprisal`, without ends of sentences.
 
-    `known` and `sentence_id` may be missing: then all words are known, or all are one sentence.
+    `known` and `sentence_id` may be missing: then all words are known, or those of an item and condition one sentence.
 
     Raises InputError, with the line, for a missing column and a surprisal that is no number.
     """
@@ -134,12 +136,12 @@ def read_surprisals(path: str) -> list[SurprisalRow]:
     if not rows:
         raise InputError("no surprisals in this table", path)
     # no sentence is before the first, or after the last
-    sentences = [(), *(row[4] for row in rows), ()]
+    sentences = [(), *(row[4:] for row in rows), ()]
     found = []
-    for i, (line, token, bits, known, sentence, *variant) in enumerate(rows):
+    for i, (line, token, bits, known, _, *variant) in enumerate(rows):
         with placed(path, line):
             value = surprisal_of(bits)
-        ends = sentences[i] != sentence, sentences[i + 2] != sentence
+        ends = sentences[i] != sentences[i + 1], sentences[i + 1] != sentences[i + 2]
         of = None if None in variant else tuple(variant)
         value = value if math.isfinite(value) else math.nan
         found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line, of))
@@ -154,7 +156,12 @@ def _number(
     what: str = "number",
     missing: bool = False,
 ) -> float:
-    """Return the number in the column of a role. Raises RnngError for none, one below `least`, and a missing one."""
+    """Return the number in the column of a role. Raises RnngError for any other text."""
+    if _THOUSANDS.fullmatch(row[role].strip()):
+        message = (
+            f"{row[role]!r} may have thousands or decimals: write it with a point or without a mark"
+        )
+        raise RnngError(f"column {named[role]!r}: {message}")
     with suppress(ValueError):
         number = number_of(row[role])
         if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):

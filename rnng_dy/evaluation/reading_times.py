@@ -190,7 +190,8 @@ def run_study(
 ) -> Study:
     """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
 
-    The items are divided into at most `folds` parts, in their order. p is by permutation over words.
+    The items are divided into at most `folds` parts, in the order of their numbers or names. p is by permutation over
+    words. Predictors but surprisals that are the same in all rows are left out.
     Raises RnngError if only one item is left, and for what `least_squares` refuses.
     """
     word_of, y = times.word_of[rows], times.times[rows]
@@ -202,6 +203,7 @@ def run_study(
     parts = np.array([fold_of[word.item] for word in words])
     place = {
         "item": [word.item for word in words],
+        "condition": [word.condition for word in words],
         "word": [word.text for word in words],
         "subject": [times.subjects[i] for i in rows],
         "time": y,
@@ -209,7 +211,7 @@ def run_study(
     }
 
     def held_out(found: Mapping[str, np.ndarray]) -> np.ndarray:
-        x, densities = np.column_stack([*found.values()]), np.empty(len(y))
+        x, densities = np.array([*found.values()]).reshape(-1, len(y)).T, np.empty(len(y))
         for part in range(parts.max() + 1):
             here = parts == part
             fitted = least_squares(y[~here], x[~here], [*found])
@@ -222,7 +224,8 @@ def run_study(
 
     results = []
     for name, of_system in systems.items():
-        found = {k: v[word_of] for k, v in predictors(times, of_system, spillover).items()}
+        every = {k: v[word_of] for k, v in predictors(times, of_system, spillover).items()}
+        found = {k: v for k, v in every.items() if k.startswith(SURPRISAL) or np.ptp(v)}
         others = {k: v for k, v in found.items() if not k.startswith(SURPRISAL)}
         whole = least_squares(y, np.column_stack([*found.values()]), [*found])
         densities, without = held_out(found), held_out(others)
@@ -267,7 +270,7 @@ def table(study: Study) -> str:
 
 
 def joined_rows(study: Study) -> Iterator[Sequence[str]]:
-    """Yield a header and a row per system and row of the table of times, with predictors and held-out densities."""
+    """Yield a header and a row per system and row that is used, with predictors and held-out densities."""
     yield ("system", *study.systems[0].columns)
     for figures, columns in study.systems:
         for row in zip(*columns.values(), strict=True):

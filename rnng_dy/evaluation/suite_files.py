@@ -28,7 +28,8 @@ FOLDER = Path(__file__).parent / "data"
 """The folder of the suites that come with the package."""
 PAIR_NAMES = (
     *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
-    *(("grammatical", "ungrammatical"), ("acceptable", "unacceptable"), ("correct", "incorrect")),
+    *(("grammatical_sentence", "ungrammatical_sentence"), ("grammatical", "ungrammatical")),
+    *(("acceptable", "unacceptable"), ("correct", "incorrect")),
 )
 """The usual names of the sentences of a minimal pair, in lower case."""
 GOOD, BAD = "good", "bad"
@@ -136,7 +137,7 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     path = str(known.get(source, source))
     if path != "-" and os.sep not in source and not os.path.exists(path):
         raise RnngError(f"{source} is no file and none of the suites {', '.join(known)}")
-    texts = {} if path.endswith(".xlsx") else dict(read_lines(path))
+    texts = {} if path.lower().endswith(".xlsx") else dict(read_lines(path))
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
     keys = re.findall(r'"(\w+)"\s*:', first)

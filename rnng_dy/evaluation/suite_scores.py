@@ -112,7 +112,12 @@ class SuiteResult:
             pairs = [(item.outcomes[i], item.compares_oov[i]) for item in self.items]
             found.append((of.name, of.text, _accuracy(pairs)))
         if len(found) > 1:
-            pairs = [(item.holds, any(item.compares_oov)) for item in self.items]
+            # an item that does not belong to all predictions decides nothing about all
+            lack = [any(map(item.item.lacks, self.suite.predictions)) for item in self.items]
+            pairs = [
+                (None if lacks else item.holds, any(item.compares_oov))
+                for item, lacks in zip(self.items, lack, strict=True)
+            ]
             found.append(("all predictions", "", _accuracy(pairs)))
         return found
 

@@ -15,7 +15,6 @@ from oracle.brackets import read_trees
 from oracle.errors import InputError, RnngError
 from oracle.files import indented
 from oracle.lazy import nltk
-from oracle.treebank import tags, with_tags
 from rnng_dy.evaluation import evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce import paper
@@ -105,8 +104,7 @@ def _trial(folder: Path, system: System, seed: int, golds: Sequence[nltk.Tree]) 
             problem = f"{len(trees)} trees for {len(golds)} sentences: one did not fit into memory"
             raise InputError(f"{problem}; remove this file and run again", folder / name)
         # EVALB recognises punctuation by the gold tags, whatever tags the system saw
-        pairs = zip(trees, golds, strict=True)
-        scores[kind] = evalb.score(golds, [with_tags(tree, tags(gold)) for tree, gold in pairs])
+        scores[kind] = evalb.score(golds, trees, gold_tags=True)
     log_probs = [sentence.estimate.log_marginal for sentence in sampled]
     return Trial(scores, log_probs, [sentence.words for sentence in sampled])
 

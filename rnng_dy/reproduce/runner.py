@@ -39,7 +39,7 @@ def run(
 
     Raises:
         RnngError: A stage failed (with the last line of its log), another reproduction runs in the folder, or the
-            folder has results of version 0.3.
+            folder has results of version 0.3, or other files of their names.
     """
     if (folder / OF_0_3).exists():
         raise RnngError(f"{folder} has results of rnng_dy 0.3 ({OF_0_3}): name another folder")
@@ -88,7 +88,13 @@ def _run(
 
 
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
-    """Start the command of a stage, which resumes what was begun with the same settings."""
+    """Start the command of a stage, which resumes what was begun with the same settings.
+
+    Raises RnngError for an output that no stage has made, such as a file of the user's.
+    """
+    known = _path(folder, stage, "json").exists()
+    if not known and (foreign := [name for name in stage.outputs if (folder / name).exists()]):
+        raise RnngError(f"{folder / foreign[0]} is no file of a reproduction: name another folder")
     if record_of(folder, stage).get("settings") != key:
         _remove(folder, stage)
     _record(folder, stage, {"settings": key})

@@ -179,6 +179,9 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
                 key = cells[at.region if at.number is None else at.number]
                 if at.number is not None and not is_whole_number(key):
                     raise InputError(f"{key!r} is no number of a region", path, line)
+                if f" {SEPARATOR} " in cells[of]:
+                    message = f"the region {key!r} of a text that {SEPARATOR!r} divides: give a row per region"
+                    raise InputError(message, path, line)
                 region = Row(line, cells[at.region], key, f" {cells[of]} ", own)
                 found.setdefault((item, condition, 0), []).append(region)
     if not found:
@@ -226,7 +229,9 @@ def _places(names: Sequence[str], columns: Columns, path: str, first: int) -> _P
         usual = f"{', '.join(_TEXT[:-1])} or {_TEXT[-1]}"
         message = f"no column {usual}, but {_shown(names)}: name it by --column, one or several"
         raise InputError(message, path, first)
-    conditions, number = several(columns.conditions, _CONDITION), place(None, _NUMBER)
+    # beside sentences, a position is that of a trial
+    numbers = _NUMBER if normal[texts[0]] == "word" else _NUMBER[:-1]
+    conditions, number = several(columns.conditions, _CONDITION), place(None, numbers)
     region = place(columns.region, _REGION)
     region = number if region is None else region
     if region is not None and item is None and not conditions:

@@ -179,6 +179,7 @@ def test_unknown_words_are_counted_for_each_model(folder):
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
+        (["--model", "lm", "--column", "b"], "names of columns are for a table of stimuli"),
         (
             ["--model", "lm", "-o", "a.tsv", "--effects", "a.tsv"],
             "a.tsv is the name of two outputs",

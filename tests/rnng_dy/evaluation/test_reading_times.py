@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -257,6 +258,49 @@ def test_a_latin_square_over_item_and_condition():
     ]
 
 
+def test_sentences_may_be_numbered_in_each_item_anew():
+    rows = [("a", "1"), ("b", "1"), ("a", "2"), ("b", "2")]
+    write(
+        "bits.csv",
+        [
+            "sentence_id,item,condition,token,surprisal",
+            *(f"1,{item},{c},{word},1" for item, c in rows for word in "xyz"),
+        ],
+    )
+    found = read_surprisals("bits.csv")
+    assert [row.is_first for row in found] == [True, False, False] * 4
+    assert [row.is_last for row in found] == [False, False, True] * 4
+
+
+def test_thousands_and_decimals_that_cannot_be_told_apart_are_refused():
+    write("times.csv", ["item;position;word;time", "1;1;a;1,150"])
+    with pytest.raises(InputError, match=r"times.csv:2: column 'time': '1,150' may have thousands"):
+        read_times("times.csv")
+
+
+def test_one_position_of_each_item_is_enough():
+    random = np.random.default_rng(1)
+    times, bits = ["item,position,word,time"], ["token,surprisal"]
+    for item, time, surprisal in zip(range(9), random.normal(300, 9, 9), range(9), strict=True):
+        times += [f"{item},1,the,NA", f"{item},2,{'word'[: 1 + item % 4]},{time:.1f}"]
+        bits += ["the,2", f"{'word'[: 1 + item % 4]},{surprisal}"]
+    write("times.csv", times)
+    write("good.tsv", bits)
+    said = run("good.tsv", "--times", "times.csv", "--spillover", 0, "-o", "joined.csv").stderr
+    assert "not a predictor, since it is the same in all rows: position" in said
+    assert "position" not in lines_of("joined.csv")[0]
+
+
+def test_names_of_systems_may_have_points_and_files_of_two_folders_one_name():
+    for name in ("v1.2.tsv", "v1.3.tsv", "old/v1.3.tsv"):
+        Path(name).parent.mkdir(exist_ok=True)
+        write(name, lines_of("good.tsv"))
+    table = run("v1.2.tsv", "v1.3.tsv", "--times", "times.csv").stdout
+    assert re.findall(r"^v\S+", table, re.M) == ["v1.2", "v1.3", "v1.2"]
+    table = run("v1.3.tsv", "old/v1.3.tsv", "--times", "times.csv").stdout
+    assert re.findall(r"^\S*v\S+", table, re.M) == ["v1.3.tsv", "old/v1.3.tsv", "v1.3.tsv"]
+
+
 def test_log_probabilities_are_no_surprisals():
     header, *rows = lines_of("good.tsv")
     write("good.tsv", [header, *("\t-".join(row.rsplit("\t", 1)) for row in rows)])
@@ -376,7 +420,7 @@ def test_words_that_differ_stop_the_command_or_are_reported():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["b/good.tsv"], "two files have the same name"),
+        (["good.tsv"], "the same file twice among the systems"),
         (["--column", "colour=x"], "with one of item, position"),
         (["-o", "x.R"], "reads the joined table: add -o FILE.csv"),
     ],

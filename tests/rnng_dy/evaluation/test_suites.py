@@ -149,6 +149,16 @@ def test_items_that_decide_nothing_are_left_out(write):
     assert result.items[2].holds is False
 
 
+def test_an_item_of_one_prediction_alone_decides_nothing_about_all(write):
+    predictions = [{"formula": "(3;%match%) > 0"}, {"formula": "(3;%match%) < (3;%mismatch%)"}]
+    first, *others = ITEMS
+    others = [{**item, "conditions": item["conditions"][:1]} for item in others]
+    suite = read_suite(write(items=[first, *others], predictions=predictions))
+    [result] = evaluate([suite], surprisals)
+    assert result.rows()[0][-1].of == len(ITEMS)
+    assert result.accuracy.of == 1
+
+
 def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, caplog):
     items = [*ITEMS, item(4, ("match", ("The", "", "is"))), item(5, ("filler", ("The",)))]
     predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]

@@ -52,6 +52,13 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
     assert ran(folder, TREES, ORACLE, CLUSTERS, groups=()) == set()
 
 
+def test_files_of_the_user_are_kept(folder):
+    (folder / "out.trees").write_text("mine")
+    with pytest.raises(RnngError, match=r"out.trees is no file of a reproduction: name another"):
+        ran(folder, TREES)
+    assert (folder / "out.trees").read_text() == "mine"
+
+
 def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkeypatch):
     (folder / "mine.py").write_text(PLUGIN)
     before = keys(folder, [TREES])

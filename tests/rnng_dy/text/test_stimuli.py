@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 
 import pytest
 
@@ -47,6 +48,20 @@ ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
 def test_tables_of_spreadsheets_and_programs_are_read(read, content):
     stimuli = read(content)
     assert (list(stimuli.columns), shown(stimuli)) == (["item", "c"], ROWS)
+
+
+def test_a_position_beside_sentences_is_that_of_a_trial(read):
+    rows = "list,position,item,condition,sentence\nA,3,1,a,x | y\nB,9,1,a,x | y\n"
+    assert [row[0] for row in shown(read(rows))] == ["[1:x ][2:y]"] * 2
+    words = "position,item,word\n2,1,y\n1,1,x\n"
+    assert [row[0] for row in shown(read(words))] == ["[1:x ][2:y]"]
+
+
+def test_a_text_has_one_row_or_a_row_per_region(read):
+    with pytest.raises(
+        InputError, match=r"items.csv:2: the region '1' of a text that '\|' divides"
+    ):
+        read("item,region,text\n1,1,x | y\n")
 
 
 def test_the_text_is_in_the_column_text_or_else_sentence(read):
@@ -183,6 +198,17 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
         found = shown(read_stimuli(table))
         assert found == [("[1:A dog ][2:ran.]", *cells[:2]), ("[1:Dogs]", *cells[2:])]
     assert [text.line for text in read_stimuli(str(tmp_path / "items.xlsx")).texts] == [2, 4]
+    # as other programs write it
+    with (
+        zipfile.ZipFile(tmp_path / "items.xlsx") as made,
+        zipfile.ZipFile(tmp_path / "B.XLSX", "w") as other,
+    ):
+        for name in made.namelist():
+            other.writestr(name, re.sub(rb"<dimension [^>]*>", b"", made.read(name)))
+    assert (
+        read_stimuli(str(tmp_path / "B.XLSX")).texts
+        == read_stimuli(str(tmp_path / "items.xlsx")).texts
+    )
     (tmp_path / "bad.xlsx").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):
         read_stimuli(str(tmp_path / "bad.xlsx"))
