@@ -58,8 +58,9 @@ class GenerativeModel(Model, Scorer, ParserI):
 
     def example_of(self, tree: nltk.Tree) -> GeneratorExample:
         """Encode a tree without traces, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
-        actions = self.transitions.actions_of(untraced(tree))
-        return self.encode(self.vocabulary.unkify(split_tokens(words_of(tree))[0]), actions)
+        actions = self.transitions.actions_of(tree)
+        words, _ = split_tokens(words_of(untraced(tree)))
+        return self.encode(self.vocabulary.unkify(words), actions)
 
     # use
 
@@ -78,10 +79,10 @@ class GenerativeModel(Model, Scorer, ParserI):
         Raises:
             RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no spelling model.
         """
-        tokens, _ = split_tokens(words_of(untraced(tree)))
+        tokens, _ = split_tokens(words_of(tree))
         unkified, spelling = read_words(self, tokens, open_vocabulary)
         try:
-            example = self.encode(unkified, self.transitions.actions_of(tree))
+            example = self.encode(unkified, self.transitions.actions_of(untraced(tree)))
         except ImpossibleError:
             return float("-inf")
         return float(joint_log_probs(self, example.words, [example.actions])[0]) + spelling

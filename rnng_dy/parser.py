@@ -115,8 +115,8 @@ class DiscriminativeParser(Model, ParserI):
 
     def example_of(self, tree: nltk.Tree) -> ParserExample:
         """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0."""
-        actions = self.transitions.actions_of(untraced(tree))
-        words, _ = split_tokens(words_of(tree))
+        actions = self.transitions.actions_of(tree)
+        words, _ = split_tokens(words_of(untraced(tree)))
         self.transitions.check(actions, len(words))
         ids = self.transitions.encode(actions)
         tags = tags_of(tree) if has_preterminals(tree) else None

@@ -291,10 +291,7 @@ open_option = click.option(
 
 
 def titles(paths: Sequence[str]) -> Sequence[str]:
-    """Return the names of files without endings, or their paths if two have the same.
-
-    Raises UsageError for a file that is there twice.
-    """
+    """Return names of files without endings, or paths if two names are equal. Raises UsageError for a file twice."""
     for names in ([Path(plain_name(path)).stem for path in paths], paths):
         if len(set(names)) == len(names):
             return names

@@ -180,8 +180,7 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
                 if at.number is not None and not is_whole_number(key):
                     raise InputError(f"{key!r} is no number of a region", path, line)
                 if f" {SEPARATOR} " in cells[of]:
-                    message = f"the region {key!r} of a text that {SEPARATOR!r} divides: give a row per region"
-                    raise InputError(message, path, line)
+                    raise InputError(f"region {key!r} has {SEPARATOR!r}: give rows", path, line)
                 region = Row(line, cells[at.region], key, f" {cells[of]} ", own)
                 found.setdefault((item, condition, 0), []).append(region)
     if not found:
@@ -230,9 +229,8 @@ def _places(names: Sequence[str], columns: Columns, path: str, first: int) -> _P
         message = f"no column {usual}, but {_shown(names)}: name it by --column, one or several"
         raise InputError(message, path, first)
     # beside sentences, a position is that of a trial
-    numbers = _NUMBER if normal[texts[0]] == "word" else _NUMBER[:-1]
-    conditions, number = several(columns.conditions, _CONDITION), place(None, numbers)
-    region = place(columns.region, _REGION)
+    number = place(None, _NUMBER if normal[texts[0]] == "word" else _NUMBER[:-1])
+    conditions, region = several(columns.conditions, _CONDITION), place(columns.region, _REGION)
     region = number if region is None else region
     if region is not None and item is None and not conditions:
         message = "regions need a column item or condition: name it by --item or --condition"
@@ -264,12 +262,11 @@ def _require_one_each(found: Mapping[_Key, Sequence[Row]], path: str) -> None:
     for (item, condition, _), rows in found.items():
         text = [row.text for row in rows]
         if before.setdefault((item, condition), text) != text:
-            raise InputError(
+            message = (
                 f"item {item!r} has the condition {condition!r} again: if the rows are regions, name the column of "
-                "their numbers by --region; else name all columns that make a condition by --condition",
-                path,
-                rows[0].line,
+                "their numbers by --region; else name all columns that make a condition by --condition"
             )
+            raise InputError(message, path, rows[0].line)
 
 
 def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | None) -> Stimulus:
@@ -278,12 +275,11 @@ def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | 
     for i, row in enumerate(rows):
         if row.key in keys[:i]:
             of = " ".join(filter(None, (item, condition)))
-            raise InputError(
+            message = (
                 f"the sentence {of!r} has the region {row.key!r} twice: number its regions, and tell sentences apart "
-                "by the columns item and condition",
-                path,
-                row.line,
+                "by the columns item and condition"
             )
+            raise InputError(message, path, row.line)
     is_numbered = all(map(is_whole_number, keys))
     text, regions = "", []
     for row in sorted(rows, key=lambda row: int(row.key)) if is_numbered else rows:
@@ -299,7 +295,6 @@ def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | 
 
 def _pieces(text: str) -> list[str]:
     text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] == SEPARATOR:
-        # a frame, not two empty regions
-        text = text[1:-1]
-    return text.split(SEPARATOR)
+    # a frame, not two empty regions
+    is_framed = len(text) > 1 and text[0] == text[-1] == SEPARATOR
+    return (text[1:-1] if is_framed else text).split(SEPARATOR)

@@ -58,9 +58,7 @@ def test_a_position_beside_sentences_is_that_of_a_trial(read):
 
 
 def test_a_text_has_one_row_or_a_row_per_region(read):
-    with pytest.raises(
-        InputError, match=r"items.csv:2: the region '1' of a text that '\|' divides"
-    ):
+    with pytest.raises(InputError, match=r"items.csv:2: region '1' has '\|': give rows"):
         read("item,region,text\n1,1,x | y\n")
 
 
