@@ -95,9 +95,10 @@ def reading_times(
     say(counts.format(of=len(times.times), **figures))
     for reason, count in left_out.items():
         say(f"left out: {count}, {reason}")
-    if "log_frequency" not in used:
+    every = studies.predictors(times, systems[figures["system"]], spillover)
+    if "log_frequency" not in every:
         say("no frequencies: --column frequency=COLUMN makes them a predictor")
-    for name in ("length", "position"):
+    for name in every:
         if name not in used:
             say(f"not a predictor, since it is the same in all rows: {name}")
     forms = {

@@ -22,6 +22,7 @@ NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency"
 _SURPRISALS = ("known", "sentence_id", "item", "condition")
 """The columns that a table of surprisals may have."""
 _THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
+"""What is a thousand in some languages, and has three decimals in others."""
 SHOWN = 10
 """The most differences that an error lists."""
 

@@ -180,7 +180,7 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
                 if at.number is not None and not is_whole_number(key):
                     raise InputError(f"{key!r} is no number of a region", path, line)
                 if f" {SEPARATOR} " in cells[of]:
-                    raise InputError(f"region {key!r} has {SEPARATOR!r}: give rows", path, line)
+                    raise InputError(f"{SEPARATOR!r} in {key!r}: one row per region", path, line)
                 region = Row(line, cells[at.region], key, f" {cells[of]} ", own)
                 found.setdefault((item, condition, 0), []).append(region)
     if not found:

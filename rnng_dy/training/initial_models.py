@@ -34,8 +34,8 @@ def new_model(
     """Return a model with random parameters for the sentences of a training oracle.
 
     A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model that generates words
-    has the classes of `clusters`, by default Brown clusters of the sentences. `rules` are
-    those of unknown words if the oracle leaves a choice, `config` are arguments of the class.
+    has the classes of `clusters`, by default Brown clusters of the sentences. `rules` are those of
+    unknown words if the oracle leaves a choice, `config` are arguments of the class.
     """
     if kind.has_trees:
         config = {"transitions": sentences[0].transitions} | config

@@ -390,6 +390,7 @@ def test_figures_and_the_joined_table():
     assert float(pair[2]) == pytest.approx(difference, abs=2e-6)
     rows = [*csv.DictReader(lines_of("joined.csv"))]
     assert len(rows) == 2 * used
+    assert {row["condition"] for row in rows} == {""}
     of_good = [row for row in rows if row["system"] == "good"]
 
     def mean(name):

@@ -58,7 +58,7 @@ def test_a_position_beside_sentences_is_that_of_a_trial(read):
 
 
 def test_a_text_has_one_row_or_a_row_per_region(read):
-    with pytest.raises(InputError, match=r"items.csv:2: region '1' has '\|': give rows"):
+    with pytest.raises(InputError, match=r"items.csv:2: '\|' in '1': one row per region"):
         read("item,region,text\n1,1,x | y\n")
 
 
