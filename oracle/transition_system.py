@@ -11,7 +11,7 @@ import numpy as np
 from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.lazy import nltk
-from oracle.treebank import has_preterminals, is_preterminal
+from oracle.treebank import has_tags, is_preterminal
 
 REDUCE, SHIFT = 0, 1
 """Action ids of every system: REDUCE makes a constituent, SHIFT takes or generates a word (GEN in the paper)."""
@@ -111,8 +111,7 @@ class TransitionSystem(ABC):
         if not isinstance(tree, nltk.Tree) or not len(tree):
             raise RnngError(f"{tree!r:.60} is no tree over words")
         if preterminals is None:
-            # the root cannot be a POS tag, so a lone word under it is its child
-            preterminals = has_preterminals(tree) and not is_preterminal(tree)
+            preterminals = has_tags(tree)
         if preterminals and is_preterminal(tree):
             raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
         actions: list[str] = []

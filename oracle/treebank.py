@@ -50,6 +50,11 @@ def has_preterminals(tree: nltk.Tree) -> bool:
     )
 
 
+def has_tags(tree: nltk.Tree) -> bool:
+    """Return whether words count as tagged: every word is an only child, but not of the root, which is no POS tag."""
+    return has_preterminals(tree) and not is_preterminal(tree)
+
+
 def tags(tree: nltk.Tree) -> list[str]:
     """Return the POS tags, from left to right. Raises RnngError for a tree without preterminals."""
     if not has_preterminals(tree):

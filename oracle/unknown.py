@@ -1,16 +1,17 @@
-"""Classes of unknown words: the Berkeley parser's rules, as in the original's scripts, and all strings as classes."""
+"""Known words, and the classes of all others: the Berkeley parser's rules, as in the original's scripts.
+
+Which words a model knows is decided here alone: `UnknownWords.known` are those that its training has seen often enough.
+"""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache, cached_property, lru_cache
-from itertools import product
+from functools import cached_property
+from itertools import chain, product
 
 from oracle.errors import RnngError
-from oracle.files import WHITE_SPACE
 
 RULES = ("berkeley", "berkeley-unicode", "single")
 """Rules for ASCII's letters and digits on UTF-8 bytes (the original, Python 2), for Unicode's, and for one class."""
@@ -86,9 +87,35 @@ class UnknownWords:
         _require_rules(rules)
         self.rules, self.known = rules, frozenset(known)
 
-    def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Return the words, with each unknown word replaced by its class."""
-        return [word if word in self.known else self.word_class(word) for word in tokens]
+    def unkify(self, tokens: Iterable[str], keep_classes: bool = False) -> list[str]:
+        """Return the words, with each unknown word replaced by its class.
+
+        A name of a class is a word like any other, unless `keep_classes` says that it may stand for an unknown word.
+        """
+        kept = CLASSES if keep_classes and self.rules != "single" else ()
+        return [w if w in self.known or w in kept else self.word_class(w) for w in tokens]
+
+    def read(self, tokens: Sequence[str], unkified: Sequence[str]) -> list[str]:
+        """Return the words of an oracle, which may know others, as a model with these known words reads them.
+
+        An unknown word has the class that the oracle gives it, if it gives one of these rules.
+
+        >>> UnknownWords("berkeley", {"cat"}).read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
+        ['cat', 'UNK-LC-s', 'UNK-INITC-KNOWNLC-s']
+        """
+        return [
+            word
+            if word in self.known
+            else given
+            if given in self.classes
+            else self.word_class(word)
+            for word, given in zip(tokens, unkified, strict=True)
+        ]
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """All classes that the rules can give."""
+        return frozenset(unknown_classes(self.rules))
 
     def word_class(self, word: str) -> str:
         """Return the class of a word, whether it is known or not.
@@ -129,13 +156,9 @@ def infer_unknown_words(
     this may be a part. Of rules that explain equally many, `likely` is chosen. Raises RnngError, with an example, if no
     rules explain nine classes in ten.
     """
-    known, classes = set(), {}
-    for tokens, unkified_tokens in sentences:
-        for word, unkified in zip(tokens, unkified_tokens, strict=True):
-            if word == unkified:
-                known.add(word)
-            else:
-                classes[word] = unkified
+    read_as = _pairs(sentences)
+    known = _known(read_as)
+    classes = {word: unkified for word, unkified in read_as if word != unkified}
     candidates = [UnknownWords(rules, known) for rules in dict.fromkeys([likely, *RULES])]
     different = [
         [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]
@@ -149,6 +172,21 @@ def infer_unknown_words(
             "`rnng-dy oracle` give: make it with `rnng-dy oracle`"
         )
     return candidates[best]
+
+
+def known_in(sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+    """Return the words that an oracle knows, given its tokens and unkified tokens."""
+    return _known(_pairs(sentences))
+
+
+def _pairs(
+    sentences: Iterable[tuple[Sequence[str], Sequence[str]]],
+) -> dict[tuple[str, str], None]:
+    return dict.fromkeys(chain.from_iterable(zip(*s, strict=True) for s in sentences))
+
+
+def _known(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    return {word for word, unkified in pairs if word == unkified}
 
 
 def _as_bytes(word: str) -> str:
@@ -182,102 +220,3 @@ def _case_class(word: str, capitals: int, lower_known: bool) -> str:
     if capitals and not word[0].isalpha():
         return "-CAPS"
     return "-LC" if any(char.islower() for char in word) else ""
-
-
-_ENDS = ("", *(case(end) for end in ("s", *SUFFIXES) for case in (str.lower, str.upper)))
-# characters that add any features to a word, others that make it long, and any of its ends
-_CONTINUATIONS = tuple(
-    map("".join, product(("", "A", "AA"), ("", "b"), ("", "1"), ("", "-"), ["%%%%%"], _ENDS))
-)
-
-
-@lru_cache
-def characters_by_kind(rules: str) -> Counter[tuple[str, int]]:
-    """Return how many characters of each kind (see `UnknownWords.kind_of`) and `block_of` a token may have.
-
-    These are all of Unicode without white space, and the lone surrogates that stand for bytes that are not UTF-8.
-    """
-    unknown = UnknownWords(rules, ())
-    codes = [*range(0xD800), *range(0xDC80, 0xDD00), *range(0xE000, sys.maxunicode + 1)]
-    characters = (c for c in map(chr, codes) if c not in WHITE_SPACE)
-    return Counter((unknown.kind_of(c), block_of(c)) for c in characters)
-
-
-def block_of(character: str) -> int:
-    """Return the number of the 256 characters among which Unicode has this one."""
-    return ord(character) // 256
-
-
-class OpenClasses:
-    """A partition of all strings: each known word alone, and the classes of unknown words of a model.
-
-    A class that the model does not have gives its strings to the nearest more general one: its name without the last
-    part, then without the last two, and so on. If the model does not have plain UNK either, the strings go to its most
-    general class. A string that is written like a class is spelled like any other. A class of words that are known in
-    lower case has no strings if no known word gives it any.
-    """
-
-    def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str]):
-        """`vocabulary` has the words and classes that the model generates. Raises RnngError if it has no class."""
-        vocabulary = dict.fromkeys(vocabulary)
-        self.rules = unknown.rules
-        self._unknown = unknown
-        self.names = tuple(word for word in vocabulary if word in CLASSES)
-        self.known = frozenset(vocabulary) - CLASSES
-        if not self.names:
-            raise RnngError(
-                "the model has no class of unknown words, so it gives other words no probability"
-            )
-        self._most_general = min(self.names, key=lambda name: name.count("-"))
-        self._by_spelling = UnknownWords(unknown.rules, ())
-        self._reachable = cache(self._find_reachable)
-
-    @cached_property
-    def capitalised(self) -> dict[str, str]:
-        """The class of each unknown word that is known in lower case. No other string has a class of those words."""
-        found = {}
-        for word in sorted(self._unknown.known):
-            capitalised = word[:1].upper() + word[1:]
-            name = self._unknown.word_class(capitalised)
-            if "-KNOWNLC" in name and capitalised not in self.known:
-                found[capitalised] = self._nearest(name)
-        return found
-
-    def class_of(self, word: str) -> str:
-        """Return a known word unchanged, and the class of any other string that is not empty."""
-        if word in self.known:
-            return word
-        return self.capitalised.get(word) or self._nearest(self._by_spelling.word_class(word))
-
-    def kind_of(self, character: str) -> str:
-        """See `UnknownWords.kind_of`."""
-        return self._by_spelling.kind_of(character)
-
-    def features(self, prefix: str) -> str:
-        """Return a string that can reach the same classes as the prefix, of which there are few."""
-        return self.extended("", map(self.kind_of, prefix))
-
-    def extended(self, features: str, kinds: Iterable[str]) -> str:
-        """Return the features of a prefix and more characters, which are given by their kinds."""
-        for kind in kinds:
-            first, later = features[:1], features[1:]
-            # only the second capital after the first character can change a class
-            if not first or later.count(kind) < 1 + kind.isupper():
-                features = first + "".join(sorted(later + kind))
-        return features
-
-    def reachable(self, features: str) -> frozenset[str]:
-        """Return the classes of the strings that begin with a prefix of these features; not empty.
-
-        It leaves the `capitalised` words out. Infinitely many strings reach each class.
-        """
-        return self._reachable(features)
-
-    def _find_reachable(self, features: str) -> frozenset[str]:
-        classes = {self._by_spelling.word_class(features + more) for more in _CONTINUATIONS}
-        return frozenset(map(self._nearest, classes))
-
-    def _nearest(self, name: str) -> str:
-        while name and name not in self.names:
-            name = name.rpartition("-")[0]
-        return name or self._most_general

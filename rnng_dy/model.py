@@ -18,6 +18,7 @@ from oracle.files import reading
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import Tagger, load_tagger, save_tagger
 from oracle.transitions import TransitionSystem
+from oracle.unknown import UnknownWords
 from rnng_dy import checkpoint, model_folder
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_folder import (
@@ -80,6 +81,12 @@ class Model:
         """The transition system of a model of trees; AttributeError for other models."""
         system: TransitionSystem = self.network.transitions
         return system
+
+    @property
+    def unknown(self) -> UnknownWords:
+        """The words that the model knows, and the rules for the classes of all others."""
+        rules: UnknownWords = self.vocabulary.unknown
+        return rules
 
     @property
     def vectors(self) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from oracle.blocks import OracleSentence
 from oracle.errors import ImpossibleError, RnngError
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import tags_by
-from oracle.treebank import NO_TAG, has_preterminals, untraced
+from oracle.treebank import NO_TAG, has_tags, untraced
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
@@ -119,7 +119,7 @@ class DiscriminativeParser(Model, ParserI):
         words, _ = split_tokens(words_of(untraced(tree)))
         self.transitions.check(actions, len(words))
         ids = self.transitions.encode(actions)
-        tags = tags_of(tree) if has_preterminals(tree) else None
+        tags = tags_of(tree) if has_tags(tree) else None
         tokens = self.encode(words, self.tags_read(words, tags))
         return ParserExample(tokens, tokens.words, ids)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, lower
+from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, known_in, lower
 
 UNK = "UNK"
 SENTENCE_START = "<s>"
@@ -47,7 +47,7 @@ class ParserVocabulary:
     nonterminals: tuple[str, ...]
     unknown: UnknownWords
     singletons: frozenset[int]
-    """Ids of words seen once in training."""
+    """Ids of the words that training also reads as their classes: seen once, or too rare to be known."""
     tags: Vocabulary | None
     tag_counts: tuple[int, ...]
     pretrained: Vocabulary | None
@@ -74,15 +74,29 @@ class ParserVocabulary:
                 "this is a generative oracle; the parser needs one made without --generative"
             )
         words = Vocabulary([*counts.words, *more_words, UNK])
+        unknown = infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules)
+        once = {word for word, n in counts.tokens.items() if n == 1}
         return cls(
             words=words,
             nonterminals=counts.nonterminals(),
-            unknown=infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules),
-            singletons=frozenset(words.id(word) for word, n in counts.tokens.items() if n == 1),
+            unknown=unknown,
+            singletons=frozenset(map(words.id, once | (counts.tokens.keys() - unknown.known))),
             tags=Vocabulary(counts.tags) if use_tags else None,
             tag_counts=tuple(counts.tags.values()) if use_tags else (),
             pretrained=None if pretrained is None else Vocabulary(pretrained),
         )
+
+    def trained_on(self, sentences: Sequence[OracleSentence]) -> ParserVocabulary:
+        """Return the vocabulary after further training, in which words that these sentences know become known.
+
+        The sentences' other words are read as their classes, too, if the vocabulary has them.
+        """
+        unknown = _known_after(self, self.words, sentences)
+        tokens = counted(sentences).tokens
+        rare = {w for w in tokens if w in self.words and w not in unknown.known}
+        more = unknown.known - self.unknown.known
+        singletons = self.singletons.difference(map(self.words.id, more))
+        return replace(self, unknown=unknown, singletons=singletons.union(map(self.words.id, rare)))
 
     def to_json(self) -> dict[str, object]:
         """Return the content of vocabulary.json."""
@@ -125,7 +139,7 @@ class ParserVocabulary:
 
 @dataclass(frozen=True)
 class GeneratorVocabulary:
-    """The generative model's vocabulary: its words are exactly the words of the clusters file."""
+    """The generative model's vocabulary: the words of the clusters file that training has, and its classes."""
 
     words: Vocabulary
     """`<s>`, which begins sentences and is a word only if the clusters file has it; then that file's words in order."""
@@ -143,15 +157,11 @@ class GeneratorVocabulary:
         sentences: Sequence[OracleSentence],
         rules: str = RULES[0],
     ) -> GeneratorVocabulary:
-        """Make the vocabulary of word clusters and a training oracle.
+        """Make the vocabulary of word clusters and a training oracle; words that the oracle lacks stay out.
 
         `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with examples, if training
         words have no cluster.
         """
-        words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
-        members: dict[str, list[int]] = {}
-        for entry in clustered:
-            members.setdefault(entry.path, []).append(words.id(entry.word))
         counts = counted(sentences)
         have = {entry.word for entry in clustered}
         missing = Counter({word: n for word, n in counts.unkified.items() if word not in have})
@@ -160,6 +170,11 @@ class GeneratorVocabulary:
                 f"{len(missing)} training words are not in the clusters file, such as "
                 f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this training oracle"
             )
+        clustered = [e for e in clustered if e.word in counts.unkified or e.word in CLASSES]
+        words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
+        members: dict[str, list[int]] = {}
+        for entry in clustered:
+            members.setdefault(entry.path, []).append(words.id(entry.word))
         return cls(
             words=words,
             clusters=tuple(map(tuple, members.values())),
@@ -167,6 +182,10 @@ class GeneratorVocabulary:
             nonterminals=counts.nonterminals(),
             unknown=infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules),
         )
+
+    def trained_on(self, sentences: Sequence[OracleSentence]) -> GeneratorVocabulary:
+        """Return the vocabulary after further training, in which words that these sentences know become known."""
+        return replace(self, unknown=_known_after(self, self.ids, sentences))
 
     def to_json(self) -> dict[str, object]:
         """Return the content of vocabulary.json."""
@@ -184,9 +203,8 @@ class GeneratorVocabulary:
         return {self.words.symbols[i]: i for i in chain.from_iterable(self.clusters)}
 
     def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Return tokens with classes of unknown words instead of words that the model lacks; classes stay unchanged."""
-        classes = CLASSES if self.unknown.rules != "single" else ()
-        return [w if w in self.ids or w in classes else self.unknown.word_class(w) for w in tokens]
+        """Return tokens with classes of unknown words instead of unknown words; classes stay unchanged."""
+        return self.unknown.unkify(tokens, keep_classes=True)
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
@@ -194,6 +212,16 @@ class GeneratorVocabulary:
         if unseen := [word for word in unkified if word not in self.ids]:
             raise UnseenSymbolError(unseen)
         return [self.ids[word] for word in unkified]
+
+
+def _known_after(
+    v: ParserVocabulary | GeneratorVocabulary,
+    words: Container[str],
+    sentences: Iterable[OracleSentence],
+) -> UnknownWords:
+    """Return the known words of a vocabulary and of further training; of the latter, only those of `words`."""
+    known = known_in((s.tokens, s.unkified) for s in sentences)
+    return UnknownWords(v.unknown.rules, v.unknown.known.union(w for w in known if w in words))
 
 
 def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]:

@@ -16,7 +16,7 @@ from oracle.blocks import OracleSentence, oracle_sentences
 from oracle.errors import RnngError
 from oracle.files import reading
 from oracle.sentences import split_tokens
-from oracle.unknown import infer_unknown_words
+from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
 from rnng_dy.baselines.word_scorer import WordScorer
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.text.segmenter import Segmenter
@@ -42,9 +42,9 @@ class KneserNey(WordScorer):
     def __init__(
         self, sentences: Iterable[OracleSentence], vocabulary: Iterable[str] = (), order: int = 5
     ):
-        """Count the n-grams of generative training sentences, whose words and `vocabulary` are the words of the model.
+        """Count the n-grams of generative training sentences, whose words and classes are those of the model.
 
-        The model uses the sentences' classes of unknown words.
+        `vocabulary` adds classes of unknown words that the sentences lack; its other words stay unknown.
         """
         self.order = order
         self._tokens: list[tuple[str, ...]] = []
@@ -60,7 +60,8 @@ class KneserNey(WordScorer):
 
         self._unknown = infer_unknown_words(read())
         for word in vocabulary:
-            self._numbers.setdefault(word, len(self._numbers))
+            if word in CLASSES:
+                self._numbers.setdefault(word, len(self._numbers))
         self.vocabulary = self._numbers.keys() - {START}
         # more than all numbers of words, and than that of a word that is not in the vocabulary
         self._base = len(self._numbers) + 1
@@ -73,7 +74,7 @@ class KneserNey(WordScorer):
         Args:
             path: The training oracle.
             order: The n of n-grams.
-            vocabulary: Further words, with count 0.
+            vocabulary: Words, of which the classes of unknown words join the model's, with count 0.
 
         Raises:
             RnngError: There is no oracle, or it is invalid.
@@ -83,16 +84,23 @@ class KneserNey(WordScorer):
         with reading(path):
             return cls(oracle_sentences(path), vocabulary, order)
 
+    @property
+    def unknown(self) -> UnknownWords:
+        """See `WordScorer`."""
+        return self._unknown
+
     @cached_property
     def segmenter(self) -> Segmenter:
         """See `WordScorer`."""
         return Segmenter.of_training(self._tokens)
 
     @cached_property
-    def spelling(self) -> SpellingModel:
-        """See `WordScorer`; learnt from the words of the training oracle."""
+    def spelling(self) -> SpellingModel | None:
+        """See `WordScorer`; learnt from the words of the training oracle. None if that has no unknown word."""
+        if not CLASSES & self.vocabulary:
+            return None
         words = Counter(token for tokens in self._tokens for token in tokens)
-        return SpellingModel(self._unknown, sorted(self.vocabulary - {END}), words)
+        return SpellingModel(self.unknown, sorted(self.vocabulary - {END}), words)
 
     def _count(self, text: np.ndarray) -> list[_Order]:
         """Return the n-grams of each order, shortest first, in a text of words in which START begins each sentence."""
@@ -151,13 +159,9 @@ class KneserNey(WordScorer):
         sentences = [split_tokens(sentence)[0] for sentence in sentences]
         given = unkified or [None] * len(sentences)
         return [
-            self._records(tokens, seen or self.unkify(tokens))
+            self._records(tokens, seen or self.unknown.unkify(tokens, keep_classes=True))
             for tokens, seen in zip(sentences, given, strict=True)
         ]
-
-    def unkify(self, tokens: Sequence[str]) -> list[str]:
-        """Return the words as the model reads them: unknown ones as their classes."""
-        return [w if w in self._numbers else self._unknown.word_class(w) for w in tokens]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
         histories, records = [0] * self.order, []

@@ -10,7 +10,7 @@ import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.errors import UnseenSymbolError
-from oracle.sentences import SourceSentence, split_tokens
+from oracle.sentences import split_tokens
 from rnng_dy.baselines.word_scorer import Scorer
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.records import WordRecord
@@ -145,13 +145,6 @@ class LstmLanguageModel(Model, Scorer):
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
         rows = self._of_sentences(examples)
         return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
-
-    def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
-        """See `Scorer`; NaN for words unseen in training, and for a sentence that does not fit into memory."""
-        ids = [[self.vocabulary.ids.get(w) for w in s.unkified or s.tokens] for s in sentences]
-        examples = [LanguageModelExample(words) for words in ids if None not in words]
-        found = iter(self.log_probs(examples).tolist())
-        return [math.nan if None in words else sum(next(found)) for words in ids]
 
     def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
         """See `Scorer`."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from oracle.errors import RnngError
 from oracle.sentences import SourceSentence, split_tokens
+from oracle.unknown import UnknownWords
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
@@ -28,6 +29,11 @@ class Scorer:
 
     spelling: SpellingModel | None = None
     """The probabilities of strings for an open vocabulary; None if the scorer has none."""
+
+    @property
+    def unknown(self) -> UnknownWords | None:
+        """The words that the scorer knows, and its classes of all others; None if only scoring shows them."""
+        return None
 
     @cached_property
     def segmenter(self) -> Segmenter:

@@ -116,6 +116,11 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
+    if min_count < 2 and not generative:
+        raise click.UsageError(
+            "--min-count 1 knows every word, and a parser learns its classes of unknown words from rare ones: leave it "
+            "out, or add --generative"
+        )
     # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
     training = Preparation(read_trees(train), untraced, skip_preterminals=True)
     known = known_words((words(located.tree) for located in training), min_count)

@@ -38,7 +38,7 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -lo
 
 @click.command(cls=Command)
 @system_option
-@click.option("--clusters", "clusters_path", type=FILE, help="Further words of n-gram models.")
+@click.option("--clusters", "clusters_path", type=FILE, help="Further classes of n-gram models.")
 @outputs_option(FORMS)
 @click.option(
     "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."

@@ -36,9 +36,8 @@ def unknown_in(sentences: Iterable[SourceSentence]) -> str | None:
 
 def with_words_as_read(model, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
     """Return sentences with their words as the model reads them. A scorer that does not say it has to score them."""
-    reader = model if hasattr(model, "unkify") else getattr(model, "vocabulary", None)
-    if unkify := getattr(reader, "unkify", None):
-        words = [s.unkified or unkify(s.tokens) for s in sentences]
+    if model.unknown is not None:
+        words = [s.unkified or model.unknown.unkify(s.tokens, True) for s in sentences]
     else:
         records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
         words = [[r.unk for r in of if r.token is not None] for of in records]

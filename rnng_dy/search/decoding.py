@@ -139,10 +139,9 @@ def tagged_tree(parser, sentence: SourceSentence, actions: Sequence[int]) -> nlt
 
 
 def unkified_tree(parser, sentence: SourceSentence, actions: Sequence[int]) -> nltk.Tree:
-    """Return the tree of actions as a generator reads it: without tags, unknown words as classes of unknown words."""
-    unkify, transitions = parser.vocabulary.unknown.unkify, parser.transitions
-    words = sentence.unkified or unkify(sentence.tokens)
-    return transitions.tree_of(transitions.decode(actions), words)
+    """Return the tree of actions without tags, over the words of an oracle's last line, or over those of a text."""
+    transitions = parser.transitions
+    return transitions.tree_of(transitions.decode(actions), sentence.unkified or sentence.tokens)
 
 
 def _encoded(parser, batch: Batch) -> list:

@@ -13,7 +13,7 @@ import numpy as np
 from oracle.errors import RnngError
 from oracle.lazy import nltk
 from oracle.transitions import TOP_DOWN
-from oracle.treebank import has_preterminals, tags, words
+from oracle.treebank import has_tags, tags, words
 
 
 class Bracket(NamedTuple):
@@ -139,7 +139,7 @@ def posterior(
     log_marginal = 0.0 if log_joint is None else top + math.log(weights.mean())
     shares = weights / weights.sum()
     entropy = float(shares[shares > 0] @ (log_marginal - log_p[shares > 0]))
-    tagged = all(map(has_preterminals, trees)) if preterminals is None else preterminals
+    tagged = all(map(has_tags, trees)) if preterminals is None else preterminals
     probabilities, depths = Counter(), Counter()
     for tree, share in zip(trees, shares.tolist(), strict=True):
         for bracket, depth in _brackets(tree, tagged) if share else ():

@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
 from oracle.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.segmenter import Segmenter
+
+S = TypeVar("S", SourceSentence, OracleSentence)
 
 _log = logging.getLogger(__name__)
 _STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
@@ -57,7 +60,7 @@ class Source(NamedTuple):
         lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
         if found := running_text([s.tokens for s in lines]):
             _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
-        return chain(head, sentences)
+        return (read_by(model, sentence) for sentence in chain(head, sentences))
 
     def _read_text(self, segmenter: Segmenter) -> Iterator[SourceSentence]:
         """Yield the sentences of running text.
@@ -78,6 +81,13 @@ class Source(NamedTuple):
             raise InputError(error.message, self.path, error.line) from None
         if not last:
             raise InputError("no sentence in this text", self.path)
+
+
+def read_by(model: Any, sentence: S) -> S:
+    """Return a sentence with the words that the model reads, if it is of an oracle, which may know other words."""
+    if sentence.unkified is None or model.unknown is None:
+        return sentence
+    return replace(sentence, unkified=tuple(model.unknown.read(sentence.tokens, sentence.unkified)))
 
 
 class SentenceReader:

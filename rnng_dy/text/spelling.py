@@ -16,7 +16,8 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import reading, replacing
-from oracle.unknown import OpenClasses, UnknownWords, block_of, characters_by_kind
+from oracle.open_classes import OpenClasses, block_of, characters_by_kind
+from oracle.unknown import UnknownWords
 
 FORMAT, VERSION = "rnng_dy spelling", 1
 ORDER = 5
@@ -141,8 +142,8 @@ def required_spelling(model: Any, name: str) -> SpellingModel:
     spelling: SpellingModel | None = getattr(model, "spelling", None)
     if spelling is None:
         raise RnngError(
-            f"{name} has no spelling model, so it gives no probability to unknown words: "
-            "`rnng-dy train --open` makes one"
+            f"{name} has no spelling model, so it gives no probability to unknown words: `rnng-dy train --open` makes "
+            "one; n-grams have one if their oracle has unknown words"
         )
     return spelling
 

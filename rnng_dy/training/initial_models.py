@@ -36,12 +36,20 @@ def new_model(
     A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model that generates words
     has the classes of `clusters`, by default Brown clusters of the sentences. `rules` are those of
     unknown words if the oracle leaves a choice, `config` are arguments of the class.
+
+    Raises RnngError if a parser would learn no class of unknown words, since every word is known, though some are rare.
     """
     if kind.has_trees:
         config = {"transitions": sentences[0].transitions} | config
     if not kind.generates_words:
         words, array = vectors
         vocabulary = ParserVocabulary.from_oracle(sentences, pos, words, rules=rules)
+        rare = {vocabulary.words.symbols[i] for i in vocabulary.singletons}
+        if rare and rare <= vocabulary.unknown.known:
+            raise RnngError(
+                "the oracle knows every word, also those that occur once, so a parser would learn no class of unknown "
+                "words: make it by `rnng-dy oracle --train` with these trees, without --min-count 1"
+            )
         return kind(vocabulary, sizes, vectors=array, **config)
     if not clusters:
         pairs = ((s.tokens, s.unkified) for s in sentences)
@@ -66,7 +74,10 @@ def require_like(
 
 
 def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) -> Any:
-    """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without."""
+    """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without.
+
+    The words that it has and that the new data knows join its known words.
+    """
     with placed(data.source):
         counts = counted(data.train)
         new = unseen(model, counts)
@@ -75,7 +86,9 @@ def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) ->
             raise RnngError(f"{listed} are not in {init}: add them with --extend, or take them out")
         if listed:
             _log.info(f"{init}: adding {listed}")
-        return extended(model, counts, seed) if extend else model
+        model = extended(model, counts, seed) if extend else model
+        model.vocabulary = model.vocabulary.trained_on(data.train)
+        return model
 
 
 def unseen(model: Any, counts: OracleCounts) -> dict[str, list[str]]:
@@ -136,6 +149,4 @@ def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
 
 def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> Iterator[OracleSentence]:
     """Yield the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
-    v = model.vocabulary
-    unkify = v.unknown.unkify if isinstance(v, ParserVocabulary) else v.unkify
-    return (replace(s, unkified=tuple(unkify(s.tokens))) for s in sentences)
+    return (replace(s, unkified=tuple(model.unknown.unkify(s.tokens))) for s in sentences)

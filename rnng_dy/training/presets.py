@@ -47,7 +47,7 @@ class Settings:
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1)
     unknown_probability: float = setting(
-        "Probability that a word that occurs once in training is replaced by its class of unknown words.",
+        "Probability that a word that is rare in training is replaced by its class of unknown words.",
         0.5,
         FiniteRange(0, 1),
     )

@@ -24,6 +24,7 @@ from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
 from rnng_dy.training import about, loop
 from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, examples_of
@@ -217,7 +218,8 @@ def train(
             sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
             vectors = read_vectors(pretrained) if pretrained else (None, None)
             parts = pos, vectors, read_clusters(clusters) if clusters else None, unk or RULES[0]
-            model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
+            with placed(data.source):
+                model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
             shown = evenly_spaced(data.train, LEARNT_FROM)
             model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
         elif not resumes:
@@ -227,6 +229,8 @@ def train(
         if init is not None:
             seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
             data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
+        else:
+            data = replace(data, dev=[read_by(model, sentence) for sentence in data.dev])
 
         # examples
         examples = examples_of(model, data.train, data.source)

@@ -5,7 +5,8 @@ from itertools import product
 import pytest
 
 from oracle.errors import RnngError
-from oracle.unknown import CLASSES, RULES, OpenClasses, UnknownWords, characters_by_kind
+from oracle.open_classes import OpenClasses, characters_by_kind
+from oracle.unknown import CLASSES, RULES, UnknownWords
 
 KNOWN = ["dog", "é", "as", "Dogs"]
 

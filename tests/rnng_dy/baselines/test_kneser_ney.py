@@ -27,34 +27,36 @@ def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
 
 
 def test_bigrams_by_hand():
-    """Vocabulary: a, b, c, d, </s> and z, which training has not.
+    """Vocabulary: a, b, c, d, </s> and a class z, which training has not.
 
     Bigrams: <s>a 3, <s>b 1, ab 2, ac 1, bd 1, b</s> 2, c</s> 1, d</s> 1. n1 = 5, n2 = 2, n3 = 1, n4 = 0:
     Y = 5/9, D1 = 1 - 2 (5/9)(2/5) = 5/9, D2 = 2 - 3 (5/9)(1/2) = 7/6, D3 = 3, out of its range: 3/2.
     Continuations: a 1, b 2, c 1, d 1, </s> 3, in all 8. n1 = 3, n2 = 1, n3 = 1: Y = 3/5, D1 = 1 - 2 (3/5)(1/3) = 3/5,
     D2 = 2 - 3 (3/5) = 1/5, D3 = 3: 3/2. Taken off in all: 3 * 3/5 + 1/5 + 3/2 = 7/2.
     """
-    model = KneserNey(SENTENCES, ["z"], order=2)
+    z = "UNK-LC"
+    model = KneserNey(SENTENCES, [z, "a word that stays unknown"], order=2)
     uniform = Fraction(1, 6)
 
     def unigram(kept):
         return (kept + Fraction(7, 2) * uniform) / 8
 
-    b, c, z = unigram(2 - Fraction(1, 5)), unigram(1 - Fraction(3, 5)), unigram(0)
-    for word, expected in (("b", b), ("c", c), ("z", z)):
+    b, c, unseen = unigram(2 - Fraction(1, 5)), unigram(1 - Fraction(3, 5)), unigram(0)
+    for word, expected in (("b", b), ("c", c), (z, unseen)):
         assert model.probability(word, []) == pytest.approx(float(expected))
     # after a: b 2, c 1; taken off 7/6 + 5/9
     off = Fraction(7, 6) + Fraction(5, 9)
     assert model.probability("b", ["a"]) == pytest.approx(float((2 - Fraction(7, 6) + off * b) / 3))
     assert model.probability("c", ["a"]) == pytest.approx(float((1 - Fraction(5, 9) + off * c) / 3))
-    assert model.probability("z", ["a"]) == pytest.approx(float(off * z / 3))
+    assert model.probability(z, ["a"]) == pytest.approx(float(off * unseen / 3))
     # an unseen history: the shorter one
-    assert model.probability("b", ["z"]) == pytest.approx(float(b))
+    assert model.probability("b", [z]) == pytest.approx(float(b))
+    assert model.unknown.unkify(["a", "z"]) == ["a", z]
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 def test_probabilities_sum_to_one_after_any_history(order):
-    model = KneserNey(SENTENCES, ["z"], order)
+    model = KneserNey(SENTENCES, ["UNK"], order)
     words = [*sorted(model.vocabulary), START]
     for history in itertools.product(words, repeat=min(order - 1, 2)):
         total = sum(model.probability(word, history) for word in model.vocabulary)

@@ -15,7 +15,7 @@ from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
 from tests.commands import invoke, table
 
-from ..conftest import make_generator, make_lm, make_parser, save_oracle
+from ..conftest import make_generator, make_lm, make_parser, save_oracle, sentences_of
 
 TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
 TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
@@ -115,11 +115,9 @@ TRAIN = {"discriminative": ["--dev-trees", "dev.trees"], "generative": [], "lstm
 
 
 @pytest.mark.parametrize("kind", TRAIN)
-def test_training_keeps_what_its_tokens_show(
-    tmp_path, monkeypatch, sentences, generative_sentences, kind
-):
+def test_training_keeps_what_its_tokens_show(tmp_path, monkeypatch, trees, kind):
     monkeypatch.chdir(tmp_path)
-    few = (sentences if kind == "discriminative" else generative_sentences)[:8]
+    few = sentences_of(trees[:8], generative=kind != "discriminative")
     save_oracle("train.oracle", few)
     Path("dev.trees").write_text("".join(f"{s.tree}\n" for s in few), encoding="utf-8")
     data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
