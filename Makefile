@@ -27,7 +27,7 @@ help:
 	@echo 'make lint        check the style of the code and the types of the public interface'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
-	@echo 'make gpu-bundle  one file for a machine with a GPU and without network; ARGS="--python python3.12"'
+	@echo 'make gpu-bundle  one file to add to a checkout on a machine with a GPU and without network; ARGS="--python 3.13"'
 	@echo 'make test-cuda-emulated  the CUDA backend on an emulated GPU: gradients, commands, and most of gpu-check'
 	@echo 'make release     check, test and build what a package index takes, and print the command that uploads it'
 	@echo 'make clean       remove $(VENV) and what builds and tests leave behind'
@@ -118,5 +118,5 @@ release:
 	@echo 'twine upload dist/rnng_dy-$(VERSION)*'
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info rnng-dy-gpu* .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find oracle clusters rnng_dy scripts tests -name __pycache__ -prune -exec rm -rf {} +

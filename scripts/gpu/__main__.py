@@ -12,7 +12,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module, name, says in (
         (check, "check", "whether the CUDA backend computes what the CPU does, and how fast"),
-        (bundle, "bundle", "one file for a machine with a GPU and without network"),
+        (bundle, "bundle", "what a checkout lacks on a machine with a GPU and without network"),
         (emulator, "emulate", "run a command on an emulated GPU"),
         (predict, "predict", "the time of a GPU, from counts of an emulated one"),
     ):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from scripts.dynet.target import HEADERS, Toolchain
 
-SOURCES = ("dynet", "python", "gen", "third_party")
+COPIED = ("dynet", "python", "gen", "third_party", "build")
 HEAD = """\
 # the commands of the build; paths.ninja, which run.sh writes, says where the compilers and headers are
 include paths.ninja
@@ -24,43 +22,28 @@ rule run
 """
 
 
-class Command(NamedTuple):
-    """A command of the build, with its inputs and its output."""
+def write_relinking(tree: Path, chain: Toolchain, folder: Path, library: str) -> None:
+    """Copy sources, Eigen's headers and objects of a built tree, and write `build.ninja` for them.
 
-    words: list[str]
-    inputs: list[str]
-    output: str
-
-
-def write_relinking(tree: Path, chain: Toolchain, folder: Path) -> None:
-    """Copy sources, Eigen's headers and objects of a built tree, and write `build.ninja` for them."""
-    commands = list(commands_of(tree))
-    for name in SOURCES:
-        shutil.copytree(tree / name, folder / name)
-    for command in commands:
-        (folder / command.output).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(tree / command.output, folder / command.output)
+    Linking writes to the folder `library`, relative to that of the ninja file.
+    """
+    for name in COPIED:
+        # `lib.*` is the folder of the library
+        shutil.copytree(tree / name, folder / name, ignore=shutil.ignore_patterns("lib.*"))
     eigen = next(tree.parent.glob("environment/lib/python*/site-packages/cmeel.prefix/include"))
     shutil.copytree(eigen / "eigen3", folder / "eigen3")
-    places = replacements(tree, chain, eigen / "eigen3")
-    text = "".join(_edge(command, folder, places) for command in commands)
+    places = replacements(tree, chain, eigen / "eigen3", library)
+    commands = json.loads((tree / "commands.json").read_text())
+    text = "".join(_edge([_replaced(w, places) for w in words], folder) for words in commands)
     (folder / "build.ninja").write_text(f"{HEAD}\n{text}", encoding="utf-8")
 
 
-def commands_of(tree: Path) -> Iterator[Command]:
-    """Yield the commands that setup.py ran, the link last."""
-    for words in json.loads((tree / "commands.json").read_text()):
-        output = _relative(words[words.index("-o") + 1], tree)
-        objects = [word for word in words if word.endswith(".o")]
-        read = [words[words.index("-c") + 1]] if "-c" in words else objects
-        yield Command(words, [_relative(name, tree) for name in read], output)
-
-
-def replacements(tree: Path, chain: Toolchain, eigen: Path) -> list[tuple[str, str]]:
+def replacements(tree: Path, chain: Toolchain, eigen: Path, library: str) -> list[tuple[str, str]]:
     """Return folders of this machine and their replacements in the ninja file, longer ones first."""
     nvidia = next(tree.parent.glob("environment/lib/python*/site-packages/nvidia/cu13"))
     found = [
         (f"{tree}/", ""),
+        (str(next(tree.glob("build/lib.*")).relative_to(tree)), library),
         (str(eigen), "eigen3"),
         (f"{nvidia}/include", "$cuda/include"),
         (f"{nvidia}/lib", "$cuda_libraries"),
@@ -72,17 +55,18 @@ def replacements(tree: Path, chain: Toolchain, eigen: Path) -> list[tuple[str, s
     return sorted(found, key=lambda pair: -len(pair[0]))
 
 
-def _edge(command: Command, folder: Path, places: list[tuple[str, str]]) -> str:
+def _edge(words: list[str], folder: Path) -> str:
     """Return the `build` statement of a command; a changed header recompiles everything."""
-    words = [_replaced(word, places) for word in command.words]
-    read = command.inputs
-    if "-c" in command.words:
-        text = (folder / read[0]).read_text(encoding="utf-8", errors="replace")
+    read = [word for word in words if word.endswith(".o")]
+    if "-c" in words:
+        source = words[words.index("-c") + 1]
+        text = (folder / source).read_text(encoding="utf-8", errors="replace")
         parts = re.findall(r'^#include "(dynet/[^"]+\.cc)"$', text, re.MULTILINE)
         headers = sorted(str(path.relative_to(folder)) for path in folder.glob("dynet/*.h"))
-        read = [*read, "|", *parts, *headers]
+        read = [source, "|", *parts, *headers]
+    output = words[words.index("-o") + 1]
     # `$` in the replacements is ninja's own, any other is literal
-    return f"build {command.output}: run {' '.join(read)}\n  command = {' '.join(words)}\n"
+    return f"build {output}: run {' '.join(read)}\n  command = {' '.join(words)}\n"
 
 
 def _replaced(word: str, places: list[tuple[str, str]]) -> str:
@@ -92,7 +76,3 @@ def _replaced(word: str, places: list[tuple[str, str]]) -> str:
         word = word.replace(place, name)
     # an rpath contains `$ORIGIN`
     return f"'{word}'" if re.search(r"[^\w@%+=:,./$-]|\$\$", word) else word
-
-
-def _relative(name: str, tree: Path) -> str:
-    return str(Path(name).relative_to(tree)) if Path(name).is_absolute() else name
