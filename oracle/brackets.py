@@ -13,6 +13,8 @@ from oracle.files import WHITE_SPACE, read_lines, reading, require_text
 from oracle.lazy import nltk
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
+_WORD = re.compile(rf"(?:[^({WHITE_SPACE}][{WHITE_SPACE}]+|\))[^(){WHITE_SPACE}]")
+"""The beginning of a word, which follows a label, another word or a constituent."""
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
 _CLOSE = object()
 _ESCAPE = "a bracket that is a word is written -LRB- or -RRB-"
@@ -59,13 +61,30 @@ def read_trees(
 
 
 def read_tree_lines(
-    lines: Iterable[tuple[int, str]], path: object, bare: bool = False
+    lines: Iterable[tuple[int, str]], path: object, bare: bool = False, wordless: bool = False
 ) -> Iterator[LocatedTree]:
-    """Yield the trees of numbered lines; see `read_trees`."""
+    """Yield the trees of numbered lines; see `read_trees`.
+
+    With `wordless` a line may be a tree without words, such as `(TOP)`, which is read as a tree without children.
+    """
     reader = _Reader(str(path), bare)
     for number, text in lines:
-        yield from reader.read(text, number)
+        if wordless and not reader._open and text.strip(WHITE_SPACE) and is_wordless(text):
+            yield LocatedTree(nltk.Tree("", []), str(path), number)
+        else:
+            yield from reader.read(text, number)
     reader.finish()
+
+
+def is_wordless(line: str) -> bool:
+    """Return whether a line is empty or has the brackets of a tree, but no words.
+
+    >>> [is_wordless(line) for line in ("", "(())", "(TOP)", "( (S ) )", "(TOP", "(S Go)", "((S) Go)")]
+    [True, True, True, True, False, False, False]
+    """
+    text = line.strip(WHITE_SPACE)
+    is_bracketed = text[:1] + text[-1:] in ("", "()") and text.count("(") == text.count(")")
+    return is_bracketed and not _WORD.search(text)
 
 
 def parse_line(

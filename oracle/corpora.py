@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from oracle.brackets import LocatedTree, read_tree_lines, read_trees
+from oracle.brackets import LocatedTree, read_tree_lines
 from oracle.compression import plain_name
 from oracle.errors import InputError, RnngError
 from oracle.files import read_lines
@@ -71,7 +71,8 @@ class BracketedFiles(TreeReader):
     ) -> Iterator[LocatedTree]:
         """See `TreeReader`."""
         for path in self._select(paths, sections):
-            yield from read_trees(path, encoding=encoding or self.encoding(path))
+            lines = read_lines(path, encoding or self.encoding(path))
+            yield from read_tree_lines(lines, path, wordless=True)
 
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
         """Return the files of the sections. A folder stands for its files of trees, sorted by name."""

@@ -74,12 +74,15 @@ def begins_samples(line: str) -> bool:
 def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
     """Return the number of words and the negative log joint in nats of each tree: `words<TAB>value`, `inf` if p = 0.
 
-    Raises InputError for any other line.
+    A table of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any other line.
     """
-    rows = []
+    rows, columns = [], None
     with reading(path, remedy="make it with `rnng-dy score` or `rnng-dy perplexity`") as location:
         for location.line, text in _lines(path):
-            fields = text.split()
+            if not rows and text.startswith("words\t"):
+                columns = 2
+                continue
+            fields = text.split("\t")[:columns] if columns else text.split()
             if len(fields) != 2:
                 raise ValueError(f"not `words<TAB>negative log joint` but {text!r:.60}")
             negative = _float(fields[1], "the negative log joint")

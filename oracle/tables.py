@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -129,19 +129,42 @@ def read_table(
     return first, names, rows()
 
 
+def plain_name(name: str) -> str:
+    """Return a column's name in lower case, without blanks and marks.
+
+    >>> plain_name("Word_Number"), plain_name("Item No.")
+    ('wordnumber', 'itemno')
+    """
+    return re.sub(r"[\W_]", "", name.lower())
+
+
 def read_columns(
-    path: str | os.PathLike[str], needed: Sequence[str], optional: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    needed: Sequence[str],
+    optional: Sequence[str] = (),
+    usual: Mapping[str, Sequence[str]] = {},
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield each row's line, from 1, and its cells in the needed, then the optional columns; None for a missing one.
 
-    Raises InputError, with the line, for what `read_table` does not read, and for a missing column.
+    `usual` has other names of columns, as `plain_name` writes them, which count if the column itself is not there.
+    Raises InputError, with the line, for what `read_table` does not read, a missing column, and two with a usual name.
     """
     first, names, rows = read_table(path)
-    for name in needed:
-        if name not in names:
-            shown = ", ".join(names) or "none"
+    if len(names) == 1 and " " in names[0]:
+        message = "columns are separated by tabs, commas or semicolons; this line has blanks"
+        raise InputError(message, path, first)
+    shown = ", ".join(names) or "none"
+    places = []
+    for name in (*needed, *optional):
+        others = [plain_name(name), *usual[name]] if name in usual else []
+        found = [n for other in others for n in names if plain_name(n) == other]
+        found = [name] if name in names else found
+        if name in needed and len(found) > 1:
+            message = f"{found[0]!r} and {found[1]!r} may both be the column {name!r}: rename one"
+            raise InputError(message, path, first)
+        if name in needed and not found:
             raise InputError(f"no column {name!r}; the columns are: {shown}", path, first)
-    places = [names.index(name) if name in names else None for name in (*needed, *optional)]
+        places.append(names.index(found[0]) if found else None)
     for line, cells in rows:
         yield line, [None if place is None else cells[place] for place in places]
 

@@ -44,7 +44,7 @@ def test_every_command_runs(printed):
     for name in ("joined.csv", "mixed.R"):
         assert (folder / name).stat().st_size > 60
     printed_names = [line.split()[0] for line in outputs[-1][1].splitlines() if line]
-    assert printed_names == ["system", "rnng", "lstm", "first", "rnng"]
+    assert printed_names[:6] == ["system", "rnng", "lstm", "first", "rnng", "system"]
 
 
 def test_natural_stories_become_inputs(shared, tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from rnng_dy.cli.messages import warn
@@ -38,7 +40,9 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     of unknown words.
 
     Several systems are compared on the sentences that can be scored for all of them: figures, and differences in F1
-    of all pairs with a paired bootstrap. p is also corrected for the number of pairs by Holm's method.
+    of all pairs. The interval is by a paired bootstrap, p by a permutation test that swaps the systems' trees, and
+    also corrected for the number of pairs by Holm's method. There is no p if fewer than six sentences differ. If no
+    sentence can be scored, the exit code is 1.
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """
@@ -58,3 +62,5 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
         warn(
             f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
         )
+    if not any(of.valid for of in scores.values()):
+        sys.exit(1)

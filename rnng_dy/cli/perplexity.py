@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
-from operator import neg
 
 import click
 
 from clusters.files import read_clusters
 from oracle.files import finite, is_replaced
-from oracle.samples import format_likelihood, read_log_probs
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.inputs import require_trees, search_options, source_options, system_option
@@ -27,13 +26,13 @@ from rnng_dy.cli.options import (
     seed_option,
     write_output,
 )
-from rnng_dy.evaluation.perplexity import likelihood, report
+from rnng_dy.evaluation import perplexity as measures
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.spelling import required_spelling, with_open_classes
 
-FORMS = {".txt": "figures", ".json": "figures", ".tsv": "number of words and -log p per sentence"}
+FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unknown words"}
 
 
 @click.command(cls=Command)
@@ -75,7 +74,10 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         spelled = list(map(math.fsum, of_words))
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]
-    others = against and read_log_probs(against, lengths)
+    words = [measures.words_read(sentence, is_open) for sentence in sentences]
+    others, reason = measures.read_other(against, lengths, words) if against else (None, None)
+    if reason:
+        warn(f"{against}: {reason}")
 
     def write(found: Iterable[tuple[float, str | None]]) -> None:
         log_ps = []
@@ -83,16 +85,19 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
             log_ps.append(log_p + of_words)
             if log_p == -math.inf:
                 warn(f"{source.path}:{sentence.line}: p = 0, {problem}")
-        whole = likelihood(log_ps, lengths)
+        whole = measures.likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
-        lines, figures = report(log_ps, tokens, is_open, others)
+        lines, figures = measures.report(log_ps, tokens, is_open, others, reason)
+        name, vocabulary = re.sub(r"[^=]*/", "", system.title), measures.VOCABULARIES[is_open]
+        unknown = [int(of[0]) for of in words]
+        figures |= {"model": name, "vocabulary": vocabulary, "unknown": unknown}
         if system.has_trees:
             figures["search"] = asdict(options)
         texts = {
             ".txt": lines,
             ".json": [json.dumps(finite(figures), indent=1)],
-            ".tsv": map(format_likelihood, lengths, map(neg, log_ps)),
+            ".tsv": measures.likelihood_lines(log_ps, lengths, words, name),
         }
         for form, path in outputs.items():
             write_output(path, (f"{line}\n" for line in texts[form]))

@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oracle.brackets import format_tree, read_tree_lines, visible
+from oracle.brackets import format_tree, is_wordless, read_tree_lines, visible
 from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, numbered_lines, open_text, peeked, reading
+from oracle.files import numbered_lines, open_text, peeked, reading
 from oracle.lazy import nltk
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, is_preterminal, words
 from rnng_dy.drawing.trees import Picture
-from rnng_dy.evaluation.evalb import NO_TREE, with_gold_tags
+from rnng_dy.evaluation.evalb import with_gold_tags
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
 
 COLUMNS = 80
@@ -100,7 +100,7 @@ class TreeFile(NamedTuple):
 def read_tree_file(path: str) -> TreeFile:
     """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` writes them.
 
-    If each tree has a line of its own, an empty line, `()` and `(())` stand for a sentence without a tree. Raises
+    If each tree has a line of its own, an empty line, `()` and `(TOP)` stand for a sentence without a tree. Raises
     InputError for anything else, and for a file without trees.
     """
     trees: dict[int, list[DrawnTree]] = defaultdict(list)
@@ -113,7 +113,7 @@ def read_tree_file(path: str) -> TreeFile:
             count = max(trees, default=0)
         else:
             numbered = [
-                (number, "" if text.strip(WHITE_SPACE) in NO_TREE else text)
+                (number, "" if is_wordless(text) else text)
                 for number, text in numbered_lines(lines, path)
             ]
             located = list(read_tree_lines(numbered, path, bare=True))

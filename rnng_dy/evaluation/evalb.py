@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import chain, compress, zip_longest
 
 from oracle.blocks import OracleSentence, read_oracle
-from oracle.brackets import parse_line, read_tree_lines
+from oracle.brackets import is_wordless, parse_line, read_tree_lines
 from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, placed, read_lines, reading
+from oracle.files import placed, read_lines, reading
 from oracle.lazy import nltk
 from oracle.treebank import (
     NO_TAG,
@@ -36,9 +36,6 @@ from rnng_dy.evaluation.evalb_sentence import (
     percent,
     score_flat,
 )
-
-NO_TREE = frozenset(["", "()", "(())"])
-"""What parsers print for a sentence without a parse."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +207,8 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
 def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
     """Yield a file's trees, one per line (`-` is standard input).
 
-    An empty line, `()` and `(())` stand for a tree without words. If the first tree has several lines, all may have.
+    An empty line, and brackets without words such as `(TOP)`, stand for a tree without words.
+    If the first tree has several lines, all may have.
     Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
     """
     lines = read_lines(path)
@@ -222,8 +220,7 @@ def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
         yield from (located.tree for located in read_tree_lines(lines, path))
         return
     for line, text in lines:
-        has_tree = text.strip(WHITE_SPACE) not in NO_TREE
-        yield parse_line(text, path, line) if has_tree else nltk.Tree("", [])
+        yield nltk.Tree("", []) if is_wordless(text) else parse_line(text, path, line)
 
 
 def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:

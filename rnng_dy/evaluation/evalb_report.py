@@ -11,7 +11,7 @@ from oracle.files import indented
 from oracle.tables import aligned
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
-from rnng_dy.evaluation.significance import f1_difference, holm
+from rnng_dy.evaluation.significance import TOO_FEW, f1_difference, holm
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -35,10 +35,6 @@ No crossing               = {no_crossing:6.2f}
 2 or less crossing        = {two_or_less_crossing:6.2f}
 Tagging accuracy          = {tagging_accuracy:6.2f}
 """
-DIFFERENCE = (
-    "F1 of {second} less {first}: {value:+.2f} "
-    "(95 %: {low:+.2f} to {high:+.2f}, p = {p:.4f}, by Holm {p_holm:.4f})\n"
-)
 
 
 def format_evalb(scores: Scores) -> str:
@@ -76,8 +72,9 @@ Columns = Mapping[str, Scores]
 def format_scores(systems: Columns, form: str = ".txt") -> str:
     """Return the figures of systems as .txt or .json, or EVALB's listing of one system as .evalb.
 
-    The figures of one system are those of all sentences and of the short ones. Those of several are of the sentences
-    that all have scored, with their differences in F1. Raises RnngError if there is no such sentence.
+    The figures of one system are those of all sentences and of the short ones, if any can be scored. Those of several
+    are of the sentences that all have scored, with their differences in F1. Raises RnngError if there is no such
+    sentence.
     """
     [first, *others] = systems.values()
     if form == ".evalb":
@@ -85,6 +82,7 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
     every = scored = len(first.per_sentence)
     cutoff = first.params.cutoff_len
     columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
+    columns = {title: scores for title, scores in columns.items() if scores.valid}
     if others:
         common = on_common_sentences([*systems.values()])
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
@@ -100,14 +98,21 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
             }
         )
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
-    lines = [some * (scored < every), _table(columns), "\n" * bool(found)]
-    lines += (DIFFERENCE.format(**of) for of in found)
+    figures = _table(columns) if columns else "No sentence can be scored\n"
+    lines = [some * (scored < every), figures, "\n" * bool(found)]
+    lines += map(_difference_line, found)
     for name, scores in systems.items():
         if problems := _not_scored(scores):
             of = f" of {name}" * bool(others)
             lines.append(f"\nNot scored{of} ({len(problems)} of {every}):\n")
             lines += ("  sentence {sentence}: {status}, {problem}\n".format(**x) for x in problems)
     return "".join(lines)
+
+
+def _difference_line(of: Mapping[str, Any]) -> str:
+    interval = "95 %: {low:+.2f} to {high:+.2f}" if of["low"] == of["low"] else "no interval"
+    test = "p = {p:.4f}, by Holm {p_holm:.4f}" if of["p"] == of["p"] else f"no p: {TOO_FEW}"
+    return f"F1 of {{second}} less {{first}}: {{value:+.2f}} ({interval}, {test})\n".format(**of)
 
 
 def _table(columns: Columns) -> str:
@@ -136,7 +141,7 @@ def _figures(scores: Scores) -> dict[str, float]:
 
 
 def differences(systems: Columns) -> list[dict[str, Any]]:
-    """Return the F1 of the second less that of the first of each pair of systems, by a paired bootstrap.
+    """Return the F1 of the second less that of the first of each pair of systems; see `f1_difference`.
 
     `p_holm` is p corrected for the number of pairs.
     """

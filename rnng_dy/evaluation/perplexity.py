@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from operator import ne
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
-from rnng_dy.evaluation.significance import perplexity_difference
+from oracle.files import open_text, reading
+from oracle.samples import format_likelihood, read_log_probs
+from oracle.sentences import SourceSentence
+from oracle.tables import joined, read_columns
+from rnng_dy.evaluation.records import one_word
+from rnng_dy.evaluation.significance import TOO_FEW, perplexity_difference
+
+COLUMNS = ("words", "negative_log_p", "unknown", "vocabulary", "read", "model")
+"""The columns of a table of likelihoods."""
+VOCABULARIES = ("closed", "open")
+
+
+Words = tuple[str, str, str]
+"""What the probability of a sentence is of: the number of words that the model reads as classes of unknown words, one
+of VOCABULARIES, and the words as strings if it is open, else as the model reads them."""
+
+
+def words_read(sentence: SourceSentence, is_open: bool) -> Words:
+    """Return what a probability is of; the sentence has `unkified` words."""
+    unknown = sum(map(ne, sentence.tokens, sentence.unkified))
+    read = sentence.tokens if is_open else map(str, sentence.unkified)
+    return str(unknown), VOCABULARIES[is_open], " ".join(map(one_word, read))
 
 
 class Likelihood(NamedTuple):
@@ -74,11 +96,42 @@ def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) ->
     return figures
 
 
+def likelihood_lines(
+    log_ps: Iterable[float], lengths: Sequence[int], words: Sequence[Words], model: str
+) -> Iterator[str]:
+    """Yield the lines of a table with COLUMNS of sentences, given their log p in nats."""
+    yield joined(COLUMNS)
+    for log_p, length, of in zip(log_ps, lengths, words, strict=True):
+        yield joined([format_likelihood(length, -log_p), *of, model])
+
+
+def read_other(
+    path: str, lengths: Sequence[int], words: Sequence[Words]
+) -> tuple[list[float], str | None]:
+    """Return log p in nats of the same sentences by another model, and why it does not compare, if it does not.
+
+    The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it has other sentences.
+    """
+    log_ps = read_log_probs(path, lengths)
+    with reading(path), open_text(path) as stream:
+        has_columns = stream.readline().startswith("words\t")
+    if not has_columns:
+        return log_ps, "it does not say which words its model knows"
+    others = [cells for _, cells in read_columns(path, COLUMNS[2:5])]
+    if [(of[1], of[2]) for of in others] == [of[1:] for of in words]:
+        return log_ps, None
+    if others[0][1] != words[0][1]:
+        return log_ps, "one vocabulary is open, the other closed"
+    unknown = " and ".join(str(sum(int(of[0]) for of in rows)) for rows in (others, words))
+    return log_ps, f"its model knows other words ({unknown} are unknown): compare both with --open"
+
+
 def report(
     log_ps: Sequence[float],
     sentences: Sequence[Sequence[str]],
     of_strings: bool = False,
     others: Sequence[float] | None = None,
+    problem: str | None = None,
 ) -> tuple[list[str], dict[str, object]]:
     """Return the figures of sentences as lines and by name.
 
@@ -87,6 +140,7 @@ def report(
         sentences: The tokens of each sentence.
         of_strings: Whether to add the rates per character and byte.
         others: log p in nats by another model or method, to compare with on the sentences with p > 0 in both.
+        problem: The reason why the difference has no interval and no p.
     """
     lengths = list(map(len, sentences))
     whole = likelihood(log_ps, lengths)
@@ -105,13 +159,18 @@ def report(
         both = [row for row in rows if all(map(math.isfinite, row))]
         first, second, words = ([row[k] for row in both] for k in range(3))
         own, other = likelihood(first, words), likelihood(second, words)
-        less = perplexity_difference(second, first, words)
+        # a table has nine digits, so that equal models have no difference
+        less = perplexity_difference(second, [float(f"{x:.9g}") for x in first], words)
+        if problem:
+            less = replace(less, low=math.nan, high=math.nan, p=math.nan)
+        interval = f"95 % interval {less.low:.6g} to {less.high:.6g}"
+        test = f"p={less.p:.4g}" if less.p == less.p else f"no p: {problem or TOO_FEW}"
         gap = (other.llh - own.llh) / own.sentences if both else math.nan
         lines += [
             f"p > 0 in both: {own.sentences} sentences, {own.words} words",
             f"this: LLH={own.llh:.15g} PPL={own.perplexity:.15g}",
             f"other: LLH={other.llh:.15g} PPL={other.perplexity:.15g}",
-            f"difference: {less.value:.6g} (95 % interval {less.low:.6g} to {less.high:.6g}), p={less.p:.4g}",
+            f"difference: {less.value:.6g} ({interval if less.low == less.low else 'no interval'}), {test}",
             f"gap: {gap:.6g} nats per sentence",
         ]
         figures["against"] = {

@@ -1,4 +1,4 @@
-"""Readers of reading times and of surprisals, and the alignment of their words."""
+"""The reader of tables of reading times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +14,21 @@ import numpy as np
 from oracle.errors import InputError, RnngError
 from oracle.files import placed
 from oracle.tables import is_whole_number, number_of, read_columns
-from rnng_dy.evaluation.records import END, one_word, surprisal_of
 
 NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency", "condition")
 """The columns of a table of reading times."""
-_SURPRISALS = ("known", "sentence_id", "item", "condition")
-"""The columns that a table of surprisals may have."""
+_USUAL = {
+    "item": ("itemid", "itemnumber", "itemno", "itemnum"),
+    "position": (
+        *("zone", "wordnumber", "wordnum", "wordidx", "wordindex", "wordindexintext"),
+        *("wordposition", "sentpos", "ianum", "iaid"),
+    ),
+    "word": ("token", "ialabel"),
+    "time": ("rt", "readingtime", "meanrt"),
+}
+"""Other usual names of columns, as `plain_name` writes them."""
 _THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 """What is a thousand in some languages, and has three decimals in others."""
-SHOWN = 10
-"""The most differences that an error lists."""
 
 
 class Word(NamedTuple):
@@ -57,43 +61,36 @@ class Times:
     """Per row, the subject; empty texts if the table has no subjects."""
 
 
-class SurprisalRow(NamedTuple):
-    """A row of a table of surprisals."""
-
-    text: str
-    bits: float
-    """Its surprisal; NaN if the model gives none, or an infinite one."""
-    is_known: bool
-    is_first: bool
-    """Whether it begins a sentence."""
-    is_last: bool
-    line: int
-    variant: tuple[str, str] | None = None
-    """Its item and condition; None if the table has no such columns."""
-
-
 def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     """Return a table of reading times: a row per word, or per subject and word.
 
-    `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these names by default. Raises InputError, with
+    `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these or other usual names by default. Several
+    columns, separated by commas, may make an item. Raises InputError, with
     the line, for a missing column, a position or time that is no number, a repeated row, and rows of one item and
-    position with different words. An empty time, NA or NaN is a missing one.
+    position with different words or frequencies. An empty time, NA or NaN is a missing one.
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}
+    items = named.pop("item").split(",")
     words: dict[tuple[str, str, float], Word] = {}
     times: dict[tuple[tuple[str, str, float], str], float] = {}
-    for line, cells in read_columns(path, [*named.values()]):
-        row = {**dict.fromkeys(OPTIONAL, ""), **dict(zip(named, cells, strict=True))}
+    for line, cells in read_columns(path, [*items, *named.values()], usual=_USUAL):
+        of_item, others = cells[: len(items)], cells[len(items) :]
+        row = {**dict.fromkeys(OPTIONAL, ""), **dict(zip(named, others, strict=True))}
+        row["item"] = "_".join(of_item)
         with placed(path, line):
             position = _number(row, named, "position")
             count = _number(row, named, "frequency", 0, "count", missing=True)
             place = row["item"], row["condition"], position
-            word = Word(row["item"], position, one_word(row["word"]), line, count, row["condition"])
+            word = Word(row["item"], position, row["word"], line, count, row["condition"])
             known = words.setdefault(place, word)
-            if known.text != word.text:
-                other = f"line {known.line} has {known.text!r} at the same item and position"
-                raise RnngError(f"{word.text!r}, but {other}")
+            pairs = ((word.text, known.text), (f"{word.count:g}", f"{known.count:g}"))
+            for here, there in pairs:
+                if here != there:
+                    raise RnngError(
+                        f"{here!r}, but line {known.line} has {there!r} at the same item and position: name all "
+                        "columns that make an item, as in item=A,B, and the condition"
+                    )
             of_subject = (place, row["subject"])
             if of_subject in times:
                 raise RnngError(
@@ -117,36 +114,11 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
 
 
 def in_order(items: Sequence[str]) -> list[str]:
-    """Return different items: sorted if all are whole numbers, else as they come."""
-    found = list(dict.fromkeys(items))
-    return sorted(found, key=int) if all(map(is_whole_number, found)) else found
-
-
-def read_surprisals(path: str) -> list[SurprisalRow]:
-    """Return the rows of a table with the columns `token` and `surprisal`, without ends of sentences.
-
-    `known` and `sentence_id` may be missing: then all words are known, or those of an item and condition one sentence.
-
-    Raises InputError, with the line, for a missing column and a surprisal that is no number.
-    """
-    rows = [
-        (line, *cells)
-        for line, cells in read_columns(path, ["token", "surprisal"], _SURPRISALS)
-        if cells[0] != END
-    ]
-    if not rows:
-        raise InputError("no surprisals in this table", path)
-    # no sentence is before the first, or after the last
-    sentences = [(), *(row[4:] for row in rows), ()]
-    found = []
-    for i, (line, token, bits, known, _, *variant) in enumerate(rows):
-        with placed(path, line):
-            value = surprisal_of(bits)
-        ends = sentences[i] != sentences[i + 1], sentences[i + 1] != sentences[i + 2]
-        of = None if None in variant else tuple(variant)
-        value = value if math.isfinite(value) else math.nan
-        found.append(SurprisalRow(one_word(token), value, known != "0", *ends, line, of))
-    return found
+    """Return different items: sorted if all are whole numbers, or such joined by `_`, else as they come."""
+    parts = {item: item.split("_") for item in items}
+    if not all(is_whole_number(part) for of in parts.values() for part in of):
+        return list(parts)
+    return sorted(parts, key=lambda item: [int(part) for part in parts[item]])
 
 
 def _number(
@@ -165,59 +137,9 @@ def _number(
         raise RnngError(f"column {named[role]!r}: {message}")
     with suppress(ValueError):
         number = number_of(row[role])
-        if (missing and math.isnan(number)) or (math.isfinite(number) and number >= least):
+        is_right = math.isfinite(number) and number >= least
+        is_right &= role != "frequency" or number.is_integer()
+        if is_right or (missing and math.isnan(number)):
             return number
-    raise RnngError(f"column {named[role]!r}: {row[role]!r} is no {what}")
-
-
-def align(
-    times: Times,
-    rows: Sequence[SurprisalRow],
-    path: str,
-    by_letters: bool = False,
-    allow_missing: bool = True,
-) -> tuple[list[SurprisalRow | None], list[str]]:
-    """Return each word's row in the table of surprisals `path`, None for none, and reports of the differences.
-
-    Words are aligned only if they are equal, character by character, and in the same order (by Python's difflib). With
-    `by_letters`, only letters and digits count, in either case. If both tables have conditions, rows come in the order
-    in which the times have the variants of items. Unless `allow_missing`, raises InputError that lists the first
-    differences, if there are any.
-    """
-    if any(word.condition for word in times.words):
-        variants = dict.fromkeys((word.item, word.condition) for word in times.words)
-        order = {variant: i for i, variant in enumerate(variants)}
-        rows = sorted(rows, key=lambda row: order.get(row.variant, len(order)))
-    key = _letters if by_letters else str
-    words, tokens = ([key(word.text) for word in of] for of in (times.words, rows))
-    found: list[SurprisalRow | None] = [None] * len(words)
-    reports = []
-    matcher = SequenceMatcher(None, words, tokens, autojunk=False)
-    for kind, i, i_end, j, j_end in matcher.get_opcodes():
-        if kind == "equal":
-            found[i:i_end] = rows[j:j_end]
-        else:
-            read = f"{times.path}:{_listed(times.words[i:i_end])}" if i < i_end else times.path
-            measured = f"{path}:{_listed(rows[j:j_end])}" if j < j_end else path
-            verb = "against" if kind == "replace" else "lacks"
-            both = (measured, read) if kind == "delete" else (read, measured)
-            reports.append(f" {verb} ".join(both))
-    if reports and not allow_missing:
-        first, *more = reports[:SHOWN]
-        message = (
-            f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
-            "in all; correct a table, compare letters and digits alone by --by-letters, or leave out the words that "
-            "differ by --allow-missing"
-        )
-        raise InputError("\n".join([message, *more]))
-    return found, reports
-
-
-def _letters(word: str) -> str:
-    return "".join(filter(str.isalnum, word)).casefold() or word
-
-
-def _listed(words: Sequence[Word | SurprisalRow]) -> str:
-    """Return the words of a difference after the line of the first one."""
-    shown = " ".join(word.text for word in words[:SHOWN]) + " …" * (len(words) > SHOWN)
-    return f"{words[0].line}: {shown!r}"
+    hint = " (a whole number, not its logarithm)" * (role == "frequency")
+    raise RnngError(f"column {named[role]!r}: {row[role]!r} is no {what}{hint}")

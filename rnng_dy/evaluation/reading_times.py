@@ -15,82 +15,34 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.tables import aligned
-from rnng_dy.evaluation.reading_tables import SurprisalRow, Times, in_order
+from rnng_dy.evaluation.alignment import MeasuredWord
+from rnng_dy.evaluation.reading_tables import Times, in_order
+from rnng_dy.evaluation.records import one_word
+from rnng_dy.evaluation.regression import FIGURES, held_out, independent, least_squares, matrix
 from rnng_dy.evaluation.significance import holm, sign_flip_p
 
 SURPRISAL = "surprisal"
 EXCLUSIONS = {
-    "first": ("first word of a sentence", lambda word, row: row.is_first),
-    "last": ("last word of a sentence", lambda word, row: row.is_last),
+    "first": ("first word of a sentence", "sentence_id", lambda word, row: row.is_first),
+    "last": ("last word of a sentence", "sentence_id", lambda word, row: row.is_last),
     "punctuation": (
         "a punctuation mark",
+        "",
         lambda word, row: any(unicodedata.category(mark).startswith("P") for mark in word.text),
     ),
-    "unknown": ("unknown to a model", lambda word, row: not row.is_known),
+    "unknown": (
+        "unknown to a model",
+        "known",
+        lambda word, row: None if row.is_known is None else not row.is_known,
+    ),
 }
-"""Words that may be left out: why, and a function of a word and its row in the table of any system."""
-NORMAL_95 = 1.959964
-"""The standard errors from an estimate to each end of its 95 % interval."""
-Systems = Mapping[str, Sequence[SurprisalRow | None]]
-"""Per system, the row of each word in its table of surprisals."""
-
-
-class Regression(NamedTuple):
-    """A regression by least squares; p predictors."""
-
-    intercept: float
-    coefficients: np.ndarray
-    """Shape (p,)."""
-    standard_errors: np.ndarray
-    """Shape (p,); from the residual variance with n - p - 1 degrees of freedom."""
-    variance: float
-    """Residual variance: its maximum likelihood estimate."""
-
-    def log_densities(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return the normal log density of each row in nats, shape (n,)."""
-        squares = (y - self.intercept - x @ self.coefficients) ** 2
-        return -0.5 * (np.log(2 * np.pi * self.variance) + squares / self.variance)
-
-    def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the coefficients of the predictors with their names, standard errors and 95 % intervals."""
-        slopes = zip(names, self.coefficients.tolist(), self.standard_errors.tolist(), strict=True)
-        return [
-            {
-                "predictor": name,
-                "coefficient": slope,
-                "standard_error": error,
-                "low": slope - NORMAL_95 * error,
-                "high": slope + NORMAL_95 * error,
-            }
-            for name, slope, error in slopes
-        ]
-
-
-def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
-    """Fit y, shape (n,), to an intercept and the predictors x, shape (n, p), which have names.
-
-    Raises RnngError for too few rows, and a predictor that is constant or depends on those before it.
-    """
-    n, p = x.shape
-    if n < p + 2:
-        raise RnngError(f"{n} rows are too few for {p} predictors: {', '.join(names)}")
-    means, scales = x.mean(axis=0), x.std(axis=0)
-    # what a constant predictor has of rounding is no scale
-    scales[scales <= 1e-9 * np.abs(x).max(axis=0)] = np.inf
-    design = np.column_stack([np.ones(n), (x - means) / scales])
-    q, r = np.linalg.qr(design)
-    for j in np.flatnonzero(np.abs(np.diag(r)[1:]) <= 1e-6 * np.sqrt(n)):
-        reason = "the same in all rows, or a sum of multiples of the predictors before it"
-        raise RnngError(f"the predictor {names[j]} is {reason}: leave it out")
-    best = np.linalg.solve(r, q.T @ y)
-    variance = float(((y - design @ best) ** 2).mean())
-    spread = np.sqrt((np.linalg.inv(r) ** 2).sum(axis=1) * variance * n / (n - p - 1))
-    slopes = best[1:] / scales
-    return Regression(float(best[0] - slopes @ means), slopes, spread[1:] / scales, variance)
+"""Words that may be left out: why, the column that says it, and a function of a word and what any system says of it."""
+Systems = Mapping[str, Sequence[MeasuredWord | None]]
+"""Per system, what its table of surprisals says about each word."""
 
 
 def predictors(
-    times: Times, rows: Sequence[SurprisalRow | None], spillover: int
+    times: Times, rows: Sequence[MeasuredWord | None], spillover: int
 ) -> dict[str, np.ndarray]:
     """Return the predictors of a system by name, per word its value or NaN.
 
@@ -121,6 +73,24 @@ def _words_before(times: Times, distance: int) -> np.ndarray:
     return np.array([index.get(place, -1) for place in before])
 
 
+def _without_words_before(times: Times, spillover: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which words have fewer words before them in their item, and which are after a gap in the positions.
+
+    Raises RnngError if no position follows another in steps of 1.
+    """
+    lowest: dict[tuple[str, str], float] = {}
+    for word in times.words:
+        lowest.setdefault((word.item, word.condition), word.position)
+    begins = np.array([lowest[word.item, word.condition] for word in times.words])
+    positions = np.array([word.position for word in times.words])
+    before = [_words_before(times, distance) >= 0 for distance in range(spillover + 1)]
+    is_gap = [~here & (positions - i >= begins) for i, here in enumerate(before)]
+    if spillover and not before[1].any() and len(positions) > len(lowest):
+        shown = ", ".join(f"{position:g}" for position in positions[:3])
+        raise RnngError(f"{times.path}: positions {shown}: not in steps of 1")
+    return positions - spillover < begins, np.any(is_gap, axis=0)
+
+
 def rows_used(
     times: Times,
     systems: Systems,
@@ -130,17 +100,23 @@ def rows_used(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return the indices of the rows that all systems have, and how many rows are left out for each reason.
 
-    `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them.
+    `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them. Raises
+    RnngError if no row is left, and if the tables of surprisals or the positions do not say which rows to leave out.
     """
     of_words = list(zip(times.words, zip(*systems.values(), strict=True), strict=True))
+    is_first, is_after_gap = _without_words_before(times, spillover)
     reasons = {
         "not in every table of surprisals": np.array([None in rows for _, rows in of_words]),
-        "first words of an item, without words before them": _words_before(times, spillover) < 0,
+        "first words of an item, without words before them": is_first,
+        "after a gap in the positions": is_after_gap,
     }
-    for reason, holds in (EXCLUSIONS[name] for name in EXCLUSIONS if name in exclude):
-        reasons[reason] = np.array(
-            [any(row is not None and holds(word, row) for row in rows) for word, rows in of_words]
-        )
+    for name in filter(exclude.__contains__, EXCLUSIONS):
+        reason, column, holds = EXCLUSIONS[name]
+        said = [[holds(w, r) for r in rows if r and r.bits == r.bits] for w, rows in of_words]
+        if any(None in of for of in said):
+            message = f"`exclude` {name} needs the column {column} in every table of surprisals"
+            raise RnngError(message)
+        reasons[reason] = np.array([any(of) for of in said])
     for of_system in systems.values():
         for name, values in predictors(times, of_system, spillover).items():
             reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
@@ -191,8 +167,8 @@ def run_study(
     """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
 
     The items are divided into at most `folds` parts, in the order of their numbers or names. p is by permutation over
-    words. Predictors but surprisals that are the same in all rows are left out.
-    Raises RnngError if only one item is left, and for what `least_squares` refuses.
+    items. A predictor but surprisals is left out if it is constant, or depends on those before it, in the rows of which
+    a regression is made. Raises RnngError if only one item is left, and for what `least_squares` refuses.
     """
     word_of, y = times.word_of[rows], times.times[rows]
     words = [times.words[i] for i in word_of]
@@ -200,50 +176,42 @@ def run_study(
     if len(names) < 2:
         raise RnngError(f"{times.path}: all rows are of one item; folds need two items at least")
     fold_of = {item: i % min(folds, len(names)) for i, item in enumerate(in_order(names.tolist()))}
-    parts = np.array([fold_of[word.item] for word in words])
     place = {
         "item": [word.item for word in words],
         "condition": [word.condition for word in words],
-        "word": [word.text for word in words],
+        "word": [one_word(word.text) for word in words],
         "subject": [times.subjects[i] for i in rows],
         "time": y,
-        "fold": parts,
+        "fold": np.array([fold_of[word.item] for word in words]),
     }
 
-    def held_out(found: Mapping[str, np.ndarray]) -> np.ndarray:
-        x, densities = np.array([*found.values()]).reshape(-1, len(y)).T, np.empty(len(y))
-        for part in range(parts.max() + 1):
-            here = parts == part
-            fitted = least_squares(y[~here], x[~here], [*found])
-            densities[here] = fitted.log_densities(y[here], x[here])
-        return densities
-
     def p(differences: np.ndarray) -> float:
-        of_words = np.bincount(word_of, differences)
-        return sign_flip_p(of_words[np.bincount(word_of) > 0])
+        return sign_flip_p(np.bincount(item_of, differences))
 
     results = []
     for name, of_system in systems.items():
         every = {k: v[word_of] for k, v in predictors(times, of_system, spillover).items()}
-        found = {k: v for k, v in every.items() if k.startswith(SURPRISAL) or np.ptp(v)}
-        others = {k: v for k, v in found.items() if not k.startswith(SURPRISAL)}
-        whole = least_squares(y, np.column_stack([*found.values()]), [*found])
-        densities, without = held_out(found), held_out(others)
+        surprisals = {k: v for k, v in every.items() if k.startswith(SURPRISAL)}
+        others = {k: v for k, v in every.items() if k not in surprisals}
+        others = independent(others, place["fold"])
+        found = {**others, **surprisals}
+        densities, without = (held_out(y, of, place["fold"]) for of in (found, others))
+        coefficients = least_squares(y, matrix(found, y), [*found]).figures([*found])
         figures = {
             "system": name,
             "rows": len(y),
             "items": len(names),
-            "folds": int(parts.max()) + 1,
+            "folds": int(place["fold"].max()) + 1,
             "mean_surprisal": float(found[SURPRISAL].mean()),
             "log_likelihood_without": float(without.mean()),
             "log_likelihood": float(densities.mean()),
             "delta_log_likelihood": float((densities - without).mean()),
             "p": p(densities - without),
             "items_better": int((np.bincount(item_of, densities - without) > 0).sum()),
-            "coefficients": whole.figures([*found]),
+            "coefficients": coefficients[len(others) :] + coefficients[: len(others)],
         }
         held = {"log_likelihood_without": without, "log_likelihood": densities}
-        results.append(SystemResult(figures, {**place, **found, **held}))
+        results.append(SystemResult(figures, {**place, **surprisals, **others, **held}))
     pairs = []
     for one, other in combinations(results, 2):
         differences = one.columns["log_likelihood"] - other.columns["log_likelihood"]
@@ -255,18 +223,35 @@ def run_study(
 
 
 def table(study: Study) -> str:
-    """Return a row per system, and one per pair of systems."""
+    """Return a row per system, one per pair of systems, and one per coefficient."""
     cells = (
         *("{system}", "{rows}", "{items}", "{items_better}", "{mean_surprisal:.4f}"),
-        *("{delta_log_likelihood:.6f}", "{p:.4g}", "{coefficient:.4f}", "{low:.4f} to {high:.4f}"),
+        *("{delta_log_likelihood:.6f}", "{p:.4g}{worse}"),
     )
-    rows = [["system", "rows", "items", "better", "bits", "delta LL", "p", "ms per bit", "95 %"]]
+    rows = [["system", "rows", "items", "better", "bits", "delta LL", "p"]]
     for figures, _ in study.systems:
-        rows.append([cell.format(**figures, **figures["coefficients"][0]) for cell in cells])
+        worse = ", worse" * (figures["delta_log_likelihood"] < 0)
+        rows.append([cell.format(**figures, worse=worse) for cell in cells])
     of_pair = ("{first}", "{second}", "{difference:.6f}", "{p:.4g}", "{p_holm:.4g}")
     pairs = [["first", "second", "difference", "p", "by Holm"]]
     pairs += [[cell.format(**of) for cell in of_pair] for of in study.pairs]
-    return aligned(rows) + ("\n" + aligned(pairs, left=2)) * bool(study.pairs)
+    ms = [["system", "predictor", "ms", "95 % from", "to"]]
+    for system, predictor, slope, _, *ends in [*coefficient_rows(study)][1:]:
+        ms.append([system, predictor, *(f"{float(x):.4f}" for x in (slope, *ends))])
+    tables = [aligned(rows), *[aligned(pairs, left=2)] * bool(study.pairs), aligned(ms, left=2)]
+    return "\n".join(tables)
+
+
+def coefficient_rows(study: Study) -> Iterator[Sequence[str]]:
+    """Yield a header and a row per system and predictor; coefficients are in ms per unit of the predictor."""
+    yield ("system", *FIGURES)
+    for figures, _ in study.systems:
+        for of in figures["coefficients"]:
+            yield (figures["system"], *map(_cell, of.values()))
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.9g}"
 
 
 def joined_rows(study: Study) -> Iterator[Sequence[str]]:
@@ -274,7 +259,7 @@ def joined_rows(study: Study) -> Iterator[Sequence[str]]:
     yield ("system", *study.systems[0].columns)
     for figures, columns in study.systems:
         for row in zip(*columns.values(), strict=True):
-            yield (figures["system"], *(x if isinstance(x, str) else f"{x:.9g}" for x in row))
+            yield (figures["system"], *map(_cell, row))
 
 
 def lme4_script(study: Study, path: str) -> str:

@@ -1,11 +1,14 @@
-"""Statistics for comparing two systems: spread over seeds and a paired bootstrap over sentences."""
+"""Statistics for comparing two systems: means over seeds, a permutation test, and intervals by a paired bootstrap.
+
+Units of the test and the bootstrap are sentences, or items, whose words are not independent.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +16,10 @@ if TYPE_CHECKING:
     from rnng_dy.evaluation.evalb import Scores
 
 REPLICATES = 10000
+FEWEST = 6
+"""The fewest units that differ of which there is a p: 2 of the 64 choices of their swaps have p < 0.05."""
+TOO_FEW = f"the systems differ in fewer than {FEWEST} sentences"
+Figure = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Difference:
     """Lower end of the 95 % confidence interval over resampled test sets."""
     high: float
     p: float
-    """Two-sided: twice the share of resampled test sets in which the difference is not of this sign, at most 1."""
+    """Two-sided, by `permutation_p`; NaN if the systems differ in too few sentences."""
 
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
@@ -46,12 +53,16 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     if not values:
         return math.nan, math.nan, math.nan
     mean, deviation = mean_and_deviation(values)
-    half = _t_of_95(len(values) - 1) * deviation / math.sqrt(len(values))
+    half = t_of_95(len(values) - 1) * deviation / math.sqrt(len(values))
     return mean, mean - half, mean + half
 
 
-def _t_of_95(degrees: int) -> float:
-    """Return t so that 95 % of the t distribution are between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 4)."""
+def t_of_95(degrees: int) -> float:
+    """Return t so that 95 % of the t distribution are between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 4).
+
+    From 10,000 degrees of freedom on, t is that of 10,000, 1.9602; the limit is 1.9600.
+    """
+    degrees = min(degrees, 10000)
     odd = degrees % 2
 
     def share(angle: float) -> float:
@@ -82,61 +93,83 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _paired_bootstrap(
-    first: Sequence[tuple[float, ...]],
-    second: Sequence[tuple[float, ...]],
-    figure: Callable[[np.ndarray], np.ndarray],
-    seed: int,
-) -> Difference:
-    """Resample `first` and `second`, rows of counts per sentence; `figure` maps their sums, shape (..., counts).
+def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) -> Difference:
+    """Return the difference of a figure with its p, and its interval by a paired bootstrap over sentences.
 
-    All values are NaN if there are no sentences.
+    `first` and `second` are rows of counts per sentence. The interval is NaN for fewer than FEWEST sentences.
     """
     n = len(first)
     if not n:
         return Difference(math.nan, math.nan, math.nan, math.nan)
-    random = np.random.default_rng(seed)
-    first, second = (np.array(rows, np.float64) for rows in (first, second))
-    both = np.concatenate([first, second], axis=1)
-    differences = []
-    for size in [1000] * (REPLICATES // 1000):
-        sums = random.multinomial(n, np.full(n, 1 / n), size=size) @ both
-        a, b = sums[:, : first.shape[1]], sums[:, first.shape[1] :]
-        differences.append(figure(b) - figure(a))
-    resampled = np.concatenate(differences)
+    first, second = np.array(first, np.float64), np.array(second, np.float64)
     value = float(figure(second.sum(axis=0)) - figure(first.sum(axis=0)))
-    others = np.count_nonzero(resampled * np.sign(value) <= 0) if value else REPLICATES
-    other_sign = (others + 1) / (REPLICATES + 1)
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return Difference(value, float(low), float(high), min(1.0, 2 * float(other_sign)))
+    if n < FEWEST:
+        return Difference(value, math.nan, math.nan, p)
+    random, resampled = np.random.default_rng(seed), []
+    for size in [1000] * (REPLICATES // 1000):
+        counts = random.multinomial(n, np.full(n, 1 / n), size=size)
+        resampled.append(figure(counts @ second) - figure(counts @ first))
+    low, high = np.percentile(np.concatenate(resampled), [2.5, 97.5])
+    return Difference(value, float(low), float(high), p)
 
 
-def sign_flip_p(differences: np.ndarray, permutations: int = REPLICATES, seed: int = 1) -> float:
-    """Return the two-sided p of a paired permutation test, under which each difference has either sign.
+def permutation_p(
+    first: Any,
+    second: Any,
+    figure: Figure = lambda sums: sums[..., 0],
+    seed: int = 1,
+    permutations: int = REPLICATES,
+) -> float:
+    """Return the two-sided p of a permutation test, under which the two systems may be swapped in each unit.
 
-    p is the share of all choices of signs whose sum is as far from 0 as the observed one. If there are more choices
-    than `permutations`, that many are drawn, and the observed one is added to them.
+    p is the share of all choices of swaps by which the figures of the systems differ as much as observed, or more. If
+    there are more choices than `permutations`, that many are drawn, and the observed one is added to them.
 
-    >>> sign_flip_p(np.array([1.0, 2.0, 3.0]))
-    0.25
+    Args:
+        first: The counts of the first system, shape (units, counts); a unit is a sentence or an item.
+        second: The counts of the second system, of the same units.
+        figure: Makes the figure of a system from sums of counts, shape (..., counts); the first sum by default.
+        seed: Seed of the draws.
+        permutations: The most choices.
+
+    Returns:
+        p; NaN if fewer than FEWEST units differ, or a count is NaN.
     """
-    n = len(differences)
-    # sums that differ by rounding alone are equal
-    observed = abs(differences.sum()) * (1 - 1e-9)
-    if n < 60 and 2**n <= permutations:
-        signs = (np.arange(2**n)[:, None] >> np.arange(n)) % 2 * 2 - 1
-        return float((abs(signs @ differences) >= observed).mean())
-    random = np.random.default_rng(seed)
-    extreme = 0
-    for begin in range(0, permutations, 500):
-        size = min(500, permutations - begin)
-        signs = random.integers(0, 2, (size, n), dtype=np.int8) * np.int8(2) - np.int8(1)
-        extreme += int((abs(signs @ differences) >= observed).sum())
-    return (extreme + 1) / (permutations + 1)
+    first, second = np.array(first, np.float64), np.array(second, np.float64)
+    gains = (second - first)[(first != second).any(axis=-1)]
+    n, random = len(gains), np.random.default_rng(seed)
+    if n < FEWEST or np.isnan(gains).any():
+        return math.nan
+    if 2**n <= permutations:
+        moved = (np.arange(2**n)[:, None] >> np.arange(n) & 1) @ gains
+    else:
+        sizes = [min(100, permutations - done) for done in range(0, permutations, 100)]
+        drawn = [random.integers(0, 2, (size, n), np.int8) @ gains for size in sizes]
+        moved = np.concatenate([np.zeros_like(gains[:1]), *drawn])
+    a, b = figure(first.sum(axis=0) + moved), figure(second.sum(axis=0) - moved)
+    differences = np.abs(b - a)
+    # the first choice is the observed one; what differs from it by rounding alone is equal
+    return float((differences >= differences[0] - 1e-9 * differences.max()).mean())
+
+
+def sign_flip_p(differences: Any, seed: int = 1, permutations: int = REPLICATES) -> float:
+    """Return `permutation_p` of the sum of differences, one per unit, each of which a swap gives the other sign.
+
+    >>> sign_flip_p([1, 2, 3, 4, 5, 6])
+    0.03125
+    """
+    rows = np.reshape(differences, (-1, 1))
+    return permutation_p(np.zeros(rows.shape), rows, seed=seed, permutations=permutations)
+
+
+def f1_of(sums: np.ndarray) -> np.ndarray:
+    """Return labelled F1 in percent of sums of matched, gold and system brackets, shape (..., 3)."""
+    matched, gold, system = np.moveaxis(sums, -1, 0)
+    return 200 * matched / np.maximum(gold + system, 1)
 
 
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
-    """Compare the labelled F1, in percent, of two systems by paired bootstrap.
+    """Compare the labelled F1, in percent, of two systems.
 
     Args:
         first: Scores of the first system.
@@ -146,19 +179,14 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     Raises:
         ValueError: The numbers of scored sentences differ.
     """
-
-    def f1(sums: np.ndarray) -> np.ndarray:
-        matched, gold, system = np.moveaxis(sums, -1, 0)
-        return 200 * matched / np.maximum(gold + system, 1)
-
     a, b = ([(s.matched, s.gold, s.system) for s in of.scored] for of in (first, second))
-    return _paired_bootstrap(a, b, f1, seed)
+    return _difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
 
 
 def perplexity_difference(
     first: Sequence[float], second: Sequence[float], lengths: Sequence[int], seed: int = 1
 ) -> Difference:
-    """Compare the perplexities of two models by paired bootstrap, over sentences with p > 0 in both.
+    """Compare the perplexities of two models, over sentences with p > 0 in both.
 
     Args:
         first: log p in nats per sentence, of the first model.
@@ -173,4 +201,6 @@ def perplexity_difference(
         return np.exp(-log_p / words)
 
     a, b = ([(values[i], lengths[i]) for i in kept] for values in (first, second))
-    return _paired_bootstrap(a, b, ppl, seed)
+    # swaps keep the sum of both log p, so perplexities differ the more, the more log p does
+    p = sign_flip_p([second[i] - first[i] for i in kept], seed)
+    return _difference(a, b, ppl, p, seed)

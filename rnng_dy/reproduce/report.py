@@ -159,8 +159,8 @@ def _differences(e: Experiment, trials: Trials) -> Table:
         for row, p in zip(family, significance.holm([row["p"] for row in family]), strict=True):
             row["p_Holm"] = p
     note = (
-        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. p is of each row for itself; "
-        "the last column is corrected by Holm's method for the pairs of the same seed and measure."
+        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. p is by a permutation test, of "
+        "each row for itself; the last column is corrected by Holm's method for the pairs of the same seed and measure."
     )
     return Table("Differences", rows, note)
 

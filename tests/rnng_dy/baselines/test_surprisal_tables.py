@@ -80,10 +80,12 @@ def test_a_sentence_that_is_there_twice_has_one_surprisal_of_each_word(table, ot
         found.records_of([["a"]])
 
 
-def test_unknown_words_are_those_of_the_column(table):
-    content = "sentence_id,token,known,surprisal\n1,a,1,1\n1,b,0,2\n"
+@pytest.mark.parametrize(("yes", "no"), ["10", ("True", "False"), ("true", "FALSE")])
+def test_unknown_words_are_those_of_the_column(table, yes, no):
+    content = f"SentId,Word,known,llm surp\n1,a,{yes},1\n1,b,{no},2\n"
     [records] = table(content).records_of([["a", "b"]])
     assert [r.known for r in records] == [True, False, None]
+    assert [r.surprisal for r in records[:2]] == [1, 2]
 
 
 def test_a_mark_of_unknown_words_stands_for_one_word(table):
@@ -125,6 +127,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
         ("token,surprisal\na,1\n", "1: no column 'sentence_id' or 'item'"),
         ("sentence_id,token,surprisal\n1,a,1\n1,b,high\n", "3: the surprisal 'high' is no number"),
         ("sentence_id,token,surprisal\n1,a,-3\n", "2: the surprisal -3 is negative: log probabili"),
+        ("item,known,token,surp\n1,no,a,1\n", "2: column 'known': 'no' is neither 1 nor 0, true"),
         ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
         (
             "sentence_id,token,surprisal\n1,b,1\n",

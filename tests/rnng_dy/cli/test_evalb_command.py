@@ -138,12 +138,24 @@ def test_files_that_do_not_fit_are_refused_with_their_line(tmp_path, gold, syste
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("line", ["", " \t", "()", "(())"])
+@pytest.mark.parametrize("line", ["", " \t", "()", "(())", "(TOP)", "( (S (NP ) ) )"])
 def test_a_line_without_a_parse_is_a_skipped_sentence(tmp_path, line):
     gold = write(tmp_path / "gold", GOLD, GOLD)
     system = write(tmp_path / "sys", line, GOLD)
     found = figures(gold, system)
     assert (found["skipped"], found["valid"], found["f1"]) == (1, 1, 100.0)
+    # `prepare` leaves it out, and counts it
+    prepared = CliRunner().invoke(main, ["prepare", "--from", "trees", str(system)])
+    assert prepared.stdout == f"{GOLD}\n"
+    assert f"{1 + ('(' in line)} trees read, {int('(' in line)} emptied" in prepared.stderr
+
+
+def test_no_sentence_that_can_be_scored_is_no_f1_of_0(tmp_path):
+    gold, system = write(tmp_path / "gold", GOLD), write(tmp_path / "sys", "(TOP)")
+    result = run(gold, system, "-o", "-", "-o", tmp_path / "x.json")
+    assert result.exit_code == 1
+    assert "No sentence can be scored" in result.stdout and "F1" not in result.stdout
+    assert json.loads((tmp_path / "x.json").read_text())["figures"] == {}
 
 
 def test_a_file_of_parameters_may_ignore_labels(tmp_path):
@@ -172,7 +184,8 @@ def test_the_command_compares_what_every_system_has_and_says_what_is_left_out(tm
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Figures are of the 2 of 3 sentences that all systems have\n")
     assert "\nF1                    100.00  100.00\n" in result.stdout
-    assert "F1 of all less few: +0.00 (95 %: " in result.stdout
+    too_few = "no interval, no p: the systems differ in fewer than 6 sentences"
+    assert f"F1 of all less few: +0.00 ({too_few})\n" in result.stdout
     assert "Not scored of few (1 of 3):\n  sentence 1: skipped" in result.stdout
     found = json.loads(run(gold, few, every, "--format", "json").stdout)
     assert found["not_scored"]["few"][0]["sentence"] == 1
@@ -196,12 +209,11 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
     lines = [line for line in result.stdout.splitlines() if line.startswith("F1 of ")]
     pairs = ["flat less poor", "same less poor", "same less flat"]
     assert [line.split(":")[0] for line in lines] == [f"F1 of {pair}" for pair in pairs]
-    # the least p there is from 10,000 replicates, of both signs, is taken three times
-    assert lines[0].endswith("p = 0.0002, by Holm 0.0006)")
-    assert lines[1].endswith("p = 0.0002, by Holm 0.0006)")
-    # the highest of them stays as it is
-    [(p, by_holm)] = re.findall(r"p = (0\.7\d\d\d), by Holm (.*)\)", lines[2])
-    assert p == by_holm
+    # the least p there is from 10,000 permutations is taken twice
+    assert lines[0].endswith("p = 0.0001, by Holm 0.0002)")
+    assert lines[1].endswith("p = 0.0001, by Holm 0.0002)")
+    # one sentence alone differs
+    assert re.search(r"\(95 %: .*, no p: the systems differ in fewer than 6", lines[2])
 
 
 @pytest.mark.parametrize(

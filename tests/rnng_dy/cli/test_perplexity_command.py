@@ -111,6 +111,7 @@ def test_two_models_are_compared_on_the_sentences_of_both(folder):
     own, lengths = [-negative for _, negative in rows], [n for n, _ in rows]
     less = perplexity_difference(other, own, lengths)
     assert f"\ndifference: {less.value:.6g} (95 % interval {less.low:.6g} to " in said
+    assert f"), p={less.p:.4g}\n" in said
     gap = (math.fsum(other) - math.fsum(own)) / len(own)
     assert f"gap: {gap:.6g} nats per sentence" in said
     numbers = json.loads((folder / "numbers.json").read_text())["against"]
@@ -154,7 +155,55 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
     unknown = [token for token, word in words if token != word]
     said = f"words outside the model's vocabulary: {len(unknown)} of {len(words)}, "
     assert said in result.stderr and unknown[0] in result.stderr
-    assert (folder / "one.tsv").read_text().splitlines()[0] == f"{len(first.tokens)}\tinf"
+    header, row, _ = (folder / "one.tsv").read_text().splitlines()
+    assert header.split("\t") == [
+        "words",
+        "negative_log_p",
+        "unknown",
+        "vocabulary",
+        "read",
+        "model",
+    ]
+    here = sum(token != word for token, word in words[: len(first.tokens)])
+    cells = [
+        str(len(first.tokens)),
+        "inf",
+        str(here),
+        "closed",
+        " ".join(unseen.unkified),
+        "generator",
+    ]
+    assert row.split("\t") == cells
+    figures = json.loads((folder / "one.json").read_text())
+    assert (figures["model"], figures["vocabulary"]) == ("generator", "closed")
+    assert sum(figures["unknown"]) == len(unknown)
+
+
+def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_sentences):
+    """The same model, but one word of its table is another one; an open vocabulary; a file that does not say it."""
+    perplexity("-o", "own.tsv")
+    assert (
+        "\ndifference: 0 (95 % interval 0 to 0), no p" in perplexity("--against", "own.tsv").stdout
+    )
+    own = (folder / "own.tsv").read_text()
+    header, first, *rows = own.splitlines()
+    last = generative_sentences[0].unkified[-1]
+    other = first.replace(f"{last}\tgenerator", "UNK\tgenerator")
+    two_columns = ["\t".join(row.split("\t")[:2]) for row in (first, *rows)]
+    for table, says in (
+        ([header, other, *rows], "its model knows other words ("),
+        (
+            [header, *(row.replace("closed", "open") for row in (first, *rows))],
+            "one vocabulary is o",
+        ),
+        (two_columns, "it does not say which words its model knows"),
+    ):
+        (folder / "other.tsv").write_text("\n".join(table) + "\n")
+        result = perplexity("--against", "other.tsv", "-o", "-", "-o", "x.json")
+        assert f"other.tsv: {says}" in result.stderr
+        assert f"(no interval), no p: {says}" in result.stdout
+        difference = json.loads((folder / "x.json").read_text())["against"]["difference"]
+        assert [difference[name] for name in ("low", "high", "p")] == [None] * 3
 
 
 @pytest.mark.parametrize(

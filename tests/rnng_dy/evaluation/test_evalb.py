@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.errors import InputError
-from rnng_dy.evaluation.evalb import score
+from rnng_dy.evaluation.evalb import Scores, score
 from rnng_dy.evaluation.evalb_params import NEW, Params
 from rnng_dy.evaluation.evalb_report import format_evalb
-from rnng_dy.evaluation.evalb_sentence import score_sentence
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
 
 
 def tree(text: str) -> Tree:
@@ -177,6 +177,8 @@ def test_corpus_scores_sum_over_the_scored_sentences():
         "tagging_accuracy": 100.0,
     }
     assert [number for number, _ in scores.unscorable] == [2, 3]
+    two = Scores((SentenceScore(Status.SCORED, 5, crossing=2),))
+    assert two.figures()["two_or_less_crossing"] == 100
 
 
 def test_nothing_to_score_gives_zeros():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import os
 import re
@@ -14,23 +15,20 @@ import numpy as np
 import pytest
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.evaluation.reading_tables import (
-    SurprisalRow,
-    Times,
-    align,
-    read_surprisals,
-    read_times,
-)
-from rnng_dy.evaluation.reading_times import least_squares, predictors, rows_used, run_study
+from rnng_dy.evaluation.alignment import align
+from rnng_dy.evaluation.reading_tables import read_times
+from rnng_dy.evaluation.reading_times import predictors, rows_used, run_study, table
+from rnng_dy.evaluation.regression import least_squares
+from rnng_dy.evaluation.token_tables import read_surprisals
 from tests.commands import invoke, refused
 
-ITEMS, WORDS = 4, 12
+ITEMS, WORDS = 8, 12
 run = partial(invoke, "reading-times")
 
 
 @pytest.fixture(autouse=True)
 def made(tmp_path, monkeypatch):
-    """Times of four items of twelve words, of which every sixth ends a sentence; two systems, `good` and `noise`."""
+    """Times of eight items of twelve words, of which every sixth ends a sentence; two systems, `good` and `noise`."""
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(7)
     bits = random.gamma(2.0, 3.0, size=(ITEMS, WORDS)).round(3)
@@ -167,6 +165,7 @@ def test_a_system_that_explains_beats_one_that_does_not():
     study = study_of(times, systems_of(times, "good", "noise"))
     good, noise = (system.figures for system in study.systems)
     assert good["p"] < 0.01 < noise["p"]
+    assert re.search(r"^noise .* -0\.\d+ +0\.\d+, worse$", table(study), re.M)
     [pair] = study.pairs
     assert (pair["first"], pair["second"]) == ("good", "noise")
     difference = good["log_likelihood"] - noise["log_likelihood"]
@@ -179,12 +178,82 @@ def test_folds_are_of_items_whatever_the_order_of_rows():
     systems = systems_of(times, "good")
     [three] = run_study(times, systems, rows_used(times, systems)[0], folds=3).systems
     folds = zip(three.columns["item"], three.columns["fold"], strict=True)
-    assert set(folds) == {("1", 0), ("2", 1), ("3", 2), ("4", 0)}
+    assert set(folds) == {(str(item), (item - 1) % 3) for item in range(1, ITEMS + 1)}
     [found] = study_of(times, systems).systems
     header, *rows = lines_of("times.csv")
     write("times.csv", [header, *sorted(rows)])
     [again] = study_of(read_times("times.csv"), systems).systems
     assert again.figures["log_likelihood"] == pytest.approx(found.figures["log_likelihood"])
+
+
+def test_the_p_is_that_of_all_swaps_of_whole_items():
+    """Eight items have 256 choices; the rows of an item count together."""
+    times = read_times("times.csv")
+    systems = systems_of(times, "noise", "good")
+    study = study_of(times, {**systems, "no": systems["noise"]})
+    noise, of_rows = study.systems[0], study.systems[0].columns
+    gains = of_rows["log_likelihood"] - of_rows["log_likelihood_without"]
+    items = gains.reshape(ITEMS, -1).sum(axis=1)
+    choices = [abs(np.dot(s, items)) for s in itertools.product([1, -1], repeat=ITEMS)]
+    assert noise.figures["p"] == np.mean(np.array(choices) >= choices[0] - 1e-9)
+    assert 0 < noise.figures["p"] < 1
+    # by Holm, three pairs: the two of good have the least p, and equal systems have none
+    ps, by_holm = ([pair[name] for pair in study.pairs] for name in ("p", "p_holm"))
+    assert ps == pytest.approx([2 / 256, math.nan, 2 / 256], nan_ok=True)
+    assert by_holm == pytest.approx([4 / 256, math.nan, 4 / 256], nan_ok=True)
+
+
+def test_intervals_of_coefficients_are_by_t():
+    random = np.random.default_rng(5)
+    x, y = random.normal(size=(7, 1)), random.normal(size=7)
+    [found] = least_squares(y, x, "a").figures("a")
+    # five degrees of freedom
+    assert (found["high"] - found["low"]) / found["standard_error"] == pytest.approx(2 * 2.570582)
+
+
+def test_a_predictor_that_is_constant_in_a_fold_is_left_out_and_constant_times_are_refused():
+    times = read_times("times.csv")
+    systems = systems_of(times, "good")
+    # one item alone has words of different lengths
+    texts = ["a" * (1 + (w.item == "1") * i) for i, w in enumerate(times.words)]
+    words = [word._replace(text=text) for word, text in zip(times.words, texts, strict=True)]
+    [(figures, columns)] = study_of(replace(times, words=words), systems, 0).systems
+    assert [of["predictor"] for of in figures["coefficients"]] == ["surprisal", "position"]
+    assert "length" not in columns
+    with pytest.raises(RnngError, match="the times are the same in all rows of a regression"):
+        study_of(replace(times, times=0 * times.times + 300), systems)
+
+
+def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
+    change("times.csv", "\n1,5,", "\n1,4.5,")
+    times = read_times("times.csv")
+    counts = rows_used(times, systems_of(times, "good"), 2)[1]
+    assert counts["after a gap in the positions"] == 3
+    assert counts["first words of an item, without words before them"] == 2 * ITEMS
+    words = [word._replace(position=10 * word.position) for word in times.words]
+    times = replace(times, words=words)
+    with pytest.raises(RnngError, match=r"times.csv: positions 10, 20, 30: not in steps of 1"):
+        rows_used(times, systems_of(times, "good"))
+
+
+def test_items_of_both_tables_are_the_same():
+    write("some.csv", ["item,position,word,time", "b,1,We,300", "b,2,ran,300", "a,1,Go,"])
+    for rows, bits in (("a,Go b,We b,ran", [2, 3, 1]), ("b,We a,ran a,Go", [1, None, 3])):
+        cells = [f"{row},{i}" for i, row in enumerate(rows.split(), 1)]
+        write("bits.csv", ["item,token,surprisal", *cells])
+        found, _ = align(read_times("some.csv"), read_surprisals("bits.csv"), "bits.csv")
+        assert [word and word.bits for word in found] == bits
+
+
+def test_several_columns_may_make_an_item_and_regions_have_surprisals():
+    rows = ["1,10,1,It ran,300", "1,9,1,We,300", "1,9,2,ran off,"]
+    write("some.csv", ["Text,Sentence,Zone,word,RT", *rows])
+    write("regions.tsv", ["sentence_id,content,surp", "1,We,1", "1,ran off,2", "2,It ran,3"])
+    times = read_times("some.csv", {"item": "Text,Sentence"})
+    assert [word.item for word in times.words] == ["1_9", "1_9", "1_10"]
+    words, _ = align(times, read_surprisals("regions.tsv"), "regions.tsv", allow_missing=False)
+    assert [word.bits for word in words] == [1, 2, 3]
+    assert predictors(times, words, 0)["length"].tolist() == [2, 7, 6]
 
 
 def test_rows_of_subjects_are_told_apart():
@@ -267,9 +336,13 @@ def test_sentences_may_be_numbered_in_each_item_anew():
             *(f"1,{item},{c},{word},1" for item, c in rows for word in "xyz"),
         ],
     )
-    found = read_surprisals("bits.csv")
-    assert [row.is_first for row in found] == [True, False, False] * 4
-    assert [row.is_last for row in found] == [False, False, True] * 4
+    times = ["item,condition,position,word,time"]
+    times += [f"{item},{c},{i},{word},300" for item, c in rows for i, word in enumerate("xyz")]
+    write("square.csv", times)
+    found = read_times("square.csv", {"condition": "condition"})
+    words, _ = align(found, read_surprisals("bits.csv"), "bits.csv")
+    assert [word.is_first for word in words] == [True, False, False] * 4
+    assert [word.is_last for word in words] == [False, False, True] * 4
 
 
 def test_thousands_and_decimals_that_cannot_be_told_apart_are_refused():
@@ -287,7 +360,7 @@ def test_one_position_of_each_item_is_enough():
     write("times.csv", times)
     write("good.tsv", bits)
     said = run("good.tsv", "--times", "times.csv", "--spillover", 0, "-o", "joined.csv").stderr
-    assert "not a predictor, since it is the same in all rows: position" in said
+    assert "not a predictor, since it is constant or depends on others in a fold: position" in said
     assert "position" not in lines_of("joined.csv")[0]
 
 
@@ -296,9 +369,9 @@ def test_names_of_systems_may_have_points_and_files_of_two_folders_one_name():
         Path(name).parent.mkdir(exist_ok=True)
         write(name, lines_of("good.tsv"))
     table = run("v1.2.tsv", "v1.3.tsv", "--times", "times.csv").stdout
-    assert re.findall(r"^v\S+", table, re.M) == ["v1.2", "v1.3", "v1.2"]
+    assert re.findall(r"^v\S+", table, re.M)[:3] == ["v1.2", "v1.3", "v1.2"]
     table = run("v1.3.tsv", "old/v1.3.tsv", "--times", "times.csv").stdout
-    assert re.findall(r"^\S*v\S+", table, re.M) == ["v1.3.tsv", "old/v1.3.tsv", "v1.3.tsv"]
+    assert re.findall(r"^\S*v\S+", table, re.M)[:3] == ["v1.3.tsv", "old/v1.3.tsv", "v1.3.tsv"]
 
 
 def test_log_probabilities_are_no_surprisals():
@@ -308,26 +381,104 @@ def test_log_probabilities_are_no_surprisals():
         read_surprisals("good.tsv")
 
 
-def test_long_texts_are_aligned_around_their_differences():
-    """Words left out, added and changed, a long gap, and another end: all others find their row."""
+OTHER_SENTENCES = {
+    "another sentence shares `the`, `in` and the full stop": (
+        "We ran . The dog slept in a house . = We ran . / Cows eat the grass in May . = 123-------"
+    ),
+    "a full stop is that of its sentence, though the next one is not in the table": (
+        "We all saw itt . He slept . Go on . = We all saw it . / Go on . = 123-----123"
+    ),
+    "a sentence is of one item": "We saw the / dog . = We saw the cat . / A dog ran . = 123--",
+    "a word differs, and one was not timed": (
+        "saw green cows today . = We saw grey cows today . = 2-456"
+    ),
+    "a word is no part of another": (
+        "theology the big zoo is far = the ##ology thee big zoo is far = --4567"
+    ),
+    "subwords are added up, and a token of two words is of neither": (
+        "It is n't un-seen / now or never = It isn't / un - seen / now or never = 1--6123"
+    ),
+}
+"""Items of words, sentences of a table, the bits of the words; tokens of a sentence have the bits 1, 2, 3, ..."""
+
+
+@pytest.mark.parametrize("header", ["sentence_id,token,surprisal", "word,Surp"])
+@pytest.mark.parametrize("case", OTHER_SENTENCES)
+def test_no_word_has_the_bits_of_another_sentence(header, case):
+    items, sentences, bits = (part.split(" / ") for part in OTHER_SENTENCES[case].split(" = "))
+    times, rows = ["item,position,word,time"], [header]
+    for item, text in enumerate(items):
+        times += [f"{item},{i},{word},300" for i, word in enumerate(text.split(), 1)]
+    for sentence, text in enumerate(sentences):
+        place = f"{sentence}," * (header.count(",") - 1)
+        rows += [f"{place}{token},{i}" for i, token in enumerate(text.split(), 1)]
+    write("some.csv", times)
+    write("bits.csv", rows)
+    words, reports = align(read_times("some.csv"), read_surprisals("bits.csv"), "bits.csv")
+    assert "".join(f"{word.bits:g}" if word else "-" for word in words) == bits[0] and reports
+
+
+@pytest.mark.parametrize(
+    ("known", "others"), [("known", "1 0 TRUE false True False"), ("unknown", "0 1 0 2 0 1")]
+)
+def test_what_is_known_is_said_in_one_way(known, others):
+    write("bits.csv", [f"content,surp,{known}", *(f"a,1,{cell}" for cell in others.split())])
+    assert [token.is_known for token in read_surprisals("bits.csv")] == [True, False] * 3
+    for cell in ("yes", "-1", ""):
+        change("bits.csv", f"a,1,{others[0]}\n", f"a,1,{cell}\n")
+        with pytest.raises(InputError, match=f"bits.csv:2: column '{known}': '{cell}' is n"):
+            read_surprisals("bits.csv")
+        change("bits.csv", f"a,1,{cell}\n", f"a,1,{others[0]}\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("token surp", "1: columns are separated by tabs, commas or semicolons; this line has b"),
+        ("token,surp,llm_surp", "1: 'surp' and 'llm_surp' may both be the column 'surprisal'"),
+        ("token,bits", "1: no column 'surprisal'; the columns are: token, bits"),
+    ],
+)
+def test_columns_that_cannot_be_told(header, says):
+    write("bits.csv", [header])
+    with pytest.raises(InputError, match=f"bits.csv:{says}"):
+        read_surprisals("bits.csv")
+
+
+def test_a_table_of_another_program_has_its_own_names_and_units():
+    rows = lines_of("good.tsv")[1:]
+    write("nats.tsv", ["id\tn\tword\tunk\tknown\tnats", *rows])
+    lows = []
+    for path, options in (
+        ("good.tsv", ()),
+        ("nats.tsv", ["--column", "surprisal=nats", "--unit", "nats"]),
+    ):
+        run(path, *options, "--times", "times.csv", "-o", "c.tsv")
+        found = [*csv.DictReader(lines_of("c.tsv"), delimiter="\t")]
+        assert [row["predictor"] for row in found[1:4]] == ["surprisal_1", "surprisal_2", "length"]
+        lows.append(float(found[1]["low"]))
+    assert lows[1] == pytest.approx(lows[0] * math.log(2))
+
+
+@pytest.mark.parametrize(
+    ("exclude", "column"), [("first", "sentence_id"), ("last", "sentence_id"), ("unknown", "known")]
+)
+def test_exclusions_need_their_columns(exclude, column):
+    change("good.tsv", "sentence_id\ttoken_id\ttoken\tunk\tknown", "a\tb\ttoken\tc\td")
     times = read_times("times.csv")
-    words = [w._replace(text=f"{w.text}{i % 17}") for i, w in enumerate(times.words * 40)]
-    times = Times("times", words, np.zeros(0), np.zeros(0, int), [])
-    rows = [SurprisalRow(w.text, 1.0, True, False, False, i) for i, w in enumerate(words)]
-    read = [*rows[:100], *rows[101:300], rows[5], *rows[300:500], *rows[800:-1]]
-    found, reports = align(times, read, "table")
-    assert len(reports) == 4
-    assert all(row is None or row.text == w.text for row, w in zip(found, words, strict=True))
-    assert sum(row is None for row in found) == 302
+    with pytest.raises(RnngError, match=f"{exclude} needs the column {column} in every table"):
+        rows_used(times, systems_of(times, "noise", "good"), exclude=[exclude])
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("item,position", "item,place", ":1: no column 'position'; the columns are: item, place"),
-        ("\n4,12,", "\n4,twelve,", ":2: column 'position': 'twelve' is no number"),
-        ("\n4,12,", "\n4,nan,", ":2: column 'position': 'nan' is no number"),
-        ("\n4,12,", "\n4,11,", "line 2 has"),
+        ("time,count\n", "time,count\n9,1,x,3,1\n9,1,x,3,2\n", ":3: '2', but line 2 has '1' at"),
+        ("time,count\n", "time,count\n9,1,x,3,1.5\n", "'1.5' is no count (a whole number, not its"),
+        ("\n8,12,", "\n8,twelve,", ":2: column 'position': 'twelve' is no number"),
+        ("\n8,12,", "\n8,nan,", ":2: column 'position': 'nan' is no number"),
+        ("\n8,12,", "\n8,11,", "line 2 has"),
         ("\n4,12,", "\n1,1,", "at the same item and position"),
         ("time,count\n", "time,count\n4,12,x,slow,3\n", ":2: column 'time': 'slow' is no number"),
         ("time,count\n", "time,count\n4,12,x,inf,3\n", ":2: column 'time': 'inf' is no number"),
@@ -364,7 +515,7 @@ def test_one_item_has_no_cross_validation():
 def test_predictors_that_no_regression_takes_are_named(third, named):
     random = np.random.default_rng(2)
     x, y = random.normal(size=(20, 2)), random.normal(size=20)
-    with pytest.raises(RnngError, match=f"the predictor {named} is the same in all rows, or a sum"):
+    with pytest.raises(RnngError, match=f"the predictor {named} is the same in all rows of a"):
         least_squares(y, np.column_stack([x, third(x)]), "abc")
     with pytest.raises(RnngError, match="3 rows are too few for 2 predictors: a, b"):
         least_squares(y[:3], x[:3], "ab")
@@ -381,11 +532,11 @@ def test_figures_and_the_joined_table():
     used = ITEMS * (WORDS - 2)
     assert f"{used} of {ITEMS * WORDS} rows in {ITEMS} items, {ITEMS} folds" in result.stderr
     printed = [line.split() for line in result.stdout.splitlines()]
-    assert [row[0] for row in printed if row] == ["system", "good", "noise", "first", "good"]
-    _, good, other, _, _, pair = printed
+    assert [row[0] for row in printed if row][:5] == ["system", "good", "noise", "first", "good"]
+    _, good, other, _, _, pair, _, _, surprisal, *_ = printed
     assert good[1:4] == [str(used), str(ITEMS), str(ITEMS)]
-    bits, delta, _, _, low, _, high = good[4:]
-    assert float(low) < 4 < float(high)
+    bits, delta, _ = good[4:]
+    assert surprisal[:2] == ["good", "surprisal"] and float(surprisal[3]) < 4 < float(surprisal[4])
     difference = float(delta) - float(other[5])
     assert float(pair[2]) == pytest.approx(difference, abs=2e-6)
     rows = [*csv.DictReader(lines_of("joined.csv"))]
@@ -411,7 +562,7 @@ def test_words_that_differ_stop_the_command_or_are_reported():
     change("good.tsv", "\n1\t3\t", "\n1\t3\tx")
     arguments = ("good.tsv", "--times", "times.csv", "-o", "joined.csv")
     said = refused(Path(), "reading-times", *arguments)
-    assert "good.tsv:4: 'x" in said and "times.csv:" in said and "--allow-missing" in said
+    assert "good.tsv:4: 'x" in said and "times.csv:" in said and re.search("allow.missing", said)
     assert not os.path.exists("joined.csv")
     result = run(*arguments, "--allow-missing")
     assert "not aligned: times.csv:" in result.stderr

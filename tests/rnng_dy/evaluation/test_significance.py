@@ -1,7 +1,8 @@
-"""Bootstrap and growth with samples against what is known of simple cases."""
+"""The permutation test, the bootstrap and means against what is known of simple cases."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from rnng_dy.evaluation.evalb import Scores, SentenceScore
 from rnng_dy.evaluation.significance import (
     f1_difference,
+    f1_of,
     holm,
     mean_and_deviation,
     mean_interval,
+    permutation_p,
     perplexity_difference,
     sign_flip_p,
 )
@@ -25,7 +28,7 @@ def scores(matched):
 def test_equal_systems_do_not_differ():
     same = scores([9, 7, 10, 3] * 20)
     d = f1_difference(same, same)
-    assert (d.value, d.low, d.high, d.p) == (0, 0, 0, 1)
+    assert (d.value, d.low, d.high) == (0, 0, 0) and math.isnan(d.p)
 
 
 def test_a_clear_difference_is_clear_and_its_sign_right():
@@ -69,13 +72,62 @@ def test_nothing_to_compare_is_not_a_number():
 
 
 def test_the_p_of_sign_flips_is_that_of_all_choices():
-    # of 8 choices, those with all signs alike are as far from 0 as 1 + 2 + 4
-    assert sign_flip_p(np.array([1.0, 2.0, 4.0])) == 2 / 8
-    # 4 - 1 - 2 = 1 is the least sum
-    assert sign_flip_p(np.array([4.0, -1.0, -2.0])) == 1
-    # -1 + 2 + 4 = 5 and 1 + 2 + 4 = 7
-    assert sign_flip_p(np.array([-1.0, 2.0, 4.0])) == 4 / 8
-    assert sign_flip_p(np.zeros(3)) == 1
+    # of 64 choices, those with all signs alike are as far from 0 as the sum of all
+    assert sign_flip_p([1, 2, 4, 8, 16, 32]) == 2 / 64
+    # 32 less the others is the least sum
+    assert sign_flip_p([32, -1, -2, -4, -8, -16]) == 1
+    # the sum of all is 63, the next one 61
+    assert sign_flip_p([-1, 2, 4, 8, 16, 32]) == 4 / 64
+    # sums that differ by rounding alone are equal: 0.1 + 0.2 is not 0.3
+    tenths = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -0.7]
+    assert sign_flip_p(tenths) == sign_flip_p([10 * x for x in (1, 2, 3, 4, 5, 6, -7)]) < 1
+
+
+def test_the_p_of_f1_is_that_of_all_swaps_within_sentences():
+    random = np.random.default_rng(3)
+    first, second = (random.integers((3, 9, 7), (8, 12, 13), (7, 3)) for _ in range(2))
+    gaps = []
+    for swaps in itertools.product([False, True], repeat=7):
+        chosen = np.array(swaps)[:, None]
+        sums = (np.where(chosen, *of).sum(axis=0) for of in ((first, second), (second, first)))
+        one, two = (200 * matched / (gold + system) for matched, gold, system in sums)
+        gaps.append(abs(one - two))
+    assert 0.1 < permutation_p(first, second, f1_of) < 0.9
+    assert permutation_p(first, second, f1_of) == np.mean(np.array(gaps) >= gaps[0] - 1e-9)
+
+
+@pytest.mark.parametrize("differing", [0, 1, 5])
+def test_fewer_than_six_units_that_differ_have_no_p(differing):
+    equal = [0.0] * 40
+    assert math.isnan(sign_flip_p(equal + [1.0] * differing))
+    assert sign_flip_p(equal + [1.0] * 6) == 2 / 64
+    few = f1_difference(scores([3] * 5), scores([5] * 5))
+    assert few.value == 20 and all(map(math.isnan, (few.low, few.high, few.p)))
+    assert math.isnan(sign_flip_p([math.nan] * 20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sentences", [6, 7, 8, 9, 10, 12, 14, 20, 40, 100])
+def test_of_equal_systems_one_in_twenty_is_significant(sentences):
+    """2,000 pairs of systems with the same chance of a bracket, and of the same losses, which have no ties."""
+    random = np.random.default_rng(sentences)
+    shares = np.zeros(2)
+    for _ in range(2000):
+        chances = random.random(sentences)
+        matched = random.binomial(20, chances, (2, sentences))
+        first, second = (
+            np.stack([m, m * 0 + 20, random.integers(18, 23, sentences)], 1) for m in matched
+        )
+        losses = random.gamma(1, 1, sentences) * random.normal(size=sentences)
+        ps = (
+            permutation_p(first, second, f1_of, permutations=2000),
+            sign_flip_p(losses, permutations=2000),
+        )
+        shares += np.array(ps) <= 0.05
+    shares /= 2000
+    print(f"{sentences} sentences: {shares[0]:.1%} by F1, {shares[1]:.1%} by loss")
+    assert max(shares) <= 0.07
+    assert min(shares) >= 0.03 * (sentences >= 10)
 
 
 def test_drawn_sign_flips_are_near_all_choices_and_repeat():

@@ -97,7 +97,10 @@ def test_systems_are_compared_with_the_first_by_seed(done):
     config = json.loads((done / "out/generator-corrected-stack-1/config.json").read_text())
     assert (config["composition"], config["state"]) == ("corrected", "stack")
     for row in differences:
-        assert row["low"] <= row["difference"] <= row["high"] and row["p"] <= row["p_Holm"] <= 1
+        assert (
+            row["low"] <= row["difference"] <= row["high"]
+            and (row["p"] or 0) <= (row["p_Holm"] or 0) <= 1
+        )
     first, second = (
         row_of(f1, trees=KINDS["generative"], system=system)["values"][0]
         for system in ("buggy", "corrected")

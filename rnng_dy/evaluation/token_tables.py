@@ -1,0 +1,179 @@
+"""Tables of surprisals by any program: their reader, and the places of their tokens among words, found by letters."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, groupby
+from typing import NamedTuple
+
+from oracle.brackets import unspelled
+from oracle.errors import InputError, RnngError
+from oracle.files import placed
+from oracle.tables import is_whole_number, read_columns
+from rnng_dy.evaluation.records import END, surprisal_of
+
+UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}
+"""Units of surprisals, in bits."""
+COLUMNS = ("token", "surprisal")
+_OPTIONAL = ("known", "unknown", "sentence_id", "item", "condition")
+_USUAL = {
+    "token": ("word", "content"),
+    "surprisal": ("surp", "llmsurp", "sumsurprisal"),
+    "sentence_id": ("sentid", "sentence"),
+    "item": ("itemid", "itemnumber"),
+}
+"""Other usual names of columns, as `plain_name` writes them."""
+_KNOWN = {"1": True, "true": True, "0": False, "false": False}
+UNKNOWN = "<unk>"
+_UNKNOWNS = (UNKNOWN, "<UNK>", "[UNK]")
+_ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
+"""Marks of the beginning or the end of a sentence."""
+_MARKS = "Ġ▁"
+"""Marks of subwords that begin a word."""
+_PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
+"""Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
+GAP = "\0"
+"""What stands for an unknown word among the letters of a sentence."""
+_PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
+_PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
+
+
+class Token(NamedTuple):
+    """A row of a table of surprisals."""
+
+    text: str
+    letters: str
+    """Its letters by `plain`; GAP for an unknown word, empty for a mark."""
+    bits: float
+    is_known: bool | None
+    """None if the table does not say it."""
+    is_end: bool
+    """Whether it is a mark of the beginning or the end of a sentence."""
+    line: int
+    sentence: int | None
+    """The number of its sentence, from 0; None if the table does not tell sentences apart."""
+    variant: tuple[str | None, str | None]
+    """Its item and condition."""
+    continues: bool = False
+    """Whether it goes on with the word of the token before it, by the marks of subwords."""
+
+
+def read_surprisals(
+    path: str, columns: Mapping[str, str] = {}, unit: str = "bits"
+) -> Sequence[Token]:
+    """Return the rows of a table with the columns `token` and `surprisal`, or other usual names of these.
+
+    Rows of one `sentence_id`, item and condition are a sentence. `known` is 1 or true for known words, 0 or false for
+    others; `unknown`, of regions, is the number of unknown words.
+
+    Args:
+        path: A table (CSV, TSV, xlsx).
+        columns: The names of columns that have no usual name.
+        unit: One of UNITS.
+
+    Raises:
+        InputError: A column is missing, or a surprisal is no number, or negative; with the line.
+    """
+    names = [columns.get(role, role) for role in COLUMNS]
+    rows = list(read_columns(path, names, _OPTIONAL, _USUAL))
+    if not rows:
+        raise InputError("no surprisals in this table", path)
+    # a table with marks of unknown words knows the others
+    others = True if any(cells[0] in _UNKNOWNS for _, cells in rows) else None
+    letters_of = _ByteLetters() if any("Ġ" in cells[0] for _, cells in rows) else plain
+    tokens: list[Token] = []
+    has_marks = any(cells[0][0:1] in (*_MARKS, " ") for _, cells in rows)
+    for number, (of, of_sentence) in enumerate(groupby(rows, lambda row: row[1][4:])):
+        sentence = number if any(cell is not None for cell in of) else None
+        before = ""
+        for line, (text, bits, known, unknown, *_) in of_sentence:
+            is_marked = text[0:1] in (*_MARKS, " ")
+            continues = text.startswith("##") or before.endswith("@@")
+            continues |= has_marks and not is_marked and before not in ("", *_ENDS)
+            before = text
+            is_end, is_unknown = text in _ENDS, text in _UNKNOWNS
+            letters = "" if is_end else GAP if is_unknown else letters_of(text)
+            with placed(path, line):
+                value = surprisal_of(bits) * UNITS[unit]
+                # the end of a sentence, and a word that was not read, are neither known nor unknown
+                is_read = not is_end and not math.isnan(value)
+                is_known = _is_known(known, unknown, others) if is_read else None
+                is_known = False if is_unknown else is_known
+            tokens.append(
+                Token(
+                    text,
+                    letters,
+                    value,
+                    is_known,
+                    is_end,
+                    line,
+                    sentence,
+                    (of[1], of[2]),
+                    continues,
+                )
+            )
+    return tokens
+
+
+def _is_known(known: str | None, unknown: str | None, otherwise: bool | None) -> bool | None:
+    if known is not None:
+        if (text := known.strip().lower()) not in _KNOWN:
+            raise RnngError(f"column 'known': {known!r} is neither 1 nor 0, true nor false")
+        return _KNOWN[text]
+    if unknown is not None and not is_whole_number(unknown):
+        raise RnngError(f"column 'unknown': {unknown!r} is no number of words")
+    return otherwise if unknown is None else int(unknown) == 0
+
+
+def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return the indices of the words in which each token begins and ends, given the letters of the words.
+
+    A token without letters belongs to the word after it. Returns None if tokens and words have different letters.
+    """
+    letters, begins = "".join(words), list(accumulate(map(len, words), initial=0))
+    at, found = 0, []
+    for token in tokens:
+        first = bisect_right(begins, at) - 1
+        if token.letters == GAP and begins[first] == at < len(letters):
+            at = begins[first + 1]
+        elif letters.startswith(token.letters, at):
+            at += len(token.letters)
+        else:
+            return None
+        found.append((first, max(first, bisect_left(begins, at) - 1)))
+    return found if at == len(letters) else None
+
+
+def plain(token: str) -> str:
+    r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
+
+    >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "##s", "do@@", "a\u00a0b", "’s", "1\\/2")]
+    ['(', '"', 'dog', 'dog', 's', 'do', 'ab', "'s", '1/2']
+    """
+    text = unspelled(_PART.sub("", "".join(token.split()).lstrip(_MARKS)))
+    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+
+
+class _ByteLetters:
+    """The letters of GPT-2's tokens, which write each byte as a letter; a letter belongs to the token that ends it.
+
+    >>> letters = _ByteLetters()
+    >>> [letters(token) for token in ("Ġcaf", "Ã©", "âĢ", "Ļ", "s")]
+    ['caf', 'é', '', "'", 's']
+    """
+
+    def __init__(self) -> None:
+        printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+        others = [byte for byte in range(256) if byte not in printed]
+        self._bytes = {chr(byte): byte for byte in printed}
+        self._bytes |= {chr(256 + i): byte for i, byte in enumerate(others)}
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def __call__(self, token: str) -> str:
+        if not set(token) <= self._bytes.keys():
+            return plain(token)
+        return plain(self._decoder.decode(bytes(self._bytes[letter] for letter in token)))
