@@ -24,7 +24,7 @@ class MeasuredWord(NamedTuple):
 
     bits: float
     """Its surprisal; NaN if the model gives none, or an infinite one."""
-    is_known: bool | None
+    is_unknown: bool | None
     """None if the table does not say it, as for the others."""
     is_first: bool | None
     """Whether it begins a sentence."""
@@ -166,7 +166,7 @@ def _measured(tokens, sentences, of) -> MeasuredWord | None:
     before, sentence, after = (sentences[k] for k in (of[0], of[0] + 1, of[-1] + 2))
     return MeasuredWord(
         bits if math.isfinite(bits) else math.nan,
-        None if None in known else all(known),
+        None if None in known else not all(known),
         None if sentence is None else sentence != before,
         None if sentence is None else sentence != after,
     )

@@ -30,11 +30,7 @@ EXCLUSIONS = {
         "",
         lambda word, row: any(unicodedata.category(mark).startswith("P") for mark in word.text),
     ),
-    "unknown": (
-        "unknown to a model",
-        "known",
-        lambda word, row: None if row.is_known is None else not row.is_known,
-    ),
+    "unknown": ("unknown to a model", "known", lambda word, row: row.is_unknown),
 }
 """Words that may be left out: why, the column that says it, and a function of a word and what any system says of it."""
 Systems = Mapping[str, Sequence[MeasuredWord | None]]
@@ -78,9 +74,7 @@ def _without_words_before(times: Times, spillover: int) -> tuple[np.ndarray, np.
 
     Raises RnngError if no position follows another in steps of 1.
     """
-    lowest: dict[tuple[str, str], float] = {}
-    for word in times.words:
-        lowest.setdefault((word.item, word.condition), word.position)
+    lowest = {(word.item, word.condition): word.position for word in reversed(times.words)}
     begins = np.array([lowest[word.item, word.condition] for word in times.words])
     positions = np.array([word.position for word in times.words])
     before = [_words_before(times, distance) >= 0 for distance in range(spillover + 1)]

@@ -114,11 +114,7 @@ def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) ->
 
 
 def permutation_p(
-    first: Any,
-    second: Any,
-    figure: Figure = lambda sums: sums[..., 0],
-    seed: int = 1,
-    permutations: int = REPLICATES,
+    first: Any, second: Any, figure: Figure, seed: int = 1, permutations: int = REPLICATES
 ) -> float:
     """Return the two-sided p of a permutation test, under which the two systems may be swapped in each unit.
 
@@ -128,7 +124,7 @@ def permutation_p(
     Args:
         first: The counts of the first system, shape (units, counts); a unit is a sentence or an item.
         second: The counts of the second system, of the same units.
-        figure: Makes the figure of a system from sums of counts, shape (..., counts); the first sum by default.
+        figure: Makes the figure of a system from sums of counts, shape (..., counts).
         seed: Seed of the draws.
         permutations: The most choices.
 
@@ -159,7 +155,7 @@ def sign_flip_p(differences: Any, seed: int = 1, permutations: int = REPLICATES)
     0.03125
     """
     rows = np.reshape(differences, (-1, 1))
-    return permutation_p(np.zeros(rows.shape), rows, seed=seed, permutations=permutations)
+    return permutation_p(0 * rows, rows, lambda sums: sums[..., 0], seed, permutations)
 
 
 def f1_of(sums: np.ndarray) -> np.ndarray:
