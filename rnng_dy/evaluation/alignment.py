@@ -131,16 +131,10 @@ def _misplaced(words, tokens, inside) -> list[int]:
         number, before = number + is_end, None if is_end else item
     found = []
     for ks in sentences.values():
+        # what looks like a sentence may be short: `Mr.`
+        least = len(ks) if tokens[ks[0]].sentence is not None else max(len(ks), 5)
         for run in _runs(sorted({word_of[k] for k in ks if k in word_of}), inside, item_of):
-            first, last = run[0], run[-1]
-            # the words beside it, where the sentence goes on, too
-            while ks[0] not in word_of and first and not inside[first - 1]:
-                first -= 1
-            while ks[-1] not in word_of and last + 1 < len(words) and not inside[last + 1]:
-                last += 1
-            same_item = sum(item_of[i] == item_of[run[0]] for i in range(first, last + 1))
-            of_tokens = sum(len(inside[i]) for i in run)
-            if 2 * of_tokens <= len(ks) or 2 * len(run) <= same_item:
+            if 2 * sum(len(inside[i]) for i in run) <= least:
                 found += run
     return found
 
