@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, read_lines, reading, require_text
+from oracle.files import WHITE_SPACE, placed, read_lines, reading, require_text
 from oracle.lazy import nltk
+from oracle.treebank import require_words
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")
 _WORD = re.compile(rf"(?:[^({WHITE_SPACE}][{WHITE_SPACE}]+|\))[^(){WHITE_SPACE}]")
@@ -18,6 +19,9 @@ _WORD = re.compile(rf"(?:[^({WHITE_SPACE}][{WHITE_SPACE}]+|\))[^(){WHITE_SPACE}]
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
 _CLOSE = object()
 _ESCAPE = "a bracket that is a word is written -LRB- or -RRB-"
+EXPORT = re.compile(r"\s*(%%|#BOS|#FORMAT)(?!\S)")
+"""How a file in the export format of German treebanks begins."""
+NO_BRACKETS = "this is the export format, which is not read: convert it to brackets"
 _ESCAPED = re.compile(r"-([LR])([RCS])B-|\\([/*])")
 _WRITTEN = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 
@@ -55,7 +59,7 @@ def read_trees(
     """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
 
     With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`.
-    Raises InputError for wrong brackets, labels, words or encoding.
+    Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and binarised trees.
     """
     return read_tree_lines(read_lines(path, encoding), path, bare)
 
@@ -71,8 +75,11 @@ def read_tree_lines(
     for number, text in lines:
         if wordless and not reader._open and text.strip(WHITE_SPACE) and is_wordless(text):
             yield LocatedTree(nltk.Tree("", []), str(path), number)
-        else:
-            yield from reader.read(text, number)
+            continue
+        for located in reader.read(text, number):
+            with placed(path, located.line):
+                require_words(located.tree)
+            yield located
     reader.finish()
 
 
@@ -222,6 +229,8 @@ class _Reader:
 
     def _add_word(self, token: str) -> str | None:
         if not self._open:
+            if EXPORT.match(token):
+                return NO_BRACKETS
             return f"{token!r} stands beside the brackets of a tree: take it out, or bracket it"
         node = self._open[-1]
         if len(node) > 1 and not self._bare:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from oracle.blocks import read_oracle_lines
-from oracle.brackets import escape_brackets, read_tree_lines
+from oracle.brackets import EXPORT, NO_BRACKETS, escape_brackets, read_tree_lines
 from oracle.errors import InputError, RnngError
 from oracle.files import (
     WHITE_SPACE,
@@ -77,6 +77,8 @@ def read_sentences(
         first, lines = peeked(stream)
         if not first:
             raise InputError("no sentence in this file", path)
+        if EXPORT.match(first):
+            raise InputError(NO_BRACKETS, path)
         format = format_of(first)
         if format == "oracle":
             for s in read_oracle_lines(lines, path):

@@ -17,6 +17,13 @@ _WITHOUT_FUNCTION = re.compile(r"[^-=]+")
 # markup of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each word
 _BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA"])
 _NUMERALS = ("NUM", "CD")
+_MARKUP = re.compile(
+    r"\*(?:T|ICH|EXP|RNR|PPA|PRO|OP|pro|con|exp|arb)\*(?:-\d+)?|<[A-Z]+_\S*>|\{[A-Z]+:\S*\}"
+)
+"""What corpora write where a word is meant: bare traces, pages, comments."""
+_POSITION = re.compile(r"([0-9]{1,9})(=.+)?")
+_BINARISED = re.compile(r"@[A-Za-z]|.+\|<")
+"""The label of a node that binarisation by NLTK or by the parsers of Stanford and Berkeley adds."""
 
 
 def is_preterminal(tree: nltk.Tree | str) -> bool:
@@ -111,17 +118,41 @@ def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
     return copy
 
 
+def require_words(tree: nltk.Tree) -> None:
+    """Raise RnngError for a discontinuous tree, whose leaves are places of words (0=Das), and for a binarised one."""
+    leaves = words(tree)
+    places = [*map(_POSITION.fullmatch, leaves)] if leaves[0][0].isdigit() else [None]
+    numbers = sorted(int(place[1]) for place in places if place)
+    are_places = len(leaves) > 1 and numbers == [*range(len(leaves))]
+    if all(place and place[2] for place in places) or are_places:
+        tools = "discodop treetransforms, treetools"
+        raise RnngError(f"discontinuous trees: make them continuous first ({tools})")
+    for node in subtrees(tree):
+        if isinstance(node, nltk.Tree) and _BINARISED.match(node.label()):
+            how = "undo that first (nltk: un_chomsky_normal_form)"
+            raise RnngError(f"{node.label()!r} is a node of a binarised tree: {how}")
+
+
 def is_trace(tree: nltk.Tree) -> bool:
     """Return whether it is an empty element of the PTB."""
     return tree.label() == _TRACE
 
 
 def untraced(tree: nltk.Tree) -> nltk.Tree:
-    """Return the tree itself. Raises RnngError if it has an empty element, which no text has."""
+    """Return the tree itself. Raises RnngError if it has an empty element or markup, which no text has."""
     if any(not isinstance(node, str) and is_trace(node) for node in subtrees(tree)):
         raise RnngError(
             "a trace (-NONE-), which is no word: `rnng-dy prepare --from trees` takes traces out"
         )
+    return _without_markup(tree)
+
+
+def _without_markup(tree: nltk.Tree) -> nltk.Tree:
+    """Return the tree itself. Raises RnngError for markup of a corpus in place of a word."""
+    ids = [child for child in tree if is_preterminal(child) and child.label() == "ID"]
+    found = next(filter(_MARKUP.fullmatch, words(tree)), None) or (ids and ids[0][0])
+    if found:
+        raise RnngError(f"{found!r} is no word: `rnng-dy prepare --strip-ids` leaves it out")
     return tree
 
 
@@ -149,6 +180,8 @@ def clean(
         root = root[0]
     if root.label() == "":
         root.set_label("TOP")
+    if is_left_out is is_trace and len(root):
+        _without_markup(root)
     return root if len(root) else None
 
 

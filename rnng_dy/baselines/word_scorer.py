@@ -15,9 +15,10 @@ from oracle.unknown import UnknownWords
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
+from rnng_dy.text.columns import USUAL, Columns
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel, required_spelling
-from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
+from rnng_dy.text.stimuli import read_stimuli
 
 
 class Scorer:
@@ -87,9 +88,7 @@ class Scorer:
         Returns:
             A list of `WordRecord` per sentence.
         """
-        sentences, several = self.segmenter.sentences_in(sentences, has_tags=False)
-        if sentences == [[]] and not several:
-            return []
+        sentences, _ = self.segmenter.sentences_in(sentences, has_tags=False)
         if not open_vocabulary:
             measured = self.measure(sentences, options, end, numbers=numbers)
             return [found.records for found in measured]

@@ -15,37 +15,43 @@ from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
+from rnng_dy.text.columns import Columns
 from rnng_dy.text.sources import Source
-from rnng_dy.text.stimuli import Columns
 
 _FILE_NAME = re.compile(r"[/\\]|\.\w{1,6}$")
 """What names of files have, and few texts: a slash, or an ending. A text that ends as one is none, though."""
-_MARKS = tuple(".!?…\"'”’)]")
-"""What ends a text."""
+_ENDS, _MARKS = tuple(".!?…"), tuple(".!?…\"'”’)]")
+"""What ends a text of one word, and any text."""
 
 
 def _is_text(argument: str) -> bool:
     """Return whether an argument is a text and no file's name."""
-    if " " not in argument or os.path.exists(argument):
+    if os.path.exists(argument):
         return False
-    return argument.rstrip().endswith(_MARKS) or not _FILE_NAME.search(argument)
+    if " " in argument and argument.rstrip().endswith(_MARKS):
+        return True
+    return (" " in argument or argument.endswith(_ENDS)) and not _FILE_NAME.search(argument)
 
 
 def _source(
-    path: str,
+    paths: Sequence[str],
     is_text: bool,
     one_per_line: bool,
     tagged: bool | None,
     own_tags: bool = False,
     is_stimuli: bool = False,
 ) -> Source:
+    path, given = paths[0], None
+    if len(paths) > 1 and not all(map(_is_text, paths)):
+        name = next(path for path in paths if not _is_text(path))
+        raise click.UsageError(f"several INPUTs are texts in quotation marks: {name!r} is none")
     if is_stimuli:
         if is_text or tagged is not None:
             raise click.UsageError("--stimuli is without --text and --tagged")
         return Source(path, one_per_line=one_per_line, is_stimuli=True)
-    given = path if _is_text(path) else None
-    if given is not None:
+    if _is_text(path):
         say("INPUT is no file: it is read as running text")
+        given = ("\n" if one_per_line else "\n\n").join(paths)
         path, is_text = "-", True
     if one_per_line and not is_text:
         raise click.UsageError("--one-per-line is for running text: add --text")
@@ -66,11 +72,16 @@ columns_options = together(
         multiple=True,
         help="Column of texts, one or one per condition.",
     ),
-    click.option("--item", metavar="NAME", help="Column of the items."),
+    click.option("--item", metavar="NAME", multiple=True, help="Columns of items, one or more."),
     click.option(
         "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
     ),
     click.option("--region", metavar="NAME", help="Column of regions, a row each."),
+    click.option(
+        "--mark",
+        metavar="MARK",
+        help="Mark between the regions of a text, or around one: / or []  [default: |]",
+    ),
 )
 
 
@@ -79,7 +90,7 @@ def source_options(*more: Callable) -> Callable:
     return together(
         "source",
         _source,
-        click.argument("path", type=FILE, metavar="INPUT"),
+        click.argument("paths", type=FILE, metavar="INPUT", nargs=-1, required=True),
         click.option("--text", "is_text", is_flag=True, help="INPUT is running text."),
         click.option("--one-per-line", is_flag=True, help="With --text: a line is a sentence."),
         click.option(

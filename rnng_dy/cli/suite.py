@@ -35,7 +35,6 @@ from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import batches, fitting
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.spelling import required_spelling
-from rnng_dy.text.stimuli import USUAL
 
 SENTENCES = 32
 """Sentences in one batch."""
@@ -80,8 +79,13 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    if columns != USUAL and not predictions:
-        raise click.UsageError("names of columns are for a table of stimuli, with --prediction")
+    if not predictions:
+        if columns.region or columns.conditions:
+            raise click.UsageError("regions and conditions are for stimuli, with --prediction")
+        if len(columns.texts) not in (0, 2):
+            raise click.UsageError(
+                "two --column name the good and the bad sentences of pairs; a table of stimuli needs --prediction"
+            )
     require_trees((), *systems)
     predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import click
 
@@ -28,9 +29,11 @@ from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
 from rnng_dy.search.decoding import in_places
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
+from rnng_dy.text.columns import USUAL
+from rnng_dy.text.regions import divided
 from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.spelling import required_spelling, with_open_classes
-from rnng_dy.text.stimuli import USUAL, read_stimuli
+from rnng_dy.text.stimuli import read_stimuli
 
 SHOWN_CONDITIONS = 12
 
@@ -69,8 +72,14 @@ def surprisal(
     require_trees(outputs, system)
     if merge and (source.is_stimuli or not source.is_text):
         raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
+    table: Any = source.path
+    if source.given is not None:
+        texts = [*enumerate(filter(str.strip, source.given.splitlines()), 1)]
+        parts = divided(texts, "INPUT", columns.mark, is_usual=True)
+        if columns.mark or any(len(regions) > 1 for regions in parts):
+            table, source = [{"text": text} for _, text in texts], source._replace(is_stimuli=True)
     if columns != USUAL and not source.is_stimuli:
-        raise click.UsageError("columns are those of a table of stimuli: add --stimuli")
+        raise click.UsageError("columns and marks are those of a table of stimuli: add --stimuli")
     if ".svg" in outputs:
         require_matplotlib()
         if not source.is_stimuli:
@@ -80,7 +89,7 @@ def surprisal(
     measures = measures_of(options, system.has_trees, is_open)
     model = job.open(system)
     if source.is_stimuli:
-        stimuli = read_stimuli(source.path, columns)
+        stimuli = read_stimuli(table, columns)
         if counts := Counter(text.condition for text in stimuli.texts if text.condition):
             items = {text.item for text in stimuli.texts} - {None}
             shown = listed([f"{name} ({n})" for name, n in counts.items()], SHOWN_CONDITIONS)

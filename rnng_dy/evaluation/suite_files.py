@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -16,22 +14,18 @@ from typing import Any
 from oracle.brackets import escape_brackets
 from oracle.errors import InputError, RnngError, listed
 from oracle.files import WHITE_SPACE, placed, read_lines, reading, split_words
-from oracle.tables import is_whole_number, read_table
+from oracle.tables import is_whole_number
+from rnng_dy.evaluation.pair_files import read_json, read_pairs, text_of
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
+from rnng_dy.text.columns import USUAL, Columns
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import running_text
-from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
+from rnng_dy.text.stimuli import read_stimuli
 
 Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"
 """The folder of the suites that come with the package."""
-PAIR_NAMES = (
-    *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
-    *(("grammatical_sentence", "ungrammatical_sentence"), ("grammatical", "ungrammatical")),
-    *(("acceptable", "unacceptable"), ("correct", "incorrect")),
-)
-"""The usual names of the sentences of a minimal pair, in lower case."""
 GOOD, BAD = "good", "bad"
 """The conditions of a minimal pair."""
 _PAIR = Formula(f"(*;%{GOOD}%) < (*;%{BAD}%)", "good is more probable")
@@ -68,7 +62,7 @@ def suites_of(
         suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
     else:
         tokenize = segmenter.tokens if segmenter else tokens_of
-        suites = [suite for source in sources for suite in read_suites(source, tokenize)]
+        suites = [suite for source in sources for suite in read_suites(source, tokenize, columns)]
     if not segmenter:
         for suite in suites:
             if found := running_text(suite.sentences()):
@@ -114,23 +108,33 @@ def _of_stimuli(
             number = region.number
             if number is None:
                 number = counted.setdefault(region.name, len(counted) + 1)
-            name = "" if is_whole_number(region.name) else region.name
+            # a number that is not the region's, such as -1, is its name
+            name = "" if region.name == str(region.number) else region.name
             regions.append((number, tokens))
             names.setdefault(number, name)
         items.setdefault(item, []).append((condition, regions, ends))
     if counted and len(names) > len(counted):
         raise InputError("some regions have numbers as names, others words: use one of them", path)
-    own = all(map(is_whole_number, items))
     with placed(path):
-        made = tuple(Item.of(int(name) if own else name, of) for name, of in items.items())
+        named = zip(_names([*items]), items.values(), strict=True)
+        made = tuple(Item.of(name, of) for name, of in named)
     return Suite(Path(path).stem, path, names, tuple(predictions), made)
 
 
-def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
+def _names(names: Sequence[str]) -> Sequence[int | str]:
+    """Return the names of items, as numbers if all of them are."""
+    are_numbers = all(is_whole_number(name) and str(int(name)) == name for name in names)
+    return [*map(int, names)] if are_numbers else names
+
+
+def read_suites(
+    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL
+) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
     Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one suite. `tokenize`
-    splits sentences, or each region by itself, into tokens.
+    splits sentences, or each region by itself, into tokens. `columns` names those of good and of bad sentences, and of
+    items, of a table of pairs.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()
@@ -140,92 +144,31 @@ def read_suites(source: str, tokenize: Tokenize = tokens_of) -> list[Suite]:
     texts = {} if path.lower().endswith(".xlsx") else dict(read_lines(path))
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
-    keys = re.findall(r'"(\w+)"\s*:', first)
-    if first.startswith("{") and not any(good in keys for good, _ in PAIR_NAMES):
+    keys = {*re.findall(r'"(\w+)"\s*:', first)}
+    are_lines = first.rstrip().endswith("}") and keys.isdisjoint(["meta", "items"])
+    if first.startswith("{") and columns == USUAL and not are_lines:
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
-    pairs: dict[str, list[Item]] = {}
-    for line, phenomenon, *sentences in _pairs(path, lines, first):
-        with placed(path, line):
-            both = zip((GOOD, BAD), map(tokenize, sentences), strict=True)
-            item = Item.of(line, [(name, [(1, words)], ()) for name, words in both])
-            pairs.setdefault(phenomenon, []).append(item)
+    pairs = read_pairs(path, lines, first, columns)
     if not pairs:
         raise InputError("no test suite in this file", path)
+    by_phenomenon: dict[str, list[Item]] = {}
+    names = _names([pair.item or str(pair.line) for pair in pairs])
+    for pair, item in zip(pairs, names, strict=True):
+        with placed(path, pair.line):
+            conditions = zip((GOOD, BAD), map(tokenize, (pair.good, pair.bad)), strict=True)
+            of = Item.of(item, [(name, [(1, words)], ()) for name, words in conditions])
+            by_phenomenon.setdefault(pair.phenomenon, []).append(of)
     name = "standard input" if path == "-" else Path(path).stem
     return [
-        Suite(phenomenon if len(pairs) > 1 else name, path, {1: "sentence"}, (_PAIR,), tuple(items))
-        for phenomenon, items in pairs.items()
+        Suite(of if len(by_phenomenon) > 1 else name, path, {1: "sentence"}, (_PAIR,), tuple(items))
+        for of, items in by_phenomenon.items()
     ]
-
-
-def _pairs(path: str, lines: Mapping[int, str], first: str) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line, the phenomenon, which may be empty, and the sentences of each minimal pair.
-
-    Args:
-        path: The file, for messages, and if it is a workbook for reading.
-        lines: Its lines by their numbers, without empty ones.
-        first: The first line.
-    """
-    header = {name.strip('" \r\n').lower() for name in re.split("[,;\t]", first)}
-    if not lines or any(header.issuperset(names) for names in PAIR_NAMES):
-        _, names, rows = read_table(path, quoted_tsv=True, lines=lines.items())
-        found = ((line, dict(zip(names, cells, strict=True))) for line, cells in rows)
-    elif first.startswith("["):
-        with reading(path):
-            found = enumerate(_read_json("".join(lines.values())), 1)
-    elif first.startswith("{"):
-        found = ((line, text) for line, text in lines.items())
-    else:
-        yield from _plain_pairs(path, lines)
-        return
-    shown = " or ".join(" and ".join(map(repr, names)) for names in PAIR_NAMES[:2])
-    for line, content in found:
-        with reading(path, line, f"each pair has {shown}"):
-            row = _read_json(content) if isinstance(content, str) else content
-            named = {key.lower(): value for key, value in row.items()}
-            there = [names for names in PAIR_NAMES if named.keys() >= {*names}]
-            if not there:
-                raise RnngError(f"no pair in {', '.join(row)}")
-            good, bad = there[0]
-            yield line, str(named.get("uid", "")), named[good] + "", named[bad] + ""
-
-
-def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[tuple[int, str, str, str]]:
-    """Yield pairs of a line with a tab between the sentences, or of two lines that share most of their words."""
-    if not any("\t" in text for text in lines.values()) and len(lines) % 2 == 0:
-        numbered = list(lines.items())
-        both = list(zip(numbered[::2], numbered[1::2], strict=True))
-        if all(_are_alike(good, bad) for (_, good), (_, bad) in both):
-            _log.warning(f"{path}: read as lines in turn, a good sentence and a bad one")
-            for (line, good), (_, bad) in both:
-                yield line, "", good, bad
-            return
-    for line, text in lines.items():
-        sentences = text.rstrip("\r\n").split("\t")
-        if len(sentences) != 2:
-            message = (
-                "not two sentences with a tab between them; a table of stimuli needs --prediction"
-            )
-            raise InputError(f"{len(sentences)} columns, {message}", path, line)
-        yield line, "", *sentences
-
-
-def _are_alike(good: str, bad: str) -> bool:
-    words = [Counter(split_words(text)) for text in (good, bad)]
-    return 2 * (words[0] & words[1]).total() > max(of.total() for of in words)
-
-
-def _read_json(text: str) -> Any:
-    found = json.loads(text)
-    # JSON allows half of a surrogate pair, which no text can contain
-    json.dumps(found, ensure_ascii=False).encode("utf-8")
-    return found
 
 
 def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     """Return the suite of a JSON object. Raises InputError that names the item."""
     with reading(path):
-        content = _read_json(text)
+        content = read_json(text)
         meta = content.get("meta", {})
         if meta.get("metric", "sum") != "sum":
             raise RnngError(f"the metric {meta['metric']!r} is not the sum of surprisals")
@@ -252,9 +195,16 @@ def _item(content: Any, tokenize: Tokenize) -> Item:
     conditions = [
         (
             str(condition["condition_name"]),
-            [(int(of["region_number"]), tokenize(of["content"])) for of in condition["regions"]],
+            [
+                (
+                    number := int(of["region_number"]),
+                    tokenize(text_of(of["content"], f"{where}, region {number}: content")),
+                )
+                for of in condition["regions"]
+            ],
             (),
         )
         for condition in content["conditions"]
+        for where in [f"item {content['item_number']}, condition {condition['condition_name']}"]
     ]
     return Item.of(int(content["item_number"]), conditions)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
+from oracle.errors import InputError, RnngError
 from oracle.files import finite
 from oracle.lazy import nltk
 from oracle.sentences import split_tokens
@@ -20,6 +20,7 @@ from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import MeasuredWords, ParsedSentence, Posterior, Tree
+from rnng_dy.text.regions import divided
 
 Words = tuple[list[str], Sequence[str] | None]
 """The words of a sentence, and their tags, if it has some."""
@@ -119,7 +120,12 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> list[Words]:
         [tuple(token) if isinstance(token, list) else token for token in sentence]
         for sentence in wanted.sentences
     ]
-    found = given or model.segmenter.sentences_in(wanted.text)[0]
+    lines = [*enumerate(wanted.text.split("\n"), 1)]
+    try:
+        text = "\n".join(map(" ".join, divided(lines, None, wanted.mark or None)))
+    except InputError as error:
+        raise RnngError(f"text: {error.message.replace('--mark', 'the field mark')}") from None
+    found = given or model.segmenter.sentences_in(text)[0]
     if not found:
         raise RnngError("text: there is no sentence in it")
     if len(found) > limits.sentences:

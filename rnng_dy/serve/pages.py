@@ -48,6 +48,7 @@ def add_pages(
             given = request.query_params
             example = {**EXAMPLES[name], "model": names[0]}
             query = {field: given.get(field) or value for field, value in example.items()}
+            query["mark"] = given.get("mark", "")
             # forms send line feeds as CR LF
             query["text"] = query["text"].replace("\r\n", "\n")
             status, problem, answered = 200, "", []

@@ -96,6 +96,7 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[B
         model_config = ConfigDict(extra="forbid", strict=True)
         answer: ClassVar[type[BaseModel]] = Trees
         text: str = Field("", max_length=limits.characters, description="Running text.")
+        mark: str = Field("", max_length=2, description="Mark of regions in the text, left out.")
         sentences: list[sentence] = Field(
             [],
             max_length=limits.sentences,

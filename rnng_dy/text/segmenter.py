@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from oracle.errors import InputError, RnngError
-from oracle.files import reading, replacing
+from oracle.files import WHITE_SPACE, placed, reading, replacing
 from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.learning import learn
+from rnng_dy.text.no_sentences import require_sentence
 from rnng_dy.text.tokens import Tokenizer, spelled
 
 FORMAT, VERSION = "rnng_dy text", 1
@@ -48,6 +49,8 @@ _NAME_FOLLOWS = re.compile(rf"\b(?:{'|'.join(TITLES)}|[A-Z]\.\s+[A-Z])\.\s+\Z")
 """A title, or two initials with a blank between them."""
 _INITIALS_BEFORE = re.compile(r"(?:[^\W\d_]\.){2,}\s+\Z")
 _WORD = re.compile(r"[^\W\d_]+")
+_MARKED = re.compile(r"\w[.!?…]+[\"'”’)]*\Z")
+"""The end of a text of one word; a sentence of tokens has its last mark alone."""
 
 
 class Segmenter:
@@ -119,9 +122,10 @@ class Segmenter:
 
         Args:
             text: A str is running text, and so is anything with an attribute `text`, such as a document of spaCy. Any
-                other iterable, such as a list or a column of a table, is a list of sentences if an element is a list of
-                tokens, or a str (or has a `text`) with a blank; each element is then one sentence. Otherwise it is one
-                sentence of tokens, which are words, tuples of word and POS tag, or tokens of spaCy.
+                other iterable, such as a list, is a list of sentences if an element is a list of tokens, or a str (or
+                has a `text`) with a blank, or if all elements end in a mark, as texts of one word do; each element is
+                then one sentence. Otherwise it is one sentence of tokens, which are words, tuples of word and POS tag,
+                or tokens of spaCy. A column of a table (a Series) is a list of sentences.
             has_tags: Whether a tuple is a word with its tag; otherwise it is a list of tokens.
         """
         text = getattr(text, "text", text)
@@ -130,9 +134,17 @@ class Segmenter:
         if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
             return [text], False
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
-        if not any(" " in item if isinstance(item, str) else _is_list(item) for item in items):
+        are_texts = hasattr(text, "to_frame") or all(map(_is_marked, items))
+        if not (are_texts or any(map(_is_sentence, items))):
+            _require_some(items)
             return [items], False
-        return [self.tokens(i) if isinstance(i, str) else _texts(i) for i in items], True
+        items = [i if isinstance(i, str) else _texts(i) for i in items]
+        _require_some(items)
+        for number, item in enumerate(items, 1):
+            with placed(f"text {number} of the list"):
+                if isinstance(item, str):
+                    require_sentence(item)
+        return [self.tokens(i) if isinstance(i, str) else i for i in items], True
 
     def tokens(self, sentence: str) -> list[str]:
         """Return the tokens of one sentence of running text."""
@@ -204,8 +216,22 @@ def _texts(items: Any) -> Any:
     return [getattr(item, "text", item) for item in items]
 
 
-def _is_list(item: object) -> bool:
-    return isinstance(item, Iterable) and not isinstance(item, str | tuple)
+def _require_some(items: Sequence[Any]) -> None:
+    """Raise RnngError, with its number, for an element that has no words."""
+    for number, item in enumerate(items, 1):
+        words = item.strip(WHITE_SPACE) if isinstance(item, str) else item
+        if not isinstance(words, Iterable) or not len(words):
+            raise RnngError(f"text {number} of the list is {item!r}")
+
+
+def _is_sentence(item: object) -> bool:
+    if isinstance(item, str):
+        return " " in item
+    return isinstance(item, Iterable) and not isinstance(item, tuple)
+
+
+def _is_marked(item: object) -> bool:
+    return isinstance(item, str) and _MARKED.search(item) is not None
 
 
 def _parts(text: str, span: Span, mark: re.Pattern[str]) -> Iterator[Span]:

@@ -14,6 +14,8 @@ from oracle.blocks import OracleSentence
 from oracle.errors import InputError, RnngError
 from oracle.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
+from rnng_dy.text.no_sentences import require_unmarked
+from rnng_dy.text.regions import divided
 from rnng_dy.text.segmenter import Segmenter
 
 S = TypeVar("S", SourceSentence, OracleSentence)
@@ -53,12 +55,14 @@ class Source(NamedTuple):
 
         The model's segmenter reads running text.
         """
-        if self.is_text:
-            return self._read_text(model.segmenter)
-        sentences = read_sentences(self.path, self.tagged)
+        text = self._read_text(model.segmenter) if self.is_text else None
+        sentences = text or read_sentences(self.path, self.tagged)
         head = list(islice(sentences, DECIDING))
         lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
-        if found := running_text([s.tokens for s in lines]):
+        for sentence in lines:
+            with placed(self.path, sentence.line):
+                require_unmarked(sentence.text or " ".join(sentence.tokens))
+        if text is None and (found := running_text([s.tokens for s in lines])):
             _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
         return (read_by(model, sentence) for sentence in chain(head, sentences))
 
@@ -71,6 +75,8 @@ class Source(NamedTuple):
         text, last = self.given, 0
         if text is None:
             text = "".join(line for _, line in read_lines(self.path))
+        else:
+            divided([*enumerate(filter(str.strip, text.splitlines()), 1)], self.path, None)
         try:
             for sentence in segmenter.stream(text, self.one_per_line):
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):

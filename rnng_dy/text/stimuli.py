@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,38 +11,21 @@ from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
 from oracle.sentences import SourceSentence
-from oracle.tables import cell_text, is_whole_number, read_table
+from oracle.tables import cell_text, read_table
+from rnng_dy.text.columns import CONDITION, USUAL, Columns, Places, places
+from rnng_dy.text.columns import REGION as REGION
 from rnng_dy.text.conventions import HAN
+from rnng_dy.text.no_sentences import require_column, require_no_words
+from rnng_dy.text.regions import USUAL_MARK, divided
 from rnng_dy.text.segmenter import Segmenter
 
-CONDITION, REGION = "condition", "region"
-_TEXT = ("text", "sentence", "content", "stimulus", "word")
-_ITEM = ("item", "item_number", "item_id", "itemid")
-_CONDITION = (CONDITION, "condition_name", "cond")
-_REGION = (REGION, "region_name")
-_NUMBER = ("region_number", "word_number", "position")
-"""The usual names of columns, in lower case and with `_` for a blank; the first that is there counts."""
+_log = logging.getLogger(__name__)
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
-SEPARATOR = "|"
-"""The mark between the regions of a text."""
 _WORDS = re.compile(rf"(?:(?![{HAN}])\w){{2}}")
 """Two letters that `|` separates as a blank would; Chinese has no blanks."""
-
-
-class Columns(NamedTuple):
-    """The names of a table's columns; those that are not given have one of the usual names, or are not there."""
-
-    texts: Sequence[str] = ()
-    """The texts; several columns hold a sentence each for a condition, whose name ends with that of the column."""
-    item: str | None = None
-    conditions: Sequence[str] = ()
-    """The conditions of a factorial design are joined by `_`."""
-    region: str | None = None
-    """The name of a region, or its number."""
-
-
-USUAL = Columns()
-"""The usual names."""
+_NUMBER = re.compile(r"(?:[0-9]+-)*?(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
+"""A number, or as in GECO those of a text and a sentence before it."""
+_MISSING = frozenset(["NA", "NaN", "#N/A", "<NA>"])
 
 
 class StimulusRegion(NamedTuple):
@@ -98,8 +82,8 @@ class Row(NamedTuple):
 
     line: int
     region: str
-    key: str
-    """What tells it from other regions of the text: its number if the table has numbers, else its name."""
+    key: float | str
+    """What tells it from other regions of the text: its number if it has one, else its name."""
     text: str
     cells: tuple[Any, ...]
 
@@ -141,56 +125,60 @@ class Stimuli(NamedTuple):
 def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     """Return the texts of a table.
 
-    Without a column of regions, a row is a text, and `|` may separate its regions, which are numbered from 1; a `|` at
-    both ends does not count. With one, the rows of the same item and condition are one text; if all its regions have
-    numbers, these are their order. Columns without a name are left out, and blanks at the ends of cells.
+    Without a column of regions, a row is a text, and a mark may separate its regions, which are numbered from 1; a mark
+    at both ends does not count. With one, the rows of the same item and condition are one text; if all its regions have
+    numbers, these are their order. Columns without a name are left out, and blanks at the ends of cells. An empty cell
+    of an item is filled with the item above it.
 
     Args:
         table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame of pandas.
         columns: The columns that do not have the usual names.
 
     Raises:
-        InputError: Any other table; the error names the line or row.
+        InputError: Any other table, or a text that cannot be a sentence; the error names the line or row.
     """
     path, first, names, lines = _rows(table)
-    at = _places(names, columns, path, first)
-    is_wide = len(at.texts) > 1
+    at = places(names, columns, path, first)
+    is_wide, is_whole = len(at.texts) > 1, at.region is None
     # the condition of a text in one of several columns takes the place of the row's
     left = (*at.texts, at.region, *(i for i in at.conditions if is_wide and names[i] == CONDITION))
     carried = [i for i, name in enumerate(names) if name and i not in left]
     found: dict[_Key, list[Row]] = {}
-    for line, row in lines:
-        cells = [cell_text(cell).translate(_LINE_ENDS).strip() for cell in row]
-        item = None if at.item is None else cells[at.item]
+    for line, row in _filled(lines, at, path):
+        cells = [_plain(cell) for cell in row]
+        item = "_".join(cells[i] for i in at.items) if at.items else None
         of_row = [cells[i] for i in at.conditions]
         # rows in Python keep their numbers
         kept = tuple(cells[i] if isinstance(row[i], str) else row[i] for i in carried)
         for of in at.texts:
             parts = [*of_row, names[of]] if is_wide else of_row
-            condition = "_".join(parts) if parts else None
+            condition = "_".join(parts if any(parts) else parts[:0]) if parts else None
             own = (*kept, condition) if is_wide else kept
-            if at.region is None:
-                if not cells[of].strip():
+            if is_whole:
+                if not cells[of]:
                     raise InputError(f"column {names[of]!r}: no text", path, line)
-                pieces = enumerate(_pieces(cells[of]), 1)
-                rows = [Row(line, str(i), str(i), piece, own) for i, piece in pieces]
-                found[item, condition, line] = rows
+                found[item, condition, line] = [Row(line, "", "", cells[of], own)]
             else:
-                key = cells[at.region if at.number is None else at.number]
-                if at.number is not None and not is_whole_number(key):
-                    raise InputError(f"{key!r} is no number of a region", path, line)
-                if f" {SEPARATOR} " in cells[of]:
-                    raise InputError(f"{SEPARATOR!r} in {key!r}: one row per region", path, line)
-                region = Row(line, cells[at.region], key, f" {cells[of]} ", own)
+                region = _region(line, cells, of, at, path)._replace(cells=own)
                 found.setdefault((item, condition, 0), []).append(region)
     if not found:
         raise InputError("no stimuli in this table", path)
-    if all(row.text.strip().isdigit() for rows in found.values() for row in rows):
-        name = names[at.texts[0]]
-        raise InputError(f"column {name!r} has numbers: name that of texts by --column", path)
-    if at.region is None and at.item is not None and (at.conditions or is_wide):
-        _require_one_each(found, path)
+    if is_whole:
+        given = [row for [row] in found.values()]
+        pieces = divided([(row.line, row.text) for row in given], path, columns.mark, is_usual=True)
+        for key, row, parts in zip(found, given, pieces, strict=True):
+            found[key] = [
+                row._replace(region=str(i), key=i, text=of) for i, of in enumerate(parts, 1)
+            ]
+    elif columns.mark:
+        raise InputError("--mark is for tables with a text in a row, not a region", path)
     texts = [_text_of(rows, path, *key[:2]) for key, rows in found.items()]
+    rows = [(text.line, text.text) for text in texts if text.text]
+    name = f"column {names[at.texts[0]]!r}"
+    require_column(rows, path, name, "name that of texts by --column, or leave the row out")
+    if is_whole:
+        _require_one_each(texts, path, at.items)
+        require_no_words(rows, path, names, at.word)
     return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts)
 
 
@@ -198,44 +186,43 @@ _Key = tuple[str | None, str | None, int]
 """The item and the condition of a text, and its line if a row is a text."""
 
 
-class _Places(NamedTuple):
-    """The columns that a table has, as indices."""
-
-    texts: Sequence[int]
-    item: int | None
-    conditions: Sequence[int]
-    region: int | None
-    """The column of names of regions, or else that of their numbers."""
-    number: int | None
+def _plain(cell: Any) -> str:
+    return cell_text(cell).translate(_LINE_ENDS).strip()
 
 
-def _places(names: Sequence[str], columns: Columns, path: str, first: int) -> _Places:
-    """Find the columns. Raises InputError for one that is named and not there, and without texts or what they need."""
-    normal = [re.sub(r"[ .-]", "_", name.lower()) for name in names]
+def _filled(
+    lines: Iterable[tuple[int, Sequence[Any]]], at: Places, path: str
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield the rows with merged cells filled: an empty item and, if rows are regions, its empty conditions."""
+    merged = at.items if at.region is None else (*at.items, *at.conditions)
+    last: list[Any] = []
+    filled = 0
+    for line, row in lines:
+        new = list(row)
+        if last and all(_plain(row[i]) in ("", _plain(last[i])) for i in at.items):
+            new = [last[i] if i in merged and not _plain(of) else of for i, of in enumerate(row)]
+        filled += any(not _plain(row[i]) for i in at.items)
+        last = new
+        yield line, new
+    if filled:
+        _log.warning(f"{path}: {filled} empty cells of items are filled with the item above them")
 
-    def place(given: str | None, usual: Sequence[str]) -> int | None:
-        if given is None:
-            return next((normal.index(name) for name in usual if name in normal), None)
-        if given not in names:
-            raise InputError(f"no column {given!r}, but {_shown(names)}", path, first)
-        return names.index(given)
 
-    def several(given: Sequence[str], usual: Sequence[str]) -> list[int]:
-        return [i for name in given or [None] if (i := place(name, usual)) is not None]
-
-    texts, item = several(columns.texts, _TEXT), place(columns.item, _ITEM)
-    if not texts:
-        usual = f"{', '.join(_TEXT[:-1])} or {_TEXT[-1]}"
-        message = f"no column {usual}, but {_shown(names)}: name it by --column, one or several"
-        raise InputError(message, path, first)
-    # beside sentences, a position is that of a trial
-    number = place(None, _NUMBER if normal[texts[0]] == "word" else _NUMBER[:-1])
-    conditions, region = several(columns.conditions, _CONDITION), place(columns.region, _REGION)
-    region = number if region is None else region
-    if region is not None and item is None and not conditions:
-        message = "regions need a column item or condition: name it by --item or --condition"
-        raise InputError(message, path, first)
-    return _Places(texts, item, conditions, region, number)
+def _region(line: int, cells: Sequence[str], text: int, at: Places, path: str) -> Row:
+    """Return the region of a row. Raises InputError for a number that is none, and for a text that is none."""
+    name, key = cells[at.region], cells[at.region if at.number is None else at.number]
+    number = _NUMBER.fullmatch(key)
+    if at.number is not None and not number:
+        raise InputError(f"{key!r} is no number of a region", path, line)
+    if f" {USUAL_MARK} " in cells[text]:
+        raise InputError(f"{USUAL_MARK!r} in {name!r}: one row per region", path, line)
+    if cells[text] in _MISSING:
+        raise InputError(f"{cells[text]!r} in {name!r}: leave an empty region empty", path, line)
+    # 2-3 is a number of GECO's words, and the name of other regions
+    if not number or (at.number is None and number[1] != key):
+        return Row(line, name, key, f" {cells[text]} ", ())
+    value = float(number[1])
+    return Row(line, cell_text(value) if name == key else name, value, f" {cells[text]} ", ())
 
 
 def _rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, Sequence[Any]]]]:
@@ -252,21 +239,18 @@ def _rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, Sequ
     return "stimuli", 1, [str(name) for name in names], enumerate(cells, 1)
 
 
-def _shown(names: Sequence[str]) -> str:
-    return ", ".join(filter(None, names)) or "none"
-
-
-def _require_one_each(found: Mapping[_Key, Sequence[Row]], path: str) -> None:
+def _require_one_each(texts: Sequence[Stimulus], path: str, items: Sequence[int]) -> None:
     """Raise InputError if two texts have the same item and condition."""
-    before: dict[tuple[str | None, str | None], list[str]] = {}
-    for (item, condition, _), rows in found.items():
-        text = [row.text for row in rows]
-        if before.setdefault((item, condition), text) != text:
+    before: dict[tuple[str | None, str | None], str] = {}
+    for text in texts if items else ():
+        item, condition = text.item, text.condition
+        if before.setdefault((item, condition), text.text) != text.text:
+            again = "several rows" if condition is None else f"the condition {condition!r} again"
             message = (
-                f"item {item!r} has the condition {condition!r} again: if the rows are regions, name the column of "
-                "their numbers by --region; else name all columns that make a condition by --condition"
+                f"item {item!r} has {again}: if the rows are regions, name the column of their numbers by --region; "
+                "else name all columns that make a condition by --condition, or an item by --item"
             )
-            raise InputError(message, path, rows[0].line)
+            raise InputError(message, path, text.line)
 
 
 def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | None) -> Stimulus:
@@ -276,13 +260,14 @@ def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | 
         if row.key in keys[:i]:
             of = " ".join(filter(None, (item, condition)))
             message = (
-                f"the sentence {of!r} has the region {row.key!r} twice: number its regions, and tell sentences apart "
-                "by the columns item and condition"
+                f"the sentence {of!r} has the region {row.region!r} twice: number its regions, and tell sentences "
+                "apart by the columns of --item and --condition, each one or several"
             )
             raise InputError(message, path, row.line)
-    is_numbered = all(map(is_whole_number, keys))
+    is_ordered = not any(isinstance(key, str) for key in keys)
+    is_numbered = is_ordered and all(key >= 0 and key == int(key) for key in keys)
     text, regions = "", []
-    for row in sorted(rows, key=lambda row: int(row.key)) if is_numbered else rows:
+    for row in sorted(rows, key=lambda row: row.key) if is_ordered else rows:
         piece = row.text
         # a blank at either side of a border is one blank, and so is a border between the letters of two words
         if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
@@ -291,10 +276,3 @@ def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | 
         regions.append(StimulusRegion(row.region, len(text), row.cells, number))
         text += piece if text and text[-1] != " " else piece.lstrip(" ")
     return Stimulus(text.rstrip(" "), min(row.line for row in rows), regions, item, condition)
-
-
-def _pieces(text: str) -> list[str]:
-    text = text.strip()
-    # a frame, not two empty regions
-    is_framed = len(text) > 1 and text[0] == text[-1] == SEPARATOR
-    return (text[1:-1] if is_framed else text).split(SEPARATOR)

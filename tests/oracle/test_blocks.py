@@ -76,7 +76,7 @@ def test_the_tree_stays_as_its_line_has_it(tmp_path):
     [
         "(NP (# #) (CD 1) (NN x))",
         "(#S (NN #) (NN #))",
-        "(S|<NP> (NN|VB a|b) (NN |||))",
+        "(S|NP> (NN|VB a|b) (NN |||))",
         "(S (NN a\u00a0b) (NN \u3000) (NN c\u2028d) (NN e\u0085f))",
         "(S (-LRB- -LRB-) (NN 上海) (NN Ünal) (NN \u0130))",
         "(S (NN REDUCE) (NN SHIFT) (NN NT))",

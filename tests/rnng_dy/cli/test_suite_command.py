@@ -155,7 +155,8 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
         (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
         (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
-        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
+        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:3: item 'one' has several rows: if"),
+        ("item,text\n1,a b\n", "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
     ],
 )  # fmt: skip
 def test_stimuli_that_are_no_suite_are_refused(folder, content, formula, says):
@@ -179,7 +180,7 @@ def test_unknown_words_are_counted_for_each_model(folder):
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
-        (["--model", "lm", "--column", "b"], "names of columns are for a table of stimuli"),
+        (["--model", "lm", "--column", "b"], "two --column name the good and the bad sentences"),
         (
             ["--model", "lm", "-o", "a.tsv", "--effects", "a.tsv"],
             "a.tsv is the name of two outputs",

@@ -228,7 +228,7 @@ def test_pairs_are_the_same_in_all_forms(tmp_path):
     ]
     tabs, lines = tmp_path / "pairs.tsv", tmp_path / "pairs.jsonl"
     tabs.write_text("".join(f"{good}\t{bad}\n" for good, bad in pairs) + "\n", encoding="utf-8")
-    blimp = [{"sentence_good": g, "sentence_bad": b, "UID": "x", "pairID": 0} for g, b in pairs]
+    blimp = [{"sentence_good": g, "sentence_bad": b, "UID": "x"} for g, b in pairs]
     lines.write_text("\n".join(map(json.dumps, blimp)) + "\n", encoding="utf-8")
     first, second = evaluate([read_suite(str(tabs)), read_suite(str(lines))], surprisals)
     assert first.suite.name == "pairs"
@@ -319,10 +319,14 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("a\tb\n \tc\n", "bad.json:2: item 2, condition 'good': a sentence without words"),
         (
             '{"sentence_good": "a"}\n',
-            "bad.json:1: no pair in sentence_good; each pair has 'sentence_good' and 'sentence_bad' or",
+            "bad.json:1: no columns of pairs (sentence_good and sentence_bad, good and bad, ...) among sentence_good: "
+            "name the good and the bad one by --column GOOD --column BAD",
         ),
-        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "each pair has 'sentence_good'"),
-        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: TypeError"),
+        ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: no object with a good"),
+        (
+            '{"sentence_good": "a", "sentence_bad": 1}\n',
+            "bad.json:1: sentence_bad is a number, not a text",
+        ),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
     ],

@@ -120,7 +120,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,region_number,text\n1,x,a\n", "2: 'x' is no number of a region"),
         (
             "item,sentence,word\n1,1,a\n1,1,b\n",
-            " column 'sentence' has numbers: name that of texts",
+            "2: '1' is a number or a missing value: it is in column 'sentence'; name that of texts",
         ),
         (
             "item,condition,text\n1,a,Dogs\n1,a,ran.\n",

@@ -1,0 +1,97 @@
+"""What stands where a sentence is meant and cannot be one: missing values, numbers, labels, judgements, markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from oracle.errors import InputError, RnngError
+from oracle.files import placed
+from oracle.tables import number_of
+from rnng_dy.text.conventions import HAN
+
+_MISSING = frozenset(["none", "null", "#n/a", "<na>", "-", "."])
+_LABELS = frozenset(
+    "true false good bad yes no grammatical ungrammatical acceptable unacceptable correct incorrect".split()  # noqa: SIM905
+)
+_BEFORE = re.compile(
+    r"\s*(?:(?:[*?%]{1,3}|[*?#]{1,3}\s+)(?=[\"'“‘(]?[^\W\d_])|<s>\s|#(?=[A-Z][a-z]* [a-z]))"
+)
+"""A linguist's judgement, or a mark of a sentence's beginning."""
+_MARKUP = re.compile(
+    r"(?<!\S)(?:</?s>|<(?:unk|eos|bos|pad)>|\[(?:UNK|CLS|SEP|PAD|MASK)\]|<\|endoftext\|>|@[-,.]@)(?!\S)"
+    r"|</?(?:b|i|u|br|p|em|strong|span|sub|sup|div)\b[^<>]*>|&(?:[a-z]{2,6}|#\d+);"
+)
+_WORD = re.compile(rf"[^\s{HAN}]+")
+"""A text without a blank, in a script that has blanks."""
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, or stands for a missing one."""
+    try:
+        number_of(text)
+    except ValueError:
+        return text.strip().lower() in _MISSING
+    return True
+
+
+def require_unmarked(text: str) -> None:
+    """Raise RnngError for a text that begins with a linguist's judgement, which would be read as a word.
+
+    >>> require_unmarked("*The doctor are tall.")
+    Traceback (most recent call last):
+    oracle.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: take it out
+    """
+    if found := _BEFORE.match(text):
+        raise RnngError(
+            f"{text!r:.60} begins with {found[0].strip()!r}, a mark and no word: take it out"
+        )
+
+
+def require_sentence(text: str, remedy: str = "leave it out") -> None:
+    """Raise RnngError for a text that cannot be a sentence, with what to do about a number or a missing value."""
+    if is_number(text):
+        raise RnngError(f"{text!r:.60} is a number or a missing value: {remedy}")
+    require_unmarked(text)
+    if found := _MARKUP.search(text):
+        raise RnngError(f"{text!r:.60} has {found[0]!r}, which is markup and no word: take it out")
+
+
+def require_column(rows: Sequence[tuple[int, str]], path: object, what: str, remedy: str) -> None:
+    """Raise InputError, with the line, if a column of texts with their lines is none of sentences.
+
+    `what` is the column, for messages, and `remedy` what to do.
+    """
+    rows = [(line, text) for line, text in rows if text.strip()]
+    texts = dict.fromkeys(text.strip() for _, text in rows)
+    is_of_labels = len(rows) > 2 and len(texts) <= 2 and all(map(_WORD.fullmatch, texts))
+    if is_of_labels or (texts and all(text.lower() in _LABELS for text in texts)):
+        message = f"{what} has only {' and '.join(texts)}: labels, not sentences; {remedy}"
+        raise InputError(message, path, rows[0][0])
+    for line, text in rows:
+        with placed(path, line):
+            require_sentence(text, f"it is in {what}; {remedy}")
+
+
+def are_words(texts: Sequence[str]) -> bool:
+    """Return whether several texts are one word each, in a script with blanks."""
+    return len(texts) > 1 and all(_WORD.fullmatch(text.strip()) for text in texts)
+
+
+def require_no_words(
+    rows: Sequence[tuple[int, str]], path: object, names: Sequence[str], word: int | None
+) -> None:
+    """Raise InputError if the rows of a table are words, or sentences beside each of their words.
+
+    `names` are those of the columns, and `word` the place of that of words beside sentences.
+    """
+    texts = [text for _, text in rows]
+    if are_words(texts):
+        raise InputError(
+            "each text is one word: name the column of the words' numbers by --region, such as zone, and the items by "
+            f"--item; the columns are {', '.join(filter(None, names))}",
+            path,
+        )
+    if word is not None and len(set(texts)) < len(texts):
+        message = f"sentences in several rows, beside {names[word]!r}: name the texts by --column"
+        raise InputError(message, path, rows[0][0])

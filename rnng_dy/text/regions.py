@@ -1,0 +1,99 @@
+"""Marks that divide texts into regions: `|`, or the mark of a table, alone between blanks or around words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+
+from oracle.errors import InputError
+
+USUAL_MARK = "|"
+_CLOSING = {"[": "]", "{": "}", "<": ">"}
+_ALONE = re.compile(r"(?<!\S)(?<!\d\s)([/\\^%@*#~+=_<>•·¦‖§|]{1,2})(?!\S)(?!\s+\d)")
+_AROUND = re.compile(r"(?<!\w)(([/^%@*#~+=_|])\2?)(?=\w)(?:(?!\2).)+(?<!\s)\1(?!\w)")
+_BRACKETED = re.compile(r"(?<!\w)([\[{<])(?=\w)[^]}>]*(?<!\s)[]}>](?!\w)")
+_TOUCHING = re.compile(r"[^\W\d_][.,]?([\\^~*|](?=\s?[^\W\d_])|[/@](?=\s[^\W\d_]))")
+"""The places where a mark may stand, each with it as group 1; a `/` between numbers or a % after one is text."""
+_JOINED = re.compile(r"[^\W\d_]_[^\W\d_]")
+
+
+def _marks_in(text: str) -> set[str]:
+    """Return the marks that a text seems to have, as `--mark` takes them; `a_b` for words that `_` joins.
+
+    >>> sorted(_marks_in("The dog / that *barked* [ran] away / up 5 % or 1 / 2"))
+    ['*', '/', '[]']
+    """
+    found = {match[1] for of in (_ALONE, _AROUND, _TOUCHING) for match in of.finditer(text)}
+    found |= {match[1] + _CLOSING[match[1]] for match in _BRACKETED.finditer(text)}
+    return found | ({"a_b"} if _JOINED.search(text) else set())
+
+
+def divided(
+    rows: Sequence[tuple[int, str]], path: object, mark: str | None, is_usual: bool = False
+) -> list[list[str]]:
+    """Return the regions of texts, each of which has a line.
+
+    Args:
+        rows: Lines and texts.
+        path: The file, for messages.
+        mark: The mark that the user names. None refuses texts that agree in one: all, or several and a third of them.
+        is_usual: Whether `|` is a mark without a name.
+
+    Raises:
+        InputError: The texts agree in a mark that has no name, or one does not fit the mark that has.
+    """
+    found = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows] if mark is None else []
+    for agreed, count in Counter(chain.from_iterable(found)).most_common(1):
+        if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
+            line, text = next(row for row, of in zip(rows, found, strict=True) if agreed in of)
+            raise InputError(f"{text!r:.60}: {_as_words(agreed)}", path, line)
+    if mark or is_usual:
+        return _divided(rows, path, mark or USUAL_MARK)
+    return [[text] for _, text in rows]
+
+
+def _as_words(mark: str) -> str:
+    text = "; with --mark '|' it is text" * (mark != USUAL_MARK)
+    if mark == "a_b":
+        return f"'_' joins words: write blanks, and | between regions{text}"
+    how = f"name it by --mark '{mark}' (surprisal, suite), or take it out"
+    return f"{mark!r} is a mark of regions, not a word: {how}{text}"
+
+
+def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[list[str]]:
+    """Return the regions of texts.
+
+    `|` separates regions everywhere. Any other mark separates them where it stands alone between blanks, and encloses a
+    region where it touches words on both sides; two different characters, such as `[]`, enclose. In a word it is text.
+    The regions before and after an enclosed one may be empty, but if all words are enclosed, all regions are.
+    Raises InputError, with the line, for a mark at one side of a word only, and if no text has the mark.
+    """
+    opening, closing = map(re.escape, mark if len({*mark}) == 2 else (mark, mark))
+    alone = rf"(?<!\S){opening}(?!\S)" if opening == closing else "(?!)"
+    alone = re.escape(mark) if mark == USUAL_MARK else alone
+    inside = rf"(?!\s)((?:(?!{opening}|{closing}).)+)(?<!\s)"
+    around = re.compile(rf"(?<!\w){opening}{inside}{closing}(?!\w)")
+    one_sided = re.compile(rf"(?<!\w){opening}(?![\s\d])|(?<![\s\d]){closing}(?!\w)")
+    found = []
+    for line, text in rows:
+        pieces = re.split(alone, text.strip())
+        # marks at both ends are a frame, not two empty regions
+        pieces = pieces[1:-1] if len(pieces) > 2 and not (pieces[0] or pieces[-1]) else pieces
+        pieces = around.split(pieces[0]) if len(pieces) == 1 else pieces
+        if any(map(one_sided.search, pieces)):
+            how = f"the mark {mark!r} stands between blanks, or around words"
+            raise InputError(f"{how}: {text!r:.60}", path, line)
+        found.append(pieces)
+    if mark == USUAL_MARK:
+        return found
+    if all(len(pieces) == 1 for pieces in found):
+        raise InputError(f"no text has the mark {mark!r} between blanks or around words", path)
+    enclosed = [of for of, (_, text) in zip(found, rows, strict=True) if around.search(text)]
+    if not any(re.search(r"\w", text) for pieces in enclosed for text in pieces[::2]):
+        for pieces in enclosed:
+            # each with the punctuation marks after it
+            joined = [a + b for a, b in zip(pieces[1::2], pieces[2::2], strict=True)]
+            pieces[:] = [pieces[0] + joined[0], *joined[1:]]
+    return found
