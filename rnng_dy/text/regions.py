@@ -10,10 +10,10 @@ from itertools import chain
 from oracle.errors import InputError
 
 USUAL_MARK = "|"
-_CLOSING = {"[": "]", "{": "}", "<": ">"}
+_CLOSING = {"[": "]", "{": "}"}
 _ALONE = re.compile(r"(?<!\S)(?<!\d\s)([/\\^%@*#~+=_<>•·¦‖§|]{1,2})(?!\S)(?!\s+\d)")
 _AROUND = re.compile(r"(?<!\w)(([/^%@*#~+=_|])\2?)(?=\w)(?:(?!\2).)+(?<!\s)\1(?!\w)")
-_BRACKETED = re.compile(r"(?<!\w)([\[{<])(?=\w)[^]}>]*(?<!\s)[]}>](?!\w)")
+_BRACKETED = re.compile(r"(?<!\w)([\[{])(?=\w)[^]}]*(?<!\s)[]}](?!\w)")
 _TOUCHING = re.compile(r"[^\W\d_][.,]?([\\^~*|](?=\s?[^\W\d_])|[/@](?=\s[^\W\d_]))")
 """The places where a mark may stand, each with it as group 1; a `/` between numbers or a % after one is text."""
 _JOINED = re.compile(r"[^\W\d_]_[^\W\d_]")

@@ -138,6 +138,20 @@ def test_text_in_an_element_of_sentences_is_no_tree(tmp_path, element):
         ("(S word (A a))\n", 1, "the word 'word' has no POS tag"),
         ("(S (NP the cat))\n", 1, "the word 'cat' has no POS tag"),
         ("(S ((A a)))\n", 1, "a constituent without a label"),
+        (
+            "(S (A a))\n(S (NP (A 0=Das) (B 2=Buch)) (C 1=kenne))\n",
+            2,
+            "discontinuous trees: make them continuous first",
+        ),
+        ("(S (NP (A 0) (B 2)) (C 1))\n", 1, "discontinuous trees"),
+        ("(S (A a) (@S (B b) (C c)))\n", 1, "'@S' is a node of a binarised tree: undo that first"),
+        ("(S (A a) (S|<B-C> (B b) (C c)))\n", 1, "'S|<B-C>' is a node of a binarised tree"),
+        (
+            "%% word tag\n#BOS 1\n",
+            1,
+            "this is the export format, which is not read: convert it to brackets",
+        ),
+        ("#BOS 1\nSie PPER SB 500\n", 1, "this is the export format"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message):

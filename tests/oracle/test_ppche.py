@@ -115,3 +115,18 @@ def test_nodes_with_words_and_constituents(node):
 )
 def test_the_word_stands_before_its_lemma(token, word):
     assert without_lemma(token) == word
+
+
+MARKUP = ["(NP-SBJ *con*)", "(CODE <P_1>)", "(CODE {COM:torn})", "(X *T*-1)", ") (ID A,1.2"]
+
+
+@pytest.mark.parametrize("markup", MARKUP)
+def test_markup_is_no_word_of_other_trees(tmp_path, markup):
+    path = tmp_path / "a.trees"
+    tree = f"( (IP (VBD left) {markup}))"
+    assert prepare(path, tree, "--from", "trees", "--strip-ids").stdout == "(IP (VBD left))\n"
+    for command in (("prepare", "--from", "trees"), ("oracle", "--train", path)):
+        said = " ".join(invoke(*command, path, code=2).stderr.split())
+        assert (
+            "a.trees:1:" in said and "is no word: `rnng-dy prepare --strip-ids` leaves it" in said
+        )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import numpy as np
 import pytest
 
 import rnng_dy
 from oracle.errors import RnngError
-from tests.commands import invoke
+from tests.commands import invoke, table
 
 TEXT = "The old man the boat."
 
@@ -37,6 +40,31 @@ def test_what_looks_like_a_files_name_is_one(name):
     assert f"{name}: No such file" in invoke("parse", name, code=2).stderr
 
 
+def test_several_texts_are_read_one_by_one():
+    two = invoke("parse", "He slept.", "Stop!").stdout
+    assert two == invoke("parse", "He slept.").stdout + invoke("parse", "Stop!").stdout
+    assert "'The' is none" in invoke("parse", "The", "dog", "slept.", code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["parse", "surprisal"])
+def test_a_mark_in_a_text_is_no_word(command):
+    said = invoke(command, "The dog / slept.", code=2).stderr
+    assert "'/' is a mark of regions, not a word: name it by --mark '/'" in said
+
+
+def test_a_text_may_have_regions():
+    alone = invoke("surprisal", "The dog | slept.", "--by-region").stdout
+    assert [row["content"] for row in table(alone)] == ["The dog", "slept."]
+    assert invoke("surprisal", "The dog / slept.", "--mark", "/", "--by-region").stdout == alone
+
+
+def test_judgements_are_no_words(tmp_path):
+    (tmp_path / "t.txt").write_text("It is .\n*It are .\n", encoding="utf-8")
+    for options in ([], ["--text"]):
+        said = invoke("parse", tmp_path / "t.txt", *options, code=2).stderr
+        assert "t.txt:2: '*It are .' begins with '*', a mark and no word" in " ".join(said.split())
+
+
 def test_a_text_without_a_command_is_told_where_it_goes():
     assert f'rnng-dy parse "{TEXT}"' in invoke(TEXT, code=2).stderr
 
@@ -51,6 +79,12 @@ class Spacy:
         return iter(self._parts)
 
 
+class Series(list):
+    """A column of a table has the method `to_frame`."""
+
+    to_frame = None
+
+
 TOKENS = ["He", "slept", "."]
 
 
@@ -61,6 +95,7 @@ TOKENS = ["He", "slept", "."]
         (Spacy("He slept. She did not.", [Spacy("He")]), 2),
         (["He slept.", "She did not."], 2),
         (np.array(["He slept.", "She did not."]), 2),
+        (Series(["He slept.", "Yes"]), 2),
         ([Spacy("He slept."), Spacy("She did not.")], 2),
         ([TOKENS, np.array(TOKENS)], 2),
         (TOKENS, None),
@@ -90,11 +125,20 @@ def test_surprisals_of_the_packages_model():
 @pytest.mark.parametrize("given", [None, 5, {"He": 1}, ["He", 3], ["He slept.", None]])
 def test_what_is_no_sentence_is_refused(given):
     for use in (rnng_dy.parse, rnng_dy.surprisals):
-        if given == [] and use is rnng_dy.surprisals:
-            assert use(given) == []
-            continue
         with pytest.raises(RnngError):
             use(given)
+
+
+@pytest.mark.parametrize("use", [rnng_dy.parse, rnng_dy.surprisals])
+def test_a_list_has_its_texts_or_says_which_is_none(use):
+    assert use([]) == use("") == []
+    assert len(use(["Stop!", "Yes.", "No."])) == len(use(Series(["Yes", "No", "Yes"]))) == 3
+    for bad in (None, math.nan, "", "  ", []):
+        with pytest.raises(RnngError, match=re.escape(f"text 2 of the list is {bad!r}")):
+            use(["He slept.", bad])
+    for text, reason in (("NA", "is a number or a missing value"), ("*He sleep.", "begins with")):
+        with pytest.raises(RnngError, match=rf"text 2 of the list: .*{reason}"):
+            use(["He slept.", text])
 
 
 @pytest.mark.parametrize("given", [None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]])

@@ -15,6 +15,7 @@ from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.suite_files import read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate
 from rnng_dy.evaluation.suites import Item, Suite
+from rnng_dy.text.columns import Columns
 from rnng_dy.text.segmenter import Segmenter
 
 SUITE = {
@@ -262,6 +263,33 @@ def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
     assert read_suite(str(path)).name == "blimp"
 
 
+ROWS = [("b1", "p", "It is .", "It are ."), ("b2", "q", "It is .", "It am .")]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "columns"),
+    [
+        ("p.csv", "item,UID,sentence_good,sentence_bad", ()),
+        ("p.csv", "pairID,Test Case,Good sentence,Bad-sentence", ()),
+        ("p.csv", "id,PID,source_sentence,target", ("source_sentence", "target")),
+        ("p.jsonl", "id,PID,source_sentence,target", ("source_sentence", "target")),
+        ("p.csv", "item_id,phenomenon,good_continuation,bad_continuation,prefix", ()),
+    ],
+)
+def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns):
+    given = Columns(columns, "id" if columns else ())
+    rows = [(*row, *["So"] * ("prefix" in header)) for row in ROWS]
+    lines = [header, *map(",".join, rows)]
+    if name == "p.jsonl":
+        lines = [json.dumps(dict(zip(header.split(","), row, strict=True))) for row in rows]
+    (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    first, second = suites_of([str(tmp_path / name)], (), None, given)
+    assert (first.name, second.name) == ("p", "q")
+    assert [item.name for suite in (first, second) for item in suite.items] == ["b1", "b2"]
+    before = ("So",) * ("prefix" in header)
+    assert second.items[0].regions["bad", 1] == (*before, "It", "am", ".")
+
+
 def test_plain_text_is_split_as_the_treebank_is(tmp_path):
     path = tmp_path / "pairs"
     path.write_text('"It doesn\'t rain," (he) said.\tIt.\n', encoding="utf-8")
@@ -277,6 +305,7 @@ def without(content, key):
     return {k: v for k, v in content.items() if k != key}
 
 
+NULL = item(1, ("match", ("a", None)))
 REGION_TWICE = item(1, ("match", ("a", "b")))
 REGION_TWICE["conditions"][0]["regions"][1]["region_number"] = 1
 
@@ -292,6 +321,7 @@ BAD_SUITES = [
     ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "item 7: the condition 'match' is there twice"),
     ({"items": [item(7, ("match", ("", " ")))]}, "item 7, condition 'match': a sentence without words"),
     ({"items": [REGION_TWICE]}, "item 1, condition 'match': the region 1 is there twice"),
+    ({"items": [NULL]}, "item 1, condition match, region 2: content is null, not a text"),
     ({"region_meta": {"x": "y"}}, "invalid literal"),
     ({"meta": {"metric": "mean"}}, "the metric 'mean' is not the sum of surprisals"),
     ({"meta": []}, "'list' object has no attribute 'get'"),
@@ -329,6 +359,22 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
+        ('[{"good": "a", "bad": ["b"]}]', "bad.json:1: bad is a list, not a text"),
+        (
+            "True\tIt is .\nFalse\tIt are .\n",
+            "bad.json:1: the column of good sentences has only True and False",
+        ),
+        ("label\tsentence\n1\tIt is .\n0\tIt are .\n", "bad.json:2: '1' is a number"),
+        (
+            "source\ttarget\nIt is .\tIt are .\n",
+            "among source, target: name the good and the bad one by --column",
+        ),
+        (
+            "id,source,target\n1,It is .,It are .\n",
+            "bad.json:1: no columns of pairs (sentence_good and sentence_bad",
+        ),
+        ("It is .\n*It are .\n", "bad.json:2: '*It are .' begins with '*'"),
+        ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
     ],
 )
 def test_a_file_that_is_no_suite_is_refused_with_its_line(write, text, says):

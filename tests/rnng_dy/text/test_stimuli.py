@@ -82,6 +82,93 @@ def test_a_mark_separates_regions(read, text, regions):
     assert shown(read(f'text\n"{text}"\n')) == [(regions,)]
 
 
+@pytest.mark.parametrize(
+    ("mark", "texts", "regions"),
+    [
+        ("/", ["The dog / ran and/or sat", "It rained"], ["[1:The dog ][2:ran and/or sat]", "[1:It rained]"]),
+        ("//", ["A dog // ran ."], ["[1:A dog ][2:ran .]"]),
+        ("*", ["The *dog*, it ran", "*Dogs* ran"], ["[1:The ][2:dog][3:, it ran]", "[1:][2:Dogs ][3:ran]"]),
+        ("[]", ["[The dog] [ran].", "[It] [5]"], ["[1:The dog ][2:ran.]", "[1:It ][2:5]"]),
+        ("|", ["Dogs / cats ran", "All [sic]"], ["[1:Dogs / cats ran]", "[1:All [sic]]"]),
+        # without a name: what is text in one sentence out of many, or after a number, is no mark
+        (None, ["Up 5 % of it", "Up 1 / 2 %", "A / B ran", "He [sic] ran"], None),
+    ],
+)  # fmt: skip
+def test_a_mark_that_is_named_separates_or_encloses_regions(read, mark, texts, regions):
+    content = "".join(f'"{text}"\n' for text in ("text", *texts))
+    found = [row[0] for row in shown(read(content, Columns(mark=mark)))]
+    assert found == (regions or [f"[1:{text}]" for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("mark", "texts", "message"),
+    [
+        (None, ["The dog / ran", "A cat / sat"], "2: 'The dog / ran': '/' is a mark of regions, not a word"),
+        (None, ["It rained", "It ^ ran", "It ^ sat"], "3: 'It ^ ran': '^' is a mark"),
+        (None, ["The *dog* ran", "A *cat* sat"], "by --mark '*'"),
+        (None, ["The [dog] ran", "A [cat] sat"], "by --mark '[]'"),
+        (None, ["The dog/ ran/ home", "A cat/ sat"], "by --mark '/'"),
+        (None, ["The_dog that_barked ran", "A_cat sat"], "'_' joins words"),
+        ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around words: 'A dog/ ran'"),
+        ("/", ["He and/or she"], " no text has the mark '/'"),
+        ("[]", ["A [dog ran"], "2: the mark '[]' stands"),
+    ],
+)  # fmt: skip
+def test_a_mark_is_never_read_as_a_word(read, mark, texts, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read("text\n" + "\n".join(texts), Columns(mark=mark))
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["A b", "*A c"], "3: '*A c' begins with '*', a mark and no word: take it out"),
+        (["A b", "??A c"], "3: '??A c' begins with '??'"),
+        (["A b", "#A cat"], "3: '#A cat' begins with '#'"),
+        (["A b", "NA"], "3: 'NA' is a number or a missing value: it is in column 'text'"),
+        (["A b", "1,5"], "3: '1,5' is a number"),
+        (["True", "False"], "2: column 'text' has only True and False: labels, not sentences"),
+        (["x1", "x2", "x1"], "2: column 'text' has only x1 and x2: labels"),
+        (["A <b>dog</b> ran"], "2: 'A <b>dog</b> ran' has '<b>', which is markup"),
+        (["A <unk> ran"], "2: 'A <unk> ran' has '<unk>'"),
+        (["Dogs", "ran", "home."], " each text is one word: name the column of the words' numbers by --region"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_sentence_is_not_read_as_one(read, texts, message):
+    with pytest.raises(InputError, match=r"items\.csv:" + re.escape(message)):
+        read("text\n" + "".join(f'"{text}"\n' for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("word,zone,item", ["ran,10,1", "Dogs,9,1"]),
+        ("text_id;word_index_in_sent;Word_Index_In_Text;word", ["b;1;2;ran", "b;1;1;Dogs"]),
+        ("sentid,sentpos,word", ["1,2.0,ran", "1,1.0,Dogs"]),
+        ("PART,WORD_ID,WORD", ["7,1-5-12,ran", "7,1-5-2,Dogs"]),
+        ("item,region,content", ["1,0,ran", "1,-1,Dogs"]),
+        ("item,region,content", ["1,1.5,ran", "1,1.0,Dogs"]),
+    ],
+)
+def test_words_and_regions_are_in_the_order_of_their_numbers(read, header, rows):
+    columns = Columns(item="PART" if "PART" in header else ())
+    assert [text.text for text in read("\n".join([header, *rows]), columns).texts] == ["Dogs ran"]
+
+
+def test_several_columns_make_an_item(read):
+    content = "item,sentence,position,word\n1,1,1,Dogs\n1,1,2,ran\n1,2,1,Cats\n"
+    found = read(content, Columns(("word",), ("item", "sentence"))).texts
+    assert [(text.item, text.text) for text in found] == [("1_1", "Dogs ran"), ("1_2", "Cats")]
+
+
+def test_merged_cells_have_the_value_of_the_first(read, caplog):
+    found = read("item,condition,text\n1,a,A dog\n,b,A cat\n9,,It rained\n").texts
+    assert [(text.item, text.condition) for text in found] == [("1", "a"), ("1", "b"), ("9", "")]
+    assert "items.csv: 1 empty cells of items are filled" in caplog.text
+    regions = "item,condition,region,text\n1,a,1,A\n,,2,dog\n,b,1,A\n,,2,cat\n"
+    assert [text.text for text in read(regions).texts] == ["A dog", "A cat"]
+
+
 def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     rows = [
         "1,a,np,The dog,7",
@@ -127,6 +214,15 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
             "3: item '1' has the condition 'a' again: if",
         ),
         ("item,region,text\n1,x,a\n1,x,b\n", "3: the sentence '1' has the region 'x' twice"),
+        ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
+        (
+            "item,text\n1,A dog\n1,ran home\n",
+            "3: item '1' has several rows: if the rows are regions",
+        ),
+        (
+            "sentence,idx,word\nA dog,1,A\nA dog,2,dog\n",
+            "2: sentences in several rows, beside 'word'",
+        ),
     ],
 )
 def test_other_tables_are_errors_with_their_line(read, content, message):
