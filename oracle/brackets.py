@@ -114,6 +114,9 @@ def parse_line(
         raise InputError(
             f"{len(trees) or 'no'} trees in {text!r:.60}: give one tree per line", path, line
         )
+    if path is not None and not any_bytes:
+        with placed(path, line):
+            require_words(trees[0].tree)
     return trees[0].tree
 
 

@@ -136,6 +136,22 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     assert list(bits.values()) == pytest.approx(sums, abs=1e-4)
 
 
+@pytest.mark.parametrize("mark", ["/", "*", "[]"])
+def test_regions_may_have_another_mark(folder, mark):
+    begin, end = (" / ", "") if mark == "/" else (f" {mark[0]}", mark[-1])
+    text = STIMULI.replace(" | slept .", f"{begin}slept .{end}")
+    arguments = ["--model", "lm", "--prediction", "(2;%long%) < (2;%short%)", "-o", "t.tsv"]
+    bits = []
+    for content, options in ((text, ["--mark", mark]), (STIMULI, [])):
+        (folder / "items.csv").write_text(content, encoding="utf-8")
+        said = run("items.csv", *arguments, code=2 if options else 0).stderr
+        assert (f"name it by --mark '{mark}'" in said) == bool(options)
+        run("items.csv", *arguments, *options)
+        found = [row["surprisal"] for row in tidy(folder / "t.tsv") if row["region"] == "2"]
+        bits.append(found)
+    assert bits[0] == bits[1] and len(found) == 4
+
+
 def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     """As Excel writes them: a mark of UTF-8, semicolons, and apostrophes that are curved."""
     text = "Item;Condition;Note;Sentence\r\n1;a;x;She didn’t | read (a letter), | “slept”.\r\n"

@@ -234,3 +234,15 @@ def test_openapi_describes_requests_and_answers_with_the_limits(client):
     assert {"tags", "problem", "posterior"} < set(schemas["ParsedSentence"]["properties"])
     assert "503" in found["paths"]["/api/parse"]["post"]["responses"]
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_mark_of_regions_is_no_word(client, name):
+    asked = {"text": "The dog / slept."}
+    said = client.post(f"/api/{name}", json=asked)
+    assert said.status_code == 422 and "name it by the field mark '/'" in said.json()["error"]
+    named, plain = ({**asked, "mark": "/"}, {"text": "The dog slept."})
+    found = [client.post(f"/api/{name}", json=given).json() for given in (named, plain)]
+    assert found[0] == found[1]
+    assert "the field mark" in client.get(f"/{name}", params=asked).text
+    assert client.get(f"/{name}", params={**asked, "mark": "/"}).status_code == 200
