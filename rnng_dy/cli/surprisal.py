@@ -76,7 +76,7 @@ def surprisal(
     if source.given is not None:
         texts = [*enumerate(filter(str.strip, source.given.splitlines()), 1)]
         parts = divided(texts, "INPUT", columns.mark, is_usual=True)
-        if columns.mark or any(len(regions) > 1 for regions in parts):
+        if columns.mark is not None or any(len(regions) > 1 for regions in parts):
             table, source = [{"text": text} for _, text in texts], source._replace(is_stimuli=True)
     if columns != USUAL and not source.is_stimuli:
         raise click.UsageError("columns and marks are those of a table of stimuli: add --stimuli")

@@ -84,17 +84,15 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
                 raise RnngError("no object with a good and a bad sentence")
             require_names([*columns.texts, *own], [*row])
             plain = {plain_name(name): cell_text(value) for name, value in row.items()}
-            named = map(plain_name, own)
-            items = [plain[name] for name in named] or filter(None, map(plain.get, _ITEM))
+            usual = next(filter(None, map(plain.get, _ITEM)), "")
+            item = "_".join(cell_text(row[name]) for name in own) or usual
             # merged cells have the value in the first of them
             phenomenon = next(filter(None, map(plain.get, _PHENOMENON)), phenomenon)
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):
                 good, bad = f"{prefix} {good}", f"{prefix} {bad}"
-            yield Pair(
-                line, good, bad, phenomenon, "_".join(items) if own else next(iter(items), "")
-            )
+            yield Pair(line, good, bad, phenomenon, item)
 
 
 def _names_of_pair(names: Sequence[str]) -> Sequence[str]:
@@ -130,10 +128,9 @@ def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
             _names_of_pair(header)
     for line, sentences in found:
         if len(sentences) != 2:
-            message = (
-                "not two sentences with a tab between them; a table of stimuli needs --prediction"
-            )
-            raise InputError(f"{len(sentences)} columns, {message}", path, line)
+            needed = "not two sentences with a tab between them"
+            what = f"{len(sentences)} columns, {needed}; a table of stimuli needs --prediction"
+            raise InputError(what, path, line)
     yield from (Pair(line, *sentences) for line, sentences in found)
 
 

@@ -43,9 +43,8 @@ def require_unmarked(text: str) -> None:
     oracle.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: take it out
     """
     if found := _BEFORE.match(text):
-        raise RnngError(
-            f"{text!r:.60} begins with {found[0].strip()!r}, a mark and no word: take it out"
-        )
+        mark = repr(found[0].strip())
+        raise RnngError(f"{text!r:.60} begins with {mark}, a mark and no word: take it out")
 
 
 def require_sentence(text: str, remedy: str = "leave it out") -> None:
@@ -57,10 +56,17 @@ def require_sentence(text: str, remedy: str = "leave it out") -> None:
         raise RnngError(f"{text!r:.60} has {found[0]!r}, which is markup and no word: take it out")
 
 
-def require_column(rows: Sequence[tuple[int, str]], path: object, what: str, remedy: str) -> None:
+def require_column(
+    rows: Sequence[tuple[int, str]], path: object, what: str, remedy: str, of_words: str = ""
+) -> None:
     """Raise InputError, with the line, if a column of texts with their lines is none of sentences.
 
-    `what` is the column, for messages, and `remedy` what to do.
+    Args:
+        rows: Lines and texts; empty ones do not count.
+        path: The file.
+        what: The column, for messages.
+        remedy: What to do.
+        of_words: What to do if each text is one word; nothing if such texts may be sentences.
     """
     rows = [(line, text) for line, text in rows if text.strip()]
     texts = dict.fromkeys(text.strip() for _, text in rows)
@@ -68,6 +74,8 @@ def require_column(rows: Sequence[tuple[int, str]], path: object, what: str, rem
     if is_of_labels or (texts and all(text.lower() in _LABELS for text in texts)):
         message = f"{what} has only {' and '.join(texts)}: labels, not sentences; {remedy}"
         raise InputError(message, path, rows[0][0])
+    if of_words and are_words(list(texts)) and not all(map(is_number, texts)):
+        raise InputError(f"each text is one word: {of_words}", path)
     for line, text in rows:
         with placed(path, line):
             require_sentence(text, f"it is in {what}; {remedy}")
@@ -76,22 +84,3 @@ def require_column(rows: Sequence[tuple[int, str]], path: object, what: str, rem
 def are_words(texts: Sequence[str]) -> bool:
     """Return whether several texts are one word each, in a script with blanks."""
     return len(texts) > 1 and all(_WORD.fullmatch(text.strip()) for text in texts)
-
-
-def require_no_words(
-    rows: Sequence[tuple[int, str]], path: object, names: Sequence[str], word: int | None
-) -> None:
-    """Raise InputError if the rows of a table are words, or sentences beside each of their words.
-
-    `names` are those of the columns, and `word` the place of that of words beside sentences.
-    """
-    texts = [text for _, text in rows]
-    if are_words(texts):
-        raise InputError(
-            "each text is one word: name the column of the words' numbers by --region, such as zone, and the items by "
-            f"--item; the columns are {', '.join(filter(None, names))}",
-            path,
-        )
-    if word is not None and len(set(texts)) < len(texts):
-        message = f"sentences in several rows, beside {names[word]!r}: name the texts by --column"
-        raise InputError(message, path, rows[0][0])

@@ -49,9 +49,9 @@ def divided(
         if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
             line, text = next(row for row, of in zip(rows, found, strict=True) if agreed in of)
             raise InputError(f"{text!r:.60}: {_as_words(agreed)}", path, line)
-    if mark or is_usual:
-        return _divided(rows, path, mark or USUAL_MARK)
-    return [[text] for _, text in rows]
+    if mark is None and not is_usual:
+        return [[text] for _, text in rows]
+    return _divided(rows, path, USUAL_MARK if mark is None else mark)
 
 
 def _as_words(mark: str) -> str:
@@ -70,6 +70,8 @@ def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[l
     The regions before and after an enclosed one may be empty, but if all words are enclosed, all regions are.
     Raises InputError, with the line, for a mark at one side of a word only, and if no text has the mark.
     """
+    if not re.fullmatch(r"[^\w\s]{1,2}|_{1,2}", mark):
+        raise InputError(f"{mark!r} is no mark: one or two characters that are no letters", path)
     opening, closing = map(re.escape, mark if len({*mark}) == 2 else (mark, mark))
     alone = rf"(?<!\S){opening}(?!\S)" if opening == closing else "(?!)"
     alone = re.escape(mark) if mark == USUAL_MARK else alone

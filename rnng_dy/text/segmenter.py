@@ -134,16 +134,18 @@ class Segmenter:
         if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
             return [text], False
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
-        are_texts = hasattr(text, "to_frame") or all(map(_is_marked, items))
-        if not (are_texts or any(map(_is_sentence, items))):
-            _require_some(items)
-            return [items], False
-        items = [i if isinstance(i, str) else _texts(i) for i in items]
-        _require_some(items)
+        is_column = hasattr(text, "to_frame") or all(map(_is_marked, items))
+        several = is_column or any(map(_is_sentence, items))
+        items = [_texts(i) if several and not isinstance(i, str) else i for i in items]
         for number, item in enumerate(items, 1):
-            with placed(f"text {number} of the list"):
-                if isinstance(item, str):
-                    require_sentence(item)
+            words = item.strip(WHITE_SPACE) if isinstance(item, str) else item
+            if not isinstance(words, Iterable) or not len(words):
+                raise RnngError(f"text {number} of the list is {item!r}")
+            if several and isinstance(words, str):
+                with placed(f"text {number} of the list"):
+                    require_sentence(words)
+        if not several:
+            return [items], False
         return [self.tokens(i) if isinstance(i, str) else i for i in items], True
 
     def tokens(self, sentence: str) -> list[str]:
@@ -214,14 +216,6 @@ def _texts(items: Any) -> Any:
     if not isinstance(items, Iterable):
         return items
     return [getattr(item, "text", item) for item in items]
-
-
-def _require_some(items: Sequence[Any]) -> None:
-    """Raise RnngError, with its number, for an element that has no words."""
-    for number, item in enumerate(items, 1):
-        words = item.strip(WHITE_SPACE) if isinstance(item, str) else item
-        if not isinstance(words, Iterable) or not len(words):
-            raise RnngError(f"text {number} of the list is {item!r}")
 
 
 def _is_sentence(item: object) -> bool:

@@ -60,8 +60,10 @@ class Source(NamedTuple):
         head = list(islice(sentences, DECIDING))
         lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
         for sentence in lines:
-            with placed(self.path, sentence.line):
-                require_unmarked(sentence.text or " ".join(sentence.tokens))
+            # running text may have a stray question mark before a sentence
+            if text is None or sentence.tokens[0][0] != "?":
+                with placed(self.path, sentence.line):
+                    require_unmarked(sentence.text or " ".join(sentence.tokens))
         if text is None and (found := running_text([s.tokens for s in lines])):
             _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
         return (read_by(model, sentence) for sentence in chain(head, sentences))

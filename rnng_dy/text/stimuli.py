@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from oracle.errors import InputError, RnngError
 from oracle.sentences import SourceSentence
 from oracle.tables import cell_text, read_table
-from rnng_dy.text.columns import CONDITION, USUAL, Columns, Places, places
+from rnng_dy.text.columns import CONDITION, USUAL, Columns, Places, places, shown
 from rnng_dy.text.columns import REGION as REGION
 from rnng_dy.text.conventions import HAN
-from rnng_dy.text.no_sentences import require_column, require_no_words
+from rnng_dy.text.no_sentences import require_column
 from rnng_dy.text.regions import USUAL_MARK, divided
 from rnng_dy.text.segmenter import Segmenter
 
@@ -170,15 +170,27 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
             found[key] = [
                 row._replace(region=str(i), key=i, text=of) for i, of in enumerate(parts, 1)
             ]
-    elif columns.mark:
+    elif columns.mark is not None:
         raise InputError("--mark is for tables with a text in a row, not a region", path)
     texts = [_text_of(rows, path, *key[:2]) for key, rows in found.items()]
     rows = [(text.line, text.text) for text in texts if text.text]
-    name = f"column {names[at.texts[0]]!r}"
-    require_column(rows, path, name, "name that of texts by --column, or leave the row out")
+    numbers = (
+        "name the column of the words' numbers by --region, such as zone, and the items by --item"
+    )
+    require_column(
+        rows,
+        path,
+        f"column {names[at.texts[0]]!r}",
+        "name that of texts by --column, or leave the row out",
+        f"{numbers}; the columns are {shown(names)}" if is_whole else "",
+    )
     if is_whole:
         _require_one_each(texts, path, at.items)
-        require_no_words(rows, path, names, at.word)
+    if is_whole and at.word is not None and len({text for _, text in rows}) < len(rows):
+        message = (
+            f"sentences in several rows, beside {names[at.word]!r}: name the texts by --column"
+        )
+        raise InputError(message, path, rows[0][0])
     return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts)
 
 

@@ -111,6 +111,7 @@ def test_a_mark_that_is_named_separates_or_encloses_regions(read, mark, texts, r
         (None, ["The_dog that_barked ran", "A_cat sat"], "'_' joins words"),
         ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around words: 'A dog/ ran'"),
         ("/", ["He and/or she"], " no text has the mark '/'"),
+        ("a", ["a b a c"], "'a' is no mark: one or two characters"),
         ("[]", ["A [dog ran"], "2: the mark '[]' stands"),
     ],
 )  # fmt: skip
@@ -131,7 +132,7 @@ def test_a_mark_is_never_read_as_a_word(read, mark, texts, message):
         (["x1", "x2", "x1"], "2: column 'text' has only x1 and x2: labels"),
         (["A <b>dog</b> ran"], "2: 'A <b>dog</b> ran' has '<b>', which is markup"),
         (["A <unk> ran"], "2: 'A <unk> ran' has '<unk>'"),
-        (["Dogs", "ran", "home."], " each text is one word: name the column of the words' numbers by --region"),
+        (["5", "dogs", "ran", "."], " each text is one word: name the column of the words' numbers by --region"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_sentence_is_not_read_as_one(read, texts, message):
@@ -210,7 +211,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
             "2: '1' is a number or a missing value: it is in column 'sentence'; name that of texts",
         ),
         (
-            "item,condition,text\n1,a,Dogs\n1,a,ran.\n",
+            "item,condition,text\n1,a,Dogs ran\n1,a,It ran.\n",
             "3: item '1' has the condition 'a' again: if",
         ),
         ("item,region,text\n1,x,a\n1,x,b\n", "3: the sentence '1' has the region 'x' twice"),
