@@ -77,11 +77,7 @@ columns_options = together(
         "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
     ),
     click.option("--region", metavar="NAME", help="Column of regions, a row each."),
-    click.option(
-        "--mark",
-        metavar="MARK",
-        help="Mark between the regions of a text, or around one: / or []  [default: |]",
-    ),
+    click.option("--mark", metavar="MARK", help="Mark between or around regions.  [default: |]"),
 )
 
 

@@ -15,7 +15,7 @@ _LABELS = frozenset(
     "true false good bad yes no grammatical ungrammatical acceptable unacceptable correct incorrect".split()  # noqa: SIM905
 )
 _BEFORE = re.compile(
-    r"\s*(?:(?:[*?%]{1,3}|[*?#]{1,3}\s+)(?=[\"'“‘(]?[^\W\d_])|<s>\s|#(?=[A-Z][a-z]* [a-z]))"
+    r"\s*(?:(?:[*?%]{1,3}|[*?]{1,3}\s+)(?=[\"'“‘(]?[^\W\d_])|<s>\s|#\s*(?=[A-Z][a-z]* [a-z]))"
 )
 """A linguist's judgement, or a mark of a sentence's beginning."""
 _MARKUP = re.compile(

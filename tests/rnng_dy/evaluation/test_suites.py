@@ -353,30 +353,18 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
             "name the good and the bad one by --column GOOD --column BAD",
         ),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: no object with a good"),
-        (
-            '{"sentence_good": "a", "sentence_bad": 1}\n',
-            "bad.json:1: sentence_bad is a number, not a text",
-        ),
+        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: sentence_bad is a number, not a text"),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
         ('[{"good": "a", "bad": ["b"]}]', "bad.json:1: bad is a list, not a text"),
-        (
-            "True\tIt is .\nFalse\tIt are .\n",
-            "bad.json:1: the column of good sentences has only True and False",
-        ),
+        ("True\tIt is .\nFalse\tIt are .\n", "bad.json:1: the column of good sentences has only True and False"),
         ("label\tsentence\n1\tIt is .\n0\tIt are .\n", "bad.json:2: '1' is a number"),
-        (
-            "source\ttarget\nIt is .\tIt are .\n",
-            "among source, target: name the good and the bad one by --column",
-        ),
-        (
-            "id,source,target\n1,It is .,It are .\n",
-            "bad.json:1: no columns of pairs (sentence_good and sentence_bad",
-        ),
+        ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),
+        ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence_good and sentence_bad"),
         ("It is .\n*It are .\n", "bad.json:2: '*It are .' begins with '*'"),
         ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_suite_is_refused_with_its_line(write, text, says):
     with pytest.raises(InputError) as told:
         read_suite(write(text))
