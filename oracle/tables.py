@@ -129,10 +129,10 @@ def read_table(
     return first, names, rows()
 
 
-def plain_name(name: str) -> str:
+def plain_column(name: str) -> str:
     """Return a column's name in lower case, without blanks and marks.
 
-    >>> plain_name("Word_Number"), plain_name("Item No.")
+    >>> plain_column("Word_Number"), plain_column("Item No.")
     ('wordnumber', 'itemno')
     """
     return re.sub(r"[\W_]", "", name.lower())
@@ -146,7 +146,7 @@ def read_columns(
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield each row's line, from 1, and its cells in the needed, then the optional columns; None for a missing one.
 
-    `usual` has other names of columns, as `plain_name` writes them, which count if the column itself is not there.
+    `usual` has other names of columns, as `plain_column` writes them, which count if the column itself is not there.
     Raises InputError, with the line, for what `read_table` does not read, a missing column, and two with a usual name.
     """
     first, names, rows = read_table(path)
@@ -156,8 +156,8 @@ def read_columns(
     shown = ", ".join(names) or "none"
     places = []
     for name in (*needed, *optional):
-        others = [plain_name(name), *usual[name]] if name in usual else []
-        found = [n for other in others for n in names if plain_name(n) == other]
+        others = [plain_column(name), *usual[name]] if name in usual else []
+        found = [n for other in others for n in names if plain_column(n) == other]
         found = [name] if name in names else found
         if name in needed and len(found) > 1:
             message = f"{found[0]!r} and {found[1]!r} may both be the column {name!r}: rename one"

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
 from oracle.files import WHITE_SPACE, placed, reading, split_words
-from oracle.tables import cell_text, read_table
-from rnng_dy.text.columns import ITEM, Columns, as_names, plain_name, require_names, shown
+from oracle.tables import cell_text, plain_column, read_table
+from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
 
@@ -25,7 +25,7 @@ PAIR_NAMES = (
 """The usual names of the sentences of a minimal pair; blanks, marks and capitals do not count."""
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
-_PLAIN_PAIRS = [tuple(map(plain_name, names)) for names in PAIR_NAMES]
+_PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
 _log = logging.getLogger(__name__)
 
 
@@ -63,7 +63,7 @@ def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns
 
 
 def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) -> Iterator[Pair]:
-    header = {plain_name(name) for name in re.split("[,;\t]", first)}
+    header = {plain_column(name) for name in re.split("[,;\t]", first)}
     found: Iterator[tuple[int, Any]]
     if first.startswith("["):
         with reading(path):
@@ -83,7 +83,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             if not isinstance(row, dict):
                 raise RnngError("no object with a good and a bad sentence")
             require_names([*columns.texts, *own], [*row])
-            plain = {plain_name(name): cell_text(value) for name, value in row.items()}
+            plain = {plain_column(name): cell_text(value) for name, value in row.items()}
             usual = next(filter(None, map(plain.get, _ITEM)), "")
             item = "_".join(cell_text(row[name]) for name in own) or usual
             # merged cells have the value in the first of them
@@ -97,7 +97,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
 
 def _names_of_pair(names: Sequence[str]) -> Sequence[str]:
     """Return the names of the good and the bad sentence. Raises RnngError if they are not among the names."""
-    plain = {plain_name(name): name for name in names}
+    plain = {plain_column(name): name for name in names}
     for pair in _PLAIN_PAIRS:
         if plain.keys() >= {*pair}:
             return [plain[name] for name in pair]

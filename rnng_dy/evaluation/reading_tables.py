@@ -26,7 +26,7 @@ _USUAL = {
     "word": ("token", "ialabel"),
     "time": ("rt", "readingtime", "meanrt"),
 }
-"""Other usual names of columns, as `plain_name` writes them."""
+"""Other usual names of columns, as `plain_column` writes them."""
 _THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 """What is a thousand in some languages, and has three decimals in others."""
 

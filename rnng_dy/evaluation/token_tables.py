@@ -26,7 +26,7 @@ _USUAL = {
     "sentence_id": ("sentid", "sentence"),
     "item": ("itemid", "itemnumber"),
 }
-"""Other usual names of columns, as `plain_name` writes them."""
+"""Other usual names of columns, as `plain_column` writes them."""
 _KNOWN = {"1": True, "true": True, "0": False, "false": False}
 UNKNOWN = "<unk>"
 _UNKNOWNS = (UNKNOWN, "<UNK>", "[UNK]")

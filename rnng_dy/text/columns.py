@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from oracle.errors import InputError, RnngError
 from oracle.files import placed
+from oracle.tables import plain_column
 
 CONDITION, REGION, WORD = "condition", "region", "word"
 _TEXT = ("text", "sentence", "content", "stimulus", WORD)
@@ -20,16 +20,7 @@ _NUMBER_OF_WORDS = (
     *("wordindexintext", "wordidx", "wordindex", "wordnum", "wordnr", "wordid", "ianum", "iaid"),
     *("zone", "sentpos", "wordpos", "wordposition", "wordindexinsent", "position", "idx"),
 )
-"""The usual names of columns as `plain_name` writes them; the first that is there counts."""
-
-
-def plain_name(name: str) -> str:
-    """Return a column's name in lower case, without blanks and marks.
-
-    >>> plain_name("Word_Number"), plain_name("Item No.")
-    ('wordnumber', 'itemno')
-    """
-    return re.sub(r"[\W_]", "", name.lower())
+"""The usual names of columns as `plain_column` writes them; the first that is there counts."""
 
 
 class Columns(NamedTuple):
@@ -71,7 +62,7 @@ class Places(NamedTuple):
 
 def places(names: Sequence[str], columns: Columns, path: str, first: int) -> Places:
     """Find the columns. Raises InputError for one that is named and not there, and without texts or what they need."""
-    plain = [plain_name(name) for name in names]
+    plain = [plain_column(name) for name in names]
 
     def several(given: str | Sequence[str] | None, usual: Sequence[str]) -> list[int]:
         given = as_names(given)
