@@ -5,6 +5,7 @@ Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin i
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sys
@@ -102,6 +103,14 @@ def files_of(parts: Iterable[object]) -> list[str]:
     """Return the names of the plugin files that the classes of some objects are from, sorted."""
     modules = {type(part).__module__ for part in parts}
     return sorted(m.removeprefix(_MODULE) + ".py" for m in modules if m.startswith(_MODULE))
+
+
+def hashes(names: Iterable[str]) -> dict[str, str]:
+    """Return a hash of the text of each loaded plugin that has one of the file names."""
+    texts = {os.path.basename(path): text for path, text in _loaded.items()}
+    return {
+        name: hashlib.sha256(texts[name].encode()).hexdigest() for name in names if name in texts
+    }
 
 
 def require(needed: Iterable[str], place: object) -> None:

@@ -80,6 +80,8 @@ def read_sentences(
         if EXPORT.match(first):
             raise InputError(NO_BRACKETS, path)
         format = format_of(first)
+        if tagged is not None and format != "text":
+            raise InputError("--tagged and --untagged are for tokenised text", path)
         if format == "oracle":
             for s in read_oracle_lines(lines, path):
                 yield SourceSentence(s.tokens, s.tags, s.unkified, s.line)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from oracle import plugins
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
 from rnng_dy import engine
@@ -271,11 +272,19 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     found = kind_of(folder)
     engine.start(device)
     model = found.load(os.fspath(folder))
-    warn_if_untrained(model, folder)
+    warn_of_model(model, folder)
     return model
 
 
-def warn_if_untrained(model: Any, name: object) -> None:
-    """Log a warning if a model has had no updates; scorers without a number of updates pass."""
+def warn_of_model(model: Any, name: object) -> None:
+    """Log a warning if a model has had no updates, or was trained with other plugins; scorers have neither."""
     if getattr(model, "updates", None) == 0:
         _log.warning(f"{name}: the model is not trained, what it says is random")
+    for plugin in changed_plugins(model):
+        _log.warning(f"{name}: {plugin} has changed since this model was trained with it")
+
+
+def changed_plugins(model: Any) -> list[str]:
+    """Return the names of plugins whose text is another one than at the training of a model."""
+    recorded = (getattr(model, "about", None) or {}).get(PLUGINS, {})
+    return [name for name, of in plugins.hashes(recorded).items() if of != recorded[name]]

@@ -23,6 +23,7 @@ from rnng_dy import checkpoint, model_folder
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_folder import (
     CONFIG,
+    PARAMETERS_HASH,
     SPELLING,
     TAGGER,
     TEXT,
@@ -207,7 +208,7 @@ class Model:
             RnngError: Parameters are too large for float16, or `bits` is another number.
             OSError: The file cannot be written.
         """
-        about = model_folder.exported(self.about, self.kind, bits, licence, data)
+        about = model_folder.exported(self._true_about(), self.kind, bits, licence, data)
         checkpoint.export(self, path, bits, about)
 
     @classmethod
@@ -261,11 +262,22 @@ class Model:
         model.read_companions(place)
         return model
 
+    def parameters_hash(self) -> str:
+        """Return a hash of the parameters."""
+        return checkpoint.content_hash(*self.store.arrays().values())
+
+    def _true_about(self) -> About | Any:
+        """Return the description, without scores of other parameters than those of now."""
+        of = (self.about or {}).get("scores", {}).get(PARAMETERS_HASH)
+        if of is None or of == self.parameters_hash():
+            return self.about
+        return {name: section for name, section in self.about.items() if name != "scores"}
+
     def write_companions(self, folder: Path) -> None:
         """Write tagger, spelling model, description and segmenter into a folder, and remove others but a tagger."""
         if self.tagger is not None:
             save_tagger(self.tagger, folder / TAGGER)
-        model_folder.write_about(folder, self.about)
+        model_folder.write_about(folder, self._true_about())
         # a segmenter that was neither set nor needed is not made
         segmenter = vars(self).get("segmenter")
         for name, part in ((SPELLING, self.spelling), (TEXT, segmenter)):

@@ -29,6 +29,8 @@ FORMAT, VERSION = "rnng_dy model", 1
 """What config.json says of itself."""
 VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
 SPELLING, TAGGER = "spelling.json", "tagger"
+PARAMETERS_HASH = "parameters"
+"""The key, among the scores in about.json, of a hash of the parameters that they are of."""
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""

@@ -150,7 +150,7 @@ class Workers:
             self._client = connect(**where, timeout=CONNECTION, set_as_default=False)
             self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
         except Exception as error:
-            raise RnngError(f"--jobs {scheduler}: {error or type(error).__name__}") from None
+            raise RnngError(f"`jobs` {scheduler}: {error or type(error).__name__}") from None
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         if not workers:
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
@@ -205,7 +205,7 @@ def fitting(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]
 def check_jobs(jobs: int | str, device: str) -> None:
     """Raise RnngError for several processes with a GPU."""
     if jobs != 1 and device != "cpu":
-        raise RnngError("--jobs is for the CPU: one process keeps a GPU busy")
+        raise RnngError("`jobs` is for the CPU: one process keeps a GPU busy")
 
 
 # in the workers

@@ -6,10 +6,14 @@ This module is importable without DyNet, since the options are made from it.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field
 from typing import Any
 
 import click
+
+from oracle.errors import RnngError
 
 
 class FiniteRange(click.FloatRange):
@@ -51,6 +55,34 @@ def mistake(of: Field, value: object) -> str | None:
     except click.BadParameter as error:
         return error.message
     return None
+
+
+_ARGUMENT = re.compile(r"`(\w+)`(?: (?!or\b)(\S+))?")
+
+
+def require(goes: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    """Raise RnngError for an argument that does nothing, since it lacks what it goes with, or has what it excludes.
+
+    `goes` has the rules of arguments that are given: each names another argument, and maybe its values, or several
+    arguments of which one is enough. `values` are those of all arguments; others that a rule names do not count.
+
+    >>> require({"samples": "with `decode` mbr or `generator`"}, {"decode": "best", "generator": None})
+    Traceback (most recent call last):
+    oracle.errors.RnngError: `samples` goes with `decode` mbr or `generator`
+    """
+    for name, rules in goes.items():
+        for rule in filter(None, rules.split(", ")):
+            how, others = rule.split()[0], [x for x in _ARGUMENT.findall(rule) if x[0] in values]
+            if others and any(_has(values[n], x) for n, x in others) != (how == "with"):
+                shown = " or ".join(f"`{other}` {wanted}".rstrip() for other, wanted in others)
+                raise RnngError(f"`{name}` goes {how} {shown}")
+
+
+def _has(value: object, wanted: str) -> bool:
+    """Return whether a value, or one of several, is one of those that are wanted, or any at all if none is."""
+    several = value if isinstance(value, tuple) else (value,)
+    names = wanted.split("/")
+    return any(str(x) in names if wanted else x is not None and x is not False for x in several)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from unittest.mock import patch
@@ -65,6 +65,12 @@ def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("it does not come about")
+
+
+def unless_given(usual: list[str], options: Iterable[object]) -> list[str]:
+    """The usual options, each with its value, but those that are given: none is given twice."""
+    pairs = zip(usual[::2], usual[1::2], strict=True)
+    return [w for pair in pairs if pair[0] not in {*options} - {"--set"} for w in pair]
 
 
 def invoke(*arguments: object, code: int = 0, **options: object) -> Result:

@@ -107,14 +107,20 @@ def _installed(program: str) -> str:
 
 
 def _smaller(arguments: list[str]) -> list[str]:
-    """The command's arguments with the options that make it small; the last of an option counts."""
+    """The command's arguments with the options that make it small in place of its own."""
     named = arguments
     while named[0] == "--plugin":
         named = named[2:]
     added = _SMALLER.get(" ".join(named[:2]), _SMALLER.get(named[0], ""))
     if arguments[0] in ("perplexity", "surprisal") and "generator" in arguments:
         added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"
-    return arguments + added.split()
+    kept, words = list(arguments), added.split()
+    for flag, value in zip(words[::2], words[1::2], strict=True):
+        name = value.partition("=")[0] if flag == "--set" else ""
+        for i in reversed(range(len(kept) - 1)):
+            if kept[i] == flag and kept[i + 1].startswith(name):
+                del kept[i : i + 2]
+    return kept + words
 
 
 def _cut(trees: Path) -> None:

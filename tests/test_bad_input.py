@@ -98,7 +98,7 @@ CASES = [
     ("a folder without a model to show", TREE, "models show .", "is no model folder, since it has no config.json"),
     ("an output that is named like a folder", None, "clusters good.oracle -c 4 -o new/", "new/ is a folder"),
     ("an archive that is none", "PK", "models export bad -o new.zip", "bad is a file, and a model is a folder"),
-    ("a weight of no sentences", None, TRAIN.format("good.oracle") + " --set gold_weight=2", "needs gold"),
+    ("a weight of no sentences", None, TRAIN.format("good.oracle") + " --set gold_weight=2", "goes with --set gold"),
     ("an option that does not exist", None, "parse --modle x bad", "modle"),
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("no sentences to generate", None, "generate --model generator -n 0", "-n"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import date
 
@@ -39,6 +40,12 @@ def test_a_release_ends_where_versions_or_dates_differ(tmp_path, name, old, new)
     assert "make lint" not in run(tmp_path, command=release, code=2).stdout
     commit(tmp_path)
     assert "make lint" not in run(tmp_path, command=release, code=2).stdout
+
+
+def test_an_unreleased_version_has_not_the_name_of_one_that_is():
+    headings = re.findall(r"^## (\S+)", (pages.CHECKOUT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert (headings[0] == "Unreleased") == (__version__ not in headings)
+    assert __version__ in run(None, "--version").stdout
 
 
 def commit(folder):

@@ -26,7 +26,7 @@ def test_every_command_leaves_what_the_page_says(ran):
         assert "<html" in (folder / name).read_text(encoding="utf-8"), name
     table = (folder / "surprisals.tsv").read_text(encoding="utf-8").splitlines()
     assert [row.split("\t")[0] for row in table[1:]] == ["1"] * 7 + ["2"] * 9
-    nbest = (folder / "notes.best").read_text(encoding="utf-8")
+    nbest = (folder / "best.trees").read_text(encoding="utf-8")
     assert [row.split(" ||| ")[0] for row in nbest.splitlines()] == ["0"] * 3 + ["1"] * 3
 
 

@@ -172,7 +172,7 @@ class Scorer:
         `sentences` are words as the scorer reads them. The end of the sentence counts as a word. Raises RnngError
         unless a scorer overrides this method.
         """
-        raise RnngError("this scorer gives no entropy of the next word: leave out --next-word")
+        raise RnngError("this scorer gives no entropy of the next word: leave out `next_word`")
 
     def _with_next_words(
         self, records: Sequence[Sequence[WordRecord]]

@@ -15,6 +15,7 @@ import click
 
 from oracle import plugins
 from oracle.errors import RnngError, Terminated
+from rnng_dy import __version__
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
 
 COMMANDS = {
@@ -138,7 +139,7 @@ def fail(message: str) -> None:
     metavar="FILE.py",
     help="Load classes of your own, such as a composition.",
 )
-@click.version_option(None, "-V", "--version", package_name="rnng_dy")
+@click.version_option(__version__, "-V", "--version")
 def main(quiet: bool, plugin_files: Sequence[str]) -> None:
     """Recurrent Neural Network Grammars on DyNet."""
     show_messages(logging.WARNING if quiet else logging.INFO)

@@ -10,11 +10,11 @@ import click
 from oracle import plugins
 from oracle.errors import RnngError
 from rnng_dy import __version__, engine
-from rnng_dy.cli.options import device_option
+from rnng_dy.cli.options import Command, device_option
 from rnng_dy.models import checks
 
 
-@click.command()
+@click.command(cls=Command)
 @device_option
 def doctor(device: str) -> None:
     """Print versions, backend and devices, and check the numerics.

@@ -7,6 +7,7 @@ import click
 from oracle.brackets import format_tree
 from oracle.files import replacing
 from oracle.treebank import words
+from rnng_dy.cli.inputs import seed_option
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.options import (
     GENERATIVE,
@@ -14,7 +15,6 @@ from rnng_dy.cli.options import (
     device_option,
     model_option,
     output_option,
-    seed_option,
 )
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search.generation import generate_trees

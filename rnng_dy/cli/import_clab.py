@@ -13,14 +13,15 @@ from oracle.files import file_hash
 from rnng_dy import model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
-from rnng_dy.cli.options import FILE, FOLDER, LiveChoice
+from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice
+from rnng_dy.cli.rules import goes
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT, GatedAttention
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("kind", type=click.Choice(["discriminative", "generative"]))
 @click.argument("params", type=FILE)
 @click.option(
@@ -30,8 +31,11 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
     help="Oracle that the model was trained on; it determines the ids of words and actions.",
 )
 @click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
+@goes("with `kind` generative")
 @click.option("--clusters", type=FILE, help="Clusters that the generative model was trained with.")
+@goes("with `kind` discriminative")
 @click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
+@goes("with `kind` discriminative")
 @click.option("--pretrained", type=FILE, help="Word vectors that the parser was trained with.")
 @click.option(
     "--composition",
@@ -56,10 +60,8 @@ def import_clab(
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
     is_parser = not model_folder.kind(kind).generates_words
-    if is_parser == bool(clusters):
-        raise click.UsageError("a generative model needs --clusters, which a parser does not have")
-    if not is_parser and (pos or pretrained):
-        raise click.UsageError("a generative model has neither --pos nor --pretrained")
+    if not (is_parser or clusters):
+        raise click.UsageError("a generative model needs --clusters")
     states = PARSER_STATES if is_parser else GENERATOR_STATES
     if state not in (None, *states) or state == History.name:
         raise click.UsageError(f"the original has no {kind} model of the state {state}")

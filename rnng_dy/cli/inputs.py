@@ -6,13 +6,16 @@ import os
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from functools import partial
 
 import click
 
+from oracle.errors import RnngError
 from rnng_dy import model_folder
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, flag_given, together
+from rnng_dy.cli.options import FILE, GENERATIVE, LiveChoice, all_of, together
+from rnng_dy.cli.rules import goes, is_given
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.text.columns import Columns
@@ -46,25 +49,21 @@ def _source(
         name = next(path for path in paths if not _is_text(path))
         raise click.UsageError(f"several INPUTs are texts in quotation marks: {name!r} is none")
     if is_stimuli:
-        if is_text or tagged is not None:
-            raise click.UsageError("--stimuli is without --text and --tagged")
         return Source(path, one_per_line=one_per_line, is_stimuli=True)
     if _is_text(path):
         say("INPUT is no file: it is read as running text")
         given = ("\n" if one_per_line else "\n\n").join(paths)
         path, is_text = "-", True
-    if one_per_line and not is_text:
-        raise click.UsageError("--one-per-line is for running text: add --text")
-    if is_text and tagged:
-        raise click.UsageError("--text is without tags: leave out --tagged")
     if path.lower().endswith((".csv", ".tsv", ".xlsx")):
         warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
     return Source(path, is_text, one_per_line, given, tagged, own_tags)
 
 
+_of_table = goes("with `is_stimuli`")
 columns_options = together(
     "columns",
     Columns,
+    _of_table,
     click.option(
         "--column",
         "texts",
@@ -72,10 +71,13 @@ columns_options = together(
         multiple=True,
         help="Column of texts, one or one per condition.",
     ),
+    _of_table,
     click.option("--item", metavar="NAME", multiple=True, help="Columns of items, one or more."),
+    goes("with `is_stimuli` or `predictions`"),
     click.option(
         "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
     ),
+    goes("with `is_stimuli` or `predictions`"),
     click.option("--region", metavar="NAME", help="Column of regions, a row each."),
     click.option("--mark", metavar="MARK", help="Mark between or around regions.  [default: |]"),
 )
@@ -87,8 +89,14 @@ def source_options(*more: Callable) -> Callable:
         "source",
         _source,
         click.argument("paths", type=FILE, metavar="INPUT", nargs=-1, required=True),
+        goes(
+            "without `is_stimuli`",
+            lambda values: values["is_text"] or _is_text(values["paths"][0]),
+        ),
         click.option("--text", "is_text", is_flag=True, help="INPUT is running text."),
+        goes("with `is_text` or `is_stimuli`"),
         click.option("--one-per-line", is_flag=True, help="With --text: a line is a sentence."),
+        goes("without `is_text` or `is_stimuli`"),
         click.option(
             "--tagged/--untagged", default=None, help="Tokens are word_TAG.  [default: untagged]"
         ),
@@ -101,8 +109,10 @@ parser_source = source_options(
 )
 
 DEFAULT = "english-generative"
+System = ModelFolder | OpenableScorer
 _FIELDS = {of.name: of for of in fields(SearchOptions)}
-_OPTIONS = ["search", *(name for name, of in _FIELDS.items() if of.metadata)]
+OPTIONS = ["search", *(name for name, of in _FIELDS.items() if of.metadata)]
+"""The names of the search options."""
 
 
 class ScorerName(LiveChoice):
@@ -125,9 +135,7 @@ class ScorerName(LiveChoice):
         return f"{super().get_metavar(*of_option, **options)}[:N][=FILE]"
 
 
-def _systems(
-    folders: Sequence[str], scorers: Sequence[OpenableScorer]
-) -> list[ModelFolder | OpenableScorer]:
+def _systems(folders: Sequence[str], scorers: Sequence[OpenableScorer]) -> list[System]:
     """Return models and scorers. Raises UsageError for one twice."""
     if not (folders or scorers):
         folders = [DEFAULT]
@@ -138,9 +146,7 @@ def _systems(
     return found
 
 
-def _system(
-    folders: Sequence[str], scorers: Sequence[OpenableScorer]
-) -> ModelFolder | OpenableScorer:
+def _system(folders: Sequence[str], scorers: Sequence[OpenableScorer]) -> System:
     """Return the one model or scorer. Raises UsageError for several."""
     system, *others = _systems(folders, scorers)
     if others:
@@ -149,6 +155,7 @@ def _system(
 
 
 _SYSTEM_OPTIONS = (
+    goes(means=lambda values: values["folders"] or (() if values["scorers"] else DEFAULT)),
     click.option(
         "--model",
         "folders",
@@ -156,6 +163,7 @@ _SYSTEM_OPTIONS = (
         multiple=True,
         help=f"Generative or LSTM model.  [default: {DEFAULT}]",
     ),
+    goes(means=lambda values: tuple(scorer.name for scorer in values["scorers"])),
     click.option(
         "--scorer",
         "scorers",
@@ -170,16 +178,16 @@ systems_option = together("systems", _systems, *_SYSTEM_OPTIONS)
 """Both options, each once or more."""
 
 
-def require_trees(outputs: Collection[str], *systems: ModelFolder | OpenableScorer) -> None:
-    """Raise UsageError for an output of trees, or a search option, unless a model searches trees."""
-    flag = "-o FILE.trees" if ".trees" in outputs else given_search_option()
-    if flag and not any(system.has_trees for system in systems):
-        raise click.UsageError(f"{flag} is for generative models with trees")
+def require_trees(outputs: Collection[str], *systems: System, also: str = "search") -> None:
+    """Raise RnngError for an output of trees, an option of the search, and `also` one, unless a model has trees."""
+    given = ["`output` FILE.trees"] * (".trees" in outputs) + given_options(*OPTIONS, also)
+    if given and not any(system.has_trees for system in systems):
+        raise RnngError(f"{given[0]} is for generative models with trees")
 
 
-def given_search_option(*allowed: str) -> str | None:
-    """Return a search option on the command line that is not allowed, such as `--beam`; None if there is none."""
-    return next(filter(None, map(flag_given, sorted({*_OPTIONS} - {*allowed}))), None)
+def given_options(*names: str) -> list[str]:
+    """Return the options of some names that are on the command line, for a message."""
+    return [f"`{name}`" for name in names if is_given(name)]
 
 
 def search_options(*without: str) -> Callable:
@@ -187,17 +195,21 @@ def search_options(*without: str) -> Callable:
 
     The command gets `options`, also with its own options that are fields of `SearchOptions`, such as the seed.
     """
+    shown = [_option(name) for name in OPTIONS if name not in without]
+    return together("options", SearchOptions, *shown, names=_FIELDS)
 
-    def make(**given) -> SearchOptions:
-        options = SearchOptions(**given)
-        for name in _OPTIONS[1:]:
-            searches = [search for search in SEARCHES if name in SEARCHES[search].reads]
-            if options.search not in searches and (flag := flag_given(name)):
-                raise click.UsageError(f"{flag} is for --search {' or '.join(searches)}")
-        return options
 
-    shown = [_option(name) for name in _OPTIONS if name not in without]
-    return together("options", make, *shown, names=_FIELDS)
+def _searches(name: str, rule: str = "with") -> str:
+    """Return the rule that an option goes with the searches that read it."""
+    return f"{rule} `search` {'/'.join(of for of in SEARCHES if name in SEARCHES[of].reads)}"
+
+
+seed_option = all_of(
+    goes(partial(_searches, rule="with `decode` mbr or `generator` or")),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
+    ),
+)
 
 
 def _option(name: str) -> Callable:
@@ -208,13 +220,14 @@ def _option(name: str) -> Callable:
     how = {"is_flag": True}
     if of.type != "bool":
         how = {"type": of.metadata["type"], "default": of.default, "metavar": "N"}
-    return click.option(flag, help=of.metadata["help"], **how)
+    return all_of(goes(_searches), click.option(flag, help=of.metadata["help"], **how))
 
 
 def decode_option(best: str) -> Callable:
     """Return the decorator for `--decode`, which the command gets as `mbr`; `best` describes the tree otherwise."""
     how = f"{best}, or the tree with the highest expected F1."
+    rule = goes("without `generator`, with `output`")
     of_decode = click.option(
         "--decode", type=click.Choice(["best", "mbr"]), default="best", help=how
     )
-    return together("mbr", lambda decode: decode == "mbr", of_decode)
+    return together("mbr", lambda decode: decode == "mbr", rule, of_decode)

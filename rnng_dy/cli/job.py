@@ -177,7 +177,7 @@ class Job:
             limit_memory(self.jobs if isinstance(self.jobs, int) else 1)
         model = place.open()
         keep_from_collection()
-        checkpoint.warn_if_untrained(model, place.title)
+        checkpoint.warn_of_model(model, place.title)
         self.models.append(model)
         self.places.append(place)
         return model

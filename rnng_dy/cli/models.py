@@ -42,7 +42,7 @@ def models(context: click.Context) -> None:
         )
 
 
-@models.command()
+@models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
 def show(folder: str) -> None:
     """Print the sizes of a model and its description: terms of use, data, settings and scores.

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from oracle.compression import plain_name
 from oracle.errors import RnngError
 from oracle.files import is_replaced, locked, replacing
+from rnng_dy.cli.rules import goes, require_fit, require_once, with_flags
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of
 
-ENDINGS = (".tsv", ".csv", ".json", ".jsonl", ".trees", ".html", ".svg", ".txt", ".R")
-"""The endings that say a form in some command."""
 UNWRITTEN = (".xlsx", ".pdf", ".png")
 """The endings of forms that no command writes."""
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
@@ -66,13 +64,13 @@ class ListOf(click.ParamType):
     name = "list"
 
     def __init__(self, item: click.ParamType):
-        self._item = item
+        self.item = item
 
     def convert(self, value, param, ctx) -> tuple:
         """See click."""
         if isinstance(value, tuple):
             return value
-        found = tuple(self._item.convert(text.strip(), param, ctx) for text in value.split(","))
+        found = tuple(self.item.convert(text.strip(), param, ctx) for text in value.split(","))
         if len(set(found)) < len(found):
             self.fail(f"{value!r}: each once.", param, ctx)
         return found
@@ -84,27 +82,37 @@ class Assignment(click.ParamType):
     name = "assignment"
 
     def __init__(self, types: Mapping[str, click.ParamType]):
-        self._types = types
+        self.types = types
 
     def convert(self, value, param, ctx) -> tuple[str, Any]:
         """See click."""
         name, _, text = value.partition("=")
-        if name not in self._types or not text:
-            names = ", ".join(self._types)
+        if name not in self.types or not text:
+            names = ", ".join(self.types)
             self.fail(f"{value!r} is no NAME=VALUE, with one of {names} as NAME", param, ctx)
         try:
-            return name, self._types[name].convert(text, param, ctx)
+            return name, self.types[name].convert(text, param, ctx)
         except click.BadParameter as error:
             self.fail(f"{name}: {error.message}", param, ctx)
 
 
 class Command(click.Command):
-    """A command that checks its inputs and outputs before it works."""
+    """A command that checks its options, inputs and outputs before it works."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See click."""
+        *_, ctx.meta["rnng_dy.order"] = self.make_parser(ctx).parse_args([*args])
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context):
         """See click."""
-        check_files(path for kind, path in _given() if kind is OUTPUT)
-        return super().invoke(ctx)
+        try:
+            require_once(self.params, ctx.meta["rnng_dy.order"], ctx.params)
+            check_files(path for kind, path in _given() if kind is OUTPUT)
+            require_fit(self.params, ctx.params)
+            return super().invoke(ctx)
+        except RnngError as error:
+            raise RnngError(with_flags(str(error), self.params)) from error
 
 
 def check_files(outputs: Iterable[str]) -> None:
@@ -178,8 +186,8 @@ def all_of(*options: Callable) -> Callable:
     """Return a decorator that adds options to a command, in this order."""
 
     def decorate(command: Callable) -> Callable:
-        for option in reversed(options):
-            command = option(command)
+        for each in reversed(options):
+            command = each(command)
         return command
 
     return decorate
@@ -206,33 +214,27 @@ def together(
     return decorate
 
 
-def flag_given(name: str) -> str | None:
-    """Return the flag of an option, such as `--beam`, if it is on the command line, else None."""
-    context = click.get_current_context()
-    if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-        return None
-    return next(p.opts[0] for p in context.command.params if p.name == name)
-
-
 def outputs_option(forms: Mapping[str, str]) -> Callable:
     """Return a decorator that adds -o, which may be given several times, and --format.
 
-    `forms` says what a file with each ending holds; the first is the form of a file with another ending and of
-    standard output, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
+    `forms` says what a file with each ending holds; the first is the form of standard output, and of a file without
+    an ending, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
     """
-    first = next(iter(forms))
+    first, listed = next(iter(forms)), ", ".join(forms)
 
     def make(output: Sequence[str], form: str | None) -> dict[str, str]:
         other = first if form is None else f".{form}"
         found: dict[str, str] = {}
         for path in output or ["-"]:
-            ending = ending_of(path) if ending_of(path) in forms else other
-            if ending_of(path) in ENDINGS and ending_of(path) not in forms:
-                raise click.UsageError(f"-o {path}: this command writes {', '.join(forms)}")
+            ending = ending_of(path)
+            if ending not in forms:
+                if ending and form is None:
+                    raise click.UsageError(f"-o {path}: this command writes {listed}; or --format")
+                ending = other
             if ending in found:
                 raise click.UsageError(
                     f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "
-                    f"another ending of {', '.join(forms)}"
+                    f"another ending of {listed}"
                 )
             found[ending] = path
         if form is not None and other not in found:
@@ -244,6 +246,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
     return together(
         "outputs",
         make,
+        goes(means=lambda values: tuple(make(values["output"], values["form"]))),
         click.option(
             "-o",
             "--output",
@@ -258,7 +261,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             "form",
             type=click.Choice([ending[1:] for ending in forms]),
             metavar="FORM",
-            help=f"The form of standard output.  [default: {first[1:]}]",
+            help=f"The form of standard output, or of a file with another ending.  [default: {first[1:]}]",
         ),
     )
 
@@ -279,11 +282,9 @@ def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable
     )
 
 
-device_option = click.option(
-    "--device", default="cpu", metavar="cpu|cuda|cuda:N", help="Where to compute."
-)
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, metavar="N", help="Random seed."
+device_option = all_of(
+    goes("with `folders`"),
+    click.option("--device", default="cpu", metavar="cpu|cuda|cuda:N", help="Where to compute."),
 )
 open_option = click.option(
     "--open", "is_open", is_flag=True, help="Add the spelling of unknown words; see `train --open`."

@@ -9,7 +9,7 @@ import click
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.corpora import READERS
-from oracle.errors import InputError
+from oracle.errors import InputError, RnngError
 from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
@@ -17,6 +17,7 @@ from oracle.treebank import clean, is_no_text, is_trace, untraced, without_lemma
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
+from rnng_dy.cli.rules import is_given
 
 
 @click.command(cls=Command)
@@ -66,6 +67,9 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     if sections and not reader.has_sections:
         others = (name for name, other in READERS.items() if other.has_sections)
         raise click.UsageError(f"--sections needs --from {' or '.join(others)}")
+    for name, is_idle in (("encoding", not reader.needs_source), ("strip_ids", reader.has_lemmas)):
+        if is_idle and is_given(name):
+            raise RnngError(f"`{name}` does nothing with --from {kind}: leave it out")
     cleaner = partial(
         clean,
         is_left_out=is_no_text if strip_ids or reader.has_lemmas else is_trace,

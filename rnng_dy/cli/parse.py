@@ -7,18 +7,20 @@ from functools import partial
 
 import click
 
+from oracle.errors import RnngError
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.inputs import decode_option, given_search_option, parser_source, search_options
-from rnng_dy.cli.job import Lines, job_options
-from rnng_dy.cli.options import (
-    GENERATIVE,
-    Command,
-    flag_given,
-    model_option,
-    outputs_option,
+from rnng_dy.cli.inputs import (
+    OPTIONS,
+    decode_option,
+    given_options,
+    parser_source,
+    search_options,
     seed_option,
 )
+from rnng_dy.cli.job import Lines, job_options
+from rnng_dy.cli.options import GENERATIVE, Command, model_option, outputs_option
+from rnng_dy.cli.rules import goes, is_given
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.decoding import BESIDE
@@ -30,12 +32,14 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @model_option(default="english")
 @outputs_option({".trees": "brackets", ".jsonl": "all, a sentence per line"})
 @parser_source
+@goes("without `decode` mbr or `generator`")
 @click.option(
     "--nbest",
     type=AT_LEAST_1,
     metavar="K",
     help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
 )
+@goes("with `decode` mbr or `generator`")
 @click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
 @decode_option("The greedy or best trees")
 @click.option(
@@ -59,25 +63,17 @@ def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job)
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    if generator and not mbr and flag_given("decode"):
-        raise click.UsageError("--generator decides as --decode mbr does: leave --decode out")
     mbr = mbr or generator is not None
-    if flag_given("samples") and not mbr:
-        raise click.UsageError(
-            "--samples goes with --decode mbr or --generator: `rnng-dy sample` draws trees"
-        )
-    if nbest is not None and mbr:
-        raise click.UsageError("--nbest does not go with --decode mbr or --generator")
     wanted = decoding.Wanted(nbest, samples, mbr, options.seed, generator is not None)
     kind = model_folder.kind_of(folder)
     if kind.generates_words and kind.has_trees:
         decoder = decoding.generative_decoder(wanted, options)
     else:
         kind = model_folder.kind("discriminative")
-        if flag := given_search_option(*["beam"] if nbest else []):
-            more = ", and for a parser's --nbest" if flag == "--beam" else ""
-            raise click.UsageError(f"{flag} is for generative models{more}: {folder} is a parser")
-        beam = options.beam if flag_given("beam") else None
+        if given := given_options(*(name for name in OPTIONS if not (nbest and name == "beam"))):
+            more = ", and for a parser's --nbest" if given[0] == "`beam`" else ""
+            raise RnngError(f"{given[0]} is for generative models{more}: {folder} is a parser")
+        beam = options.beam if is_given("beam") else None
         decoder = decoding.parser_decoder(wanted, beam)
     reader = SentenceReader(job.open(ModelFolder(kind.kind, folder)), source)
     if generator:

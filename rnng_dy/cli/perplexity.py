@@ -14,18 +14,17 @@ import click
 from clusters.files import read_clusters
 from oracle.files import finite, is_replaced
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.baselines.scorers import OpenableScorer
-from rnng_dy.cli.inputs import require_trees, search_options, source_options, system_option
+from rnng_dy.cli.inputs import (
+    require_trees,
+    search_options,
+    seed_option,
+    source_options,
+    system_option,
+)
 from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import (
-    FILE,
-    Command,
-    open_option,
-    outputs_option,
-    seed_option,
-    write_output,
-)
+from rnng_dy.cli.options import FILE, Command, open_option, outputs_option, write_output
+from rnng_dy.cli.rules import goes
 from rnng_dy.evaluation import perplexity as measures
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
@@ -37,8 +36,10 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
 
 @click.command(cls=Command)
 @system_option
+@goes(f"with `scorers` {KneserNey.name}")
 @click.option("--clusters", "clusters_path", type=FILE, help="Further classes of n-gram models.")
 @outputs_option(FORMS)
+@goes("with `output` .txt/.json")
 @click.option(
     "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."
 )
@@ -56,10 +57,8 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
-    require_trees((), system)
+    require_trees((), system, also="jobs")
     if clusters_path:
-        if not (isinstance(system, OpenableScorer) and system.name == KneserNey.name):
-            raise click.UsageError(f"--clusters goes with --scorer {KneserNey.name}=FILE")
         words = [entry.word for entry in read_clusters(clusters_path)]
         model = KneserNey.open(system.source, system.order, words)
     else:

@@ -9,7 +9,7 @@ import click
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import ListOf, device_option
+from rnng_dy.cli.options import Command, ListOf, device_option
 from rnng_dy.parallel import check_jobs
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
@@ -24,7 +24,7 @@ ALL_GROUPS = (*GROUPS, "report")
 FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("corpus", type=click.Choice([*SECTIONS, "trees"]))
 @click.argument(
     "sources", type=click.Path(exists=True, resolve_path=True), nargs=-1, metavar="[SOURCE]..."

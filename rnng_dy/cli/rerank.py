@@ -11,6 +11,7 @@ from oracle.errors import listed
 from rnng_dy.cli.inputs import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
+from rnng_dy.cli.rules import goes
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
@@ -25,6 +26,7 @@ NAMED = 30
 @click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
 @click.option("--oracle", "oracle_path", type=FILE, help="Oracle of the MAP trees' words and tags.")
 @decode_option("The MAP tree")
+@goes("with `output`")
 @click.option(
     "--weight",
     type=FiniteRange(0, 1, min_open=True),
@@ -41,10 +43,8 @@ def rerank(props, likelihoods, output, oracle_path, mbr, weight) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
-    if mbr and not (oracle_path and output):
-        raise click.UsageError(
-            "--decode mbr needs -o for the trees, and their words: give --oracle"
-        )
+    if mbr and not oracle_path:
+        raise click.UsageError("--decode mbr needs the words of the trees: give --oracle")
     found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for of_sentence in found.values() if oracle else ():

@@ -6,9 +6,9 @@ from functools import partial
 
 import click
 
-from rnng_dy.cli.inputs import parser_source
+from rnng_dy.cli.inputs import parser_source, seed_option
 from rnng_dy.cli.job import job_options
-from rnng_dy.cli.options import Command, model_option, output_option, seed_option
+from rnng_dy.cli.options import Command, model_option, output_option
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.sampling import FLATTENED

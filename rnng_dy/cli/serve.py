@@ -10,7 +10,7 @@ import click
 
 from rnng_dy import model_folder
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import MODEL, Assignment, device_option
+from rnng_dy.cli.options import MODEL, Assignment, Command, device_option
 from rnng_dy.model_folder import known_models
 from rnng_dy.serve import Limits, app, require
 from rnng_dy.settings import AT_LEAST_1
@@ -18,7 +18,7 @@ from rnng_dy.settings import AT_LEAST_1
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--model",
     "folders",

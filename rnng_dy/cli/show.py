@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
+from rnng_dy.cli.rules import goes
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import columns_of, read_tree_file, section_lines, sections_of
 from rnng_dy.drawing.trees import svg_file
@@ -16,6 +17,7 @@ from rnng_dy.drawing.trees import svg_file
 @click.argument("trees", type=FILE, metavar="TREES")
 @click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
 @outputs_option({".txt": "trees drawn in characters", ".html": "a page", ".svg": "a drawing"})
+@goes("with `gold`")
 @click.option("--only-errors", is_flag=True, help="With --gold: only sentences with errors.")
 def show(trees, gold, outputs, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
@@ -26,8 +28,6 @@ def show(trees, gold, outputs, only_errors) -> None:
 
     Example: rnng-dy show greedy.trees --gold test.trees --only-errors
     """
-    if only_errors and gold is None:
-        raise click.UsageError("--only-errors needs --gold")
     system = read_tree_file(trees)
     reference = None if gold is None else read_tree_file(gold)
     sections = list(sections_of(system, reference, only_errors))

@@ -12,6 +12,7 @@ import click
 
 from oracle.files import indented
 from oracle.tables import CSV, TSV
+from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.inputs import columns_options, require_trees, search_options, systems_option
 from rnng_dy.cli.job import Job, job_options
@@ -25,6 +26,7 @@ from rnng_dy.cli.options import (
     outputs_option,
     write_output,
 )
+from rnng_dy.cli.rules import goes
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
@@ -44,6 +46,7 @@ SENTENCES = 32
 @click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
 @search_options("search", "particles", "like_reference")
+@goes(lambda _: f"with `folders` or `scorers` {'/'.join(SCORERS.keys() - {SurprisalTable.name})}")
 @open_option
 @click.option("--text", "is_text", is_flag=True, help="Split into tokens as the first model does.")
 @columns_options
@@ -79,13 +82,12 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    if not predictions:
-        if columns.region or columns.conditions:
-            raise click.UsageError("regions and conditions are for stimuli, with --prediction")
-        if len(columns.texts) not in (0, 2):
-            raise click.UsageError(
-                "two --column name the good and the bad sentences of pairs; a table of stimuli needs --prediction"
-            )
+    if effects and ending_of(effects) not in ("", ".tsv", ".csv"):
+        raise click.UsageError(f"--effects {effects}: name a file in .tsv or .csv")
+    if not predictions and len(columns.texts) not in (0, 2):
+        raise click.UsageError(
+            "two --column name the good and the bad sentences of pairs; a table of stimuli needs --prediction"
+        )
     require_trees((), *systems)
     predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     suites = [] if is_text else suites_of(sources, predictions, None, columns)

@@ -17,12 +17,14 @@ from rnng_dy.cli.inputs import (
     columns_options,
     require_trees,
     search_options,
+    seed_option,
     source_options,
     system_option,
 )
 from rnng_dy.cli.job import Lines, Results, job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Command, open_option, outputs_option, seed_option, write_output
+from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
+from rnng_dy.cli.rules import goes
 from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
@@ -36,6 +38,9 @@ from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import read_stimuli
 
 SHOWN_CONDITIONS = 12
+OF_TABLES = "with `output` .tsv/.csv"
+OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
+"""Rules of options about tables, and about all forms with measures."""
 
 
 @click.command(cls=Command)
@@ -50,9 +55,13 @@ SHOWN_CONDITIONS = 12
     default="class",
     help="Read unknown words as their classes, or stop.",
 )
+@goes(OF_MEASURES)
 @click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow).")
+@goes(OF_MEASURES)
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
+@goes(f"with `is_text`, {OF_TABLES}")
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
+@goes(f"without `end`, {OF_TABLES}")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
 @columns_options
 @source_options(
@@ -70,22 +79,22 @@ def surprisal(
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
     require_trees(outputs, system)
-    if merge and (source.is_stimuli or not source.is_text):
-        raise click.UsageError("--merge is for running text: add --text, and leave --stimuli out")
     table: Any = source.path
     if source.given is not None:
         texts = [*enumerate(filter(str.strip, source.given.splitlines()), 1)]
         parts = divided(texts, "INPUT", columns.mark, is_usual=True)
         if columns.mark is not None or any(len(regions) > 1 for regions in parts):
             table, source = [{"text": text} for _, text in texts], source._replace(is_stimuli=True)
-    if columns != USUAL and not source.is_stimuli:
-        raise click.UsageError("columns and marks are those of a table of stimuli: add --stimuli")
+    if merge and source.is_stimuli:
+        raise click.UsageError("--merge is for running text without regions")
+    if (columns != USUAL or by_region) and not source.is_stimuli:
+        raise click.UsageError(
+            "columns, marks and regions are those of stimuli: add --stimuli, or | to a text in quotation marks"
+        )
     if ".svg" in outputs:
         require_matplotlib()
         if not source.is_stimuli:
             raise click.UsageError("a figure is of items: add --stimuli")
-    if by_region and (end or not source.is_stimuli):
-        raise click.UsageError("--by-region is for regions of --stimuli, without --end")
     measures = measures_of(options, system.has_trees, is_open)
     model = job.open(system)
     if source.is_stimuli:

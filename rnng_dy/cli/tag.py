@@ -10,6 +10,7 @@ from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, MODEL, Command, output_option, write_output
+from rnng_dy.cli.rules import goes
 from rnng_dy.settings import AT_LEAST_1
 
 SEED = 1
@@ -25,7 +26,9 @@ SEED = 1
     metavar="N",
     help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
+@goes("without `folder`")
 @output_option("Trees to write.", "OUT.trees")
+@goes("with `train_path`, without `trees_path`")
 @click.option(
     "--into",
     "folder",
@@ -33,6 +36,7 @@ SEED = 1
     metavar="MODEL",
     help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
 )
+@goes("with `folds`")
 @click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
 def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
@@ -50,8 +54,6 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     if folder is not None:
         from rnng_dy.training.tagger import train_into
 
-        if trees_path or not train_path or output != "-":
-            raise click.UsageError("--into goes with --train, without TREES or -o")
         tagger = train_into(folder, train_path, SEED)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import click
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
+from rnng_dy.cli import rules
 from rnng_dy.cli.job import tidy
 from rnng_dy.cli.messages import command_line, say, warn
 from rnng_dy.cli.options import (
@@ -35,10 +37,17 @@ from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
-from rnng_dy.training.presets import NAMES, Settings
+from rnng_dy.training.presets import GOES, NAMES, Settings
 
 OPTIONS = ("hidden", "epochs", "dropout", "learning_rate", "batch_size", "seed", "jobs")
 """The settings that have options; --set sets the others."""
+
+
+def of_table(command: Callable) -> Callable:
+    """Let the options of a command go with what the arguments of their names go with."""
+    for param in command.__click_params__:
+        param.goes = GOES.get(param.name, "")
+    return command
 
 
 def settings_options(sizes: type) -> Callable:
@@ -63,6 +72,7 @@ def settings_options(sizes: type) -> Callable:
 def training_options(sizes: type, *more: Callable) -> Callable:
     """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
     return all_of(
+        of_table,
         click.option("--trees", type=FILE, help="Trees to train on, cleaned as by `prepare`."),
         click.option(
             "--dev-trees",
@@ -101,7 +111,7 @@ def training_options(sizes: type, *more: Callable) -> Callable:
         click.option(
             "--mpi",
             is_flag=True,
-            help="Divide minibatches between MPI's processes: `mpirun -n 4 rnng-dy train ... --mpi`.",
+            help="Divide minibatches between MPI's processes: `mpirun -n 4 rnng-dy train ... --batch-size 16 --mpi`.",
         ),
         device_option,
     )
@@ -208,6 +218,9 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         limit_memory(options["jobs"] or 1)
     folder, stopped = options["folder"], None
     ranks = Ranks() if mpi else None
+    if ranks is not None:
+        params = click.get_current_context().command.params
+        ranks.shown = partial(rules.with_flags, params=params)
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)
@@ -241,7 +254,8 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         if scores := (model.about or {}).get("scores"):
             # JSON has no infinite perplexity
             scores = {name: math.inf if value is None else value for name, value in scores.items()}
-            best = described({**scores, "event": EVALUATION, "is_best": True})
+            scores = {**scores, "event": EVALUATION, "is_best": False}
+            best = f"best: {described(scores, model.has_trees)}"
         click.echo(f"{folder}: {best}")
 
 

@@ -70,11 +70,17 @@ def values(
 
 
 def _shares(record: WordRecord) -> list[tuple[str, float]]:
-    """Return the parts of a word's bar in bits, from the bottom; none if the surprisal is not finite."""
-    shares = record.lexical, record.syntactic
-    if None not in shares and all(map(math.isfinite, shares)):
-        return list(zip(("lexical", "syntactic"), shares, strict=True))
-    return [("total", record.surprisal)] if math.isfinite(record.surprisal) else []
+    """Return the parts of a word's bar in bits, from the bottom; none if the surprisal is not finite.
+
+    They divide the surprisal as in the best partial tree, since the shares of the whole beam depend on its width.
+    """
+    if not math.isfinite(record.surprisal):
+        return []
+    shares = {"lexical": record.best_lexical or 0.0, "syntactic": record.best_syntactic or 0.0}
+    if not any(shares.values()):
+        shares = {"total": 1.0}
+    scale = record.surprisal / sum(shares.values())
+    return [(name, share * scale) for name, share in shares.items()]
 
 
 def _measures(record: WordRecord) -> list[str]:

@@ -76,6 +76,8 @@ class WordRecord:
     """Rounds of the search's loop until the word."""
     actions: int | None = None
     """Actions taken until the word."""
+    distance: int | None = field(default=None, kw_only=True)
+    """The same in the published program, the distance of Hale et al. (2018); only with `like_reference`."""
     entropy: float | None = None
     """Entropy of the partial trees in the word beam; with particles, an estimate for all partial trees."""
     entropy_delta: float | None = None
@@ -229,8 +231,8 @@ def written_words(
 def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
     """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
 
-    Surprisal, its shares, rounds, actions, changes of entropies and numbers of nodes are sums; a sum is None if some
-    token lacks the measure. `unk` is a single token's, and None for several tokens.
+    Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are sums; a sum is None
+    if some token lacks the measure. `unk` is a single token's, and None for several tokens.
     """
     if len(covered) < 2:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)

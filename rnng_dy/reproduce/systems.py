@@ -9,7 +9,7 @@ from oracle.transitions import DEFAULT as TOP_DOWN
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import DEFAULT as FULL
-from rnng_dy.models.parser_state import GENERATOR_STATES
+from rnng_dy.models.parser_state import GENERATOR_STATES, STACK
 
 
 class System(NamedTuple):
@@ -58,12 +58,13 @@ class System(NamedTuple):
         >>> System("corrected", "no-terms").options
         '--composition corrected --state no-terms'
         """
-        options = f"--composition {self.composition}"
+        reads_stack = STACK in GENERATOR_STATES[self.state].parts
+        options = [f"--composition {self.composition}"] * reads_stack
         if self.state != FULL:
-            options += f" --state {self.state}"
+            options.append(f"--state {self.state}")
         if self.transitions != TOP_DOWN:
-            options += f" --transitions {self.transitions}"
-        return options
+            options.append(f"--transitions {self.transitions}")
+        return " ".join(options)
 
 
 PAPER = System("buggy"), System("corrected")

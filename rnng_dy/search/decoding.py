@@ -65,9 +65,11 @@ def generative_decoder(wanted: Wanted, options: SearchOptions) -> Decoder:
     """Return the decoder of a generative model. Raises RnngError for trees that it cannot make."""
     k = wanted.nbest or 1
     if wanted.mbr:
-        raise RnngError("MBR is for a parser, or for samples: `rnng-dy rerank`")
+        raise RnngError(
+            "`decode` mbr and `generator` are for a parser; `rnng-dy rerank` is for samples"
+        )
     if k > options.word_beam:
-        raise RnngError(f"--nbest {k} needs --word-beam {k} or more")
+        raise RnngError(f"`nbest` {k} needs `word_beam` {k} or more")
     trees = partial(search_trees, options, k)
     return Decoder(trees, partial(in_words, limit=SEARCHED_WORDS), options)
 
@@ -79,7 +81,7 @@ def parser_decoder(wanted: Wanted, beam: int | None = None) -> Decoder:
     if k := wanted.nbest:
         beam = beam or max(BEAM, 2 * k)
         if k > beam:
-            raise RnngError(f"--nbest {k} needs --beam {k} or more")
+            raise RnngError(f"`nbest` {k} needs `beam` {k} or more")
         options = SearchOptions(beam=beam, seed=wanted.seed)
         trees = partial(parser_trees, partial(best_parses, k, beam), tagged_tree)
         of_words = partial(search_batches, options)

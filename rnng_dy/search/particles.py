@@ -69,7 +69,7 @@ class ParticleFilter(WordSearch):
     """
 
     name = "particles"
-    reads = ("particles",)
+    reads = ("particles", "seed")
     lacks = ("syntactic", "lexical")
 
     def start(self, configuration: Configuration) -> SearchState:

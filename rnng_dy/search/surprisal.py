@@ -59,7 +59,14 @@ def measures_of(options: SearchOptions, has_trees: bool = True, is_open: bool = 
         lacking |= {*OPEN_MEASURES}
     if not options.next_word:
         lacking |= {*OF_NEXT_WORD}
+    if not is_like_reference(options):
+        lacking.add("distance")
     return [name for name in ALL_MEASURES if name not in lacking]
+
+
+def is_like_reference(options: SearchOptions) -> bool:
+    """Return whether the search is that of the published program."""
+    return options.like_reference and "like_reference" in SEARCHES[options.search].reads
 
 
 def sentences_at_once(options: SearchOptions) -> int:
@@ -123,7 +130,9 @@ def _sentence(
         state = yield from search.read(before, word)
         if word is not None:
             state = yield from with_next_word_entropy(model, options, state)
-        records.append(_record(model, token, unk, before, state))
+        record = _record(model, token, unk, before, state)
+        distance = record.actions if is_like_reference(options) else None
+        records.append(replace(record, distance=distance))
         place = "the end" if token is None else f"word {len(records)}, {token!r}"
     problem = None
     if skipped:

@@ -123,7 +123,7 @@ class WordSearch(ABC):
     name: ClassVar[str]
     """Name on the command line and in `SearchOptions.search`."""
     reads: ClassVar[tuple[str, ...]] = ()
-    """The fields of `SearchOptions` that the search reads, besides `seed`.
+    """The fields of `SearchOptions` that the search reads.
 
     The first field is about the number of partial trees of a sentence that are held at a time; without fields, one.
     """
@@ -134,7 +134,7 @@ class WordSearch(ABC):
         """Prepare the search of sentence number `index`. Raises RnngError for impossible options."""
         self.system, self.options, self.index = system, options, index
         for of in fields(SearchOptions):
-            is_number = of.name in self.reads and of.type == "int"
+            is_number = of.type == "int" and of.name in self.reads and of.metadata
             if is_number and (problem := mistake(of, getattr(options, of.name))):
                 raise RnngError(f"{of.name}: {problem}")
         if options.seed < 0:

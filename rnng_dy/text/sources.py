@@ -108,7 +108,7 @@ class SentenceReader:
         self.known_tags = model.vocabulary.tags if hasattr(model, "tags_read") else None
         """The POS tags that the model knows; None if it reads no tags."""
         if source.own_tags and self.known_tags is None:
-            raise RnngError("--own-tags: this model reads no POS tags, it has no tagger")
+            raise RnngError("`own_tags`: this model reads no POS tags, it has no tagger")
         self._sentences = self._own = 0
         self._unseen: Counter[str] = Counter()
 

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from oracle import plugins
 from oracle.blocks import OracleSentence
 from oracle.files import finite
 from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import cpu_level
 from rnng_dy.model import Model
-from rnng_dy.model_folder import PARAMETERS, About, located
+from rnng_dy.model_folder import PARAMETERS, PARAMETERS_HASH, About, located
 
 OF_RECORD = {"event", "score", "is_best", "best"}
 """Keys of an evaluation's record that are no scores for the description."""
@@ -30,12 +31,12 @@ def about_model(model: Model, sentences: Sequence[OracleSentence], command: str 
     recorded: About = model.about or {}
     config = dict(model.config())
     sizes = config.pop("sizes")
-    if PLUGINS in config:
-        config[PLUGINS] = ", ".join(config[PLUGINS])
+    needed = config.pop(PLUGINS, ())
     words = sum(len(sentence.tokens) for sentence in sentences)
     return {
         **recorded,
         "model": {**config, "parameters": model.store.count()},
+        **({PLUGINS: plugins.hashes(needed)} if needed else {}),
         "sizes": sizes,
         "corpus": {"sentences": len(sentences), "words": words},
         "made": recorded.get("made", {"date": now(), "command": command}),
@@ -66,7 +67,12 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def evaluated(about: About, record: Mapping[str, Any]) -> About:
-    """Return the sections with the record of the best evaluation so far."""
+def evaluated(model: Model, record: Mapping[str, Any]) -> About:
+    """Return a model's sections with the record of the best evaluation so far, which is of its parameters."""
     scores = {name: x for name, x in record.items() if name not in OF_RECORD}
-    return {**about, "scores": {**finite(scores), "date": now(), "dev": about["data"]["dev"]}}
+    of = {
+        "date": now(),
+        "dev": model.about["data"]["dev"],
+        PARAMETERS_HASH: model.parameters_hash(),
+    }
+    return {**model.about, "scores": {**finite(scores), **of}}

@@ -67,7 +67,7 @@ def require_like(
     """Raise RnngError if the user's options differ from those of the model of a folder."""
     for name, value in config.items():
         if value != model.config()[name]:
-            raise RnngError(f"{folder} has another {name}: leave --{name} out")
+            raise RnngError(f"{folder} has another {name}: leave `{name}` out")
     if replace(model.sizes, **sizes) != model.sizes:
         dimensions = ", ".join(f"{name} {value}" for name, value in asdict(model.sizes).items())
         raise RnngError(f"{folder} has other dimensions, {dimensions}: leave them out")
@@ -83,7 +83,7 @@ def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) ->
         new = unseen(model, counts)
         listed = " and ".join(f"{what} {', '.join(symbols)}" for what, symbols in new.items())
         if listed and not extend:
-            raise RnngError(f"{listed} are not in {init}: add them with --extend, or take them out")
+            raise RnngError(f"{listed} are not in {init}: add them with `extend`, or take them out")
         if listed:
             _log.info(f"{init}: adding {listed}")
         model = extended(model, counts, seed) if extend else model

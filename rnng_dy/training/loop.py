@@ -170,14 +170,15 @@ def run(
     return True
 
 
-def described(record: Record) -> str:
-    """Return a record as a readable line."""
+def described(record: Record, has_trees: bool) -> str:
+    """Return a record of the training of a model, with or without trees, as a readable line."""
     text = f"epoch {record['epoch']:.2f}, {record['sentences']} sentences: "
     if record["event"] == EVALUATION:
         text += (
             f"dev F1 {record['f1']:.2f} (scored with gold tags)"
             if "f1" in record
-            else f"dev perplexity {record['perplexity']:.2f}, {record['dev_words']} words"
+            else f"dev perplexity of words{' and trees' * has_trees} {record['perplexity']:.2f}, "
+            f"{record['dev_words']} words"
         )
         return f"{text}{' (best)' if record['is_best'] else ''}"
     return (
@@ -205,7 +206,7 @@ def saved_state(folder: Path) -> dict[str, Any]:
     if state.get("format") != FORMAT:
         raise InputError(
             "a training state of an older version of rnng_dy, which cannot be resumed: train a new model, or begin "
-            f"with this one by --init {folder}",
+            f"with this one by `init` {folder}",
             path,
         )
     with reading(path, remedy="damaged"):
@@ -223,10 +224,10 @@ def require_same(
     # these may change, though models differ slightly with jobs; the linear schedule depends on the number of epochs
     free = {"jobs", "patience", "save_every", "report_every"}
     free |= {"epochs"} if saved.schedule == "inverse" else set()
-    now, before = asdict(settings).items(), state["inputs"]
+    now, before, always = asdict(settings).items(), state["inputs"], {"train", "dev", "init"}
     for what, changed in {
-        # the data once had the names of options
-        "data": [k for k, v in inputs.items() if before.get(k) not in (None, v)],
+        # these once had the names of options
+        "data": [k for k, v in inputs.items() if before.get(k, v if k in always else None) != v],
         "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
     }.items():
         if changed:

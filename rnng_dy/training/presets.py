@@ -21,6 +21,33 @@ from rnng_dy.settings import (
 
 T = TypeVar("T")
 
+_OF_PARSERS, _OF_TREES = "with `kind` discriminative", "with `kind` discriminative/generative"
+_OF_WORDS = "with `kind` generative/lstm-lm"
+GOES = {
+    "hold_out": "with `trees`, without `dev_trees`",
+    "unk": "with `trees`",
+    "train": "with `dev`, without `trees`",
+    "dev": "with `train`",
+    "extend": f"{_OF_TREES}, with `init`",
+    "transitions": _OF_TREES,
+    "state": _OF_TREES,
+    "composition": f"{_OF_TREES}, without `state` no-stack/history",
+    "pos": _OF_PARSERS,
+    "pretrained": f"{_OF_PARSERS}, without `init`",
+    "clusters": f"{_OF_WORDS}, without `init`",
+    "open": _OF_WORDS,
+    "tagger": "with `pos` or `init`",
+    "no_tagger": "with `pos` or `init`",
+    "tag_size": "with `pos` or `init`",
+    "decay": "with `schedule` inverse",
+    "gold": "with `gold_weight`",
+    "gold_weight": "with `gold`",
+    "jobs": "without `mpi` or `ranks`",
+    "mpi": "with `device` cpu",
+    "ranks": "with `device` cpu",
+}
+"""What arguments of a training go with: rules of `settings.require`; `tagger` counts if false."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -168,6 +195,4 @@ def settings_and_sizes(
                     raise RnngError(f"{name}: {why}")
     if given:
         raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
-    if "gold_weight" in settings and not settings.get("gold"):
-        raise RnngError("gold_weight needs gold, the number of gold sentences")
     return settings, sizes

@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -122,14 +123,14 @@ class Processes(_Replica):
             message = connection.recv()
         except (EOFError, OSError):
             process.join()
-            why = "-9: killed, often because memory ran out; continue with --resume"
+            why = "-9: killed, often because memory ran out; continue with `resume`"
             if process.exitcode == 1:
                 why = 'a script that trains with jobs needs its calls under `if __name__ == "__main__":`'
             raise RnngError(
                 f"training process {rank} ended with code {process.exitcode} ({why})"
             ) from None
         if isinstance(message, Exception):
-            raise RnngError(f"training process {rank}: {message}; continue with --resume")
+            raise RnngError(f"training process {rank}: {message}; continue with `resume`")
         return message
 
 
@@ -167,6 +168,9 @@ class Ranks(Replicas):
     An error of one rank ends all of them.
     """
 
+    shown: Callable[[str], str] = str
+    """How a message is printed."""
+
     def __init__(self) -> None:
         """Raises RnngError without mpi4py and an MPI."""
         try:
@@ -174,7 +178,7 @@ class Ranks(Replicas):
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:
             raise RnngError(
-                f"--mpi needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and `pip install mpich` "
+                f"`mpi` needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and `pip install mpich` "
                 "where the machine has no MPI"
             ) from None
         self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
@@ -192,7 +196,7 @@ class Ranks(Replicas):
         time.sleep(min(self.rank, 1))
         if not isinstance(error, (RnngError, OSError)):
             traceback.print_exception(kind, error, trace)
-        print(f"Error: rank {self.rank}: {error}", file=sys.stderr, flush=True)
+        print(f"Error: rank {self.rank}: {self.shown(str(error))}", file=sys.stderr, flush=True)
         time.sleep(0.5)
         self._comm.Abort(2)
         os._exit(2)

@@ -23,6 +23,7 @@ from rnng_dy import checkpoint, engine, model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.parallel import check_jobs
+from rnng_dy.settings import require
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
@@ -30,7 +31,7 @@ from rnng_dy.training import about, loop
 from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, examples_of
 from rnng_dy.training.evaluation import parser_scores, word_scores
 from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
-from rnng_dy.training.presets import NAMES, settings_and_sizes, settings_for, sizes_for
+from rnng_dy.training.presets import GOES, NAMES, settings_and_sizes, settings_for, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
 from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
@@ -105,6 +106,8 @@ def train(
     Raises:
         RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
     """
+    device = device or engine.device()
+    arguments = {"gold": None, "gold_weight": None, **locals(), **settings}
     with ExitStack() as stack:
         if ranks is not None:
             stack.enter_context(ranks)
@@ -114,37 +117,24 @@ def train(
         if resume and place.exists() and trees is train is None:
             by = (model_folder.read_about(place) or {}).get("made", {}).get("command")
             made_by = f"; {folder} was made by: {by}" if by else ""
-            raise RnngError(f"--resume needs the same data again{made_by}")
-        by_trees = trees is not None and train is dev is None
-        by_oracles = None not in (train, dev) and all(x is None for x in (trees, hold_out, unk))
-        fits_trees = by_trees and (dev_trees is None) != (hold_out is None)
-        if not (fits_trees or (by_oracles and (dev_trees is not None) == parses)):
+            raise RnngError(f"`resume` needs the same data again{made_by}")
+        # the tagger is left out on request
+        given = [x for x in GOES if (arguments.get(x) not in (None, False)) != (x == "tagger")]
+        require({name: GOES[name] for name in given}, arguments)
+        is_dev_given = dev_trees is not None
+        fits_trees = trees is not None and (is_dev_given or hold_out is not None)
+        if not (fits_trees or (train is not None and is_dev_given == parses)):
             raise RnngError(
-                "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev, and the --dev-trees of "
-                "a parser with them; --unk goes with --trees"
+                "give `trees` with `dev_trees` or `hold_out`, or oracles as `train` and `dev`, and the `dev_trees` of "
+                "a parser with them"
             )
         if hold_out is not None and not 0 < hold_out < 1:
-            raise RnngError(f"--hold-out is a share of the trees between 0 and 1, not {hold_out}")
+            raise RnngError(f"`hold_out` is a share of the trees between 0 and 1, not {hold_out}")
         config = {"composition": composition, "transitions": transitions, "state": state}
         config = {name: value for name, value in config.items() if value is not None}
-        foreign: dict[str, object] = {"pos": pos, "pretrained": pretrained}
-        if parses:
-            foreign = {"clusters": clusters, "open": open}
-        if not of_kind.has_trees:
-            foreign |= {**config, "extend": extend}
-        for name, value in foreign.items():
-            if value:
-                raise RnngError(f"--{name} is not for {kind} models")
-        if extend and not init:
-            raise RnngError("--extend goes with --init")
-        if init and (pretrained or clusters):
-            raise RnngError("--init brings its own: leave --pretrained and --clusters out")
         if preset not in (None, *NAMES):
             raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
-        device = device or engine.device()
         if ranks is not None:
-            if device != engine.CPU:
-                raise RnngError("--mpi is for the CPU")
             chosen["jobs"] = ranks.count
         check_jobs(chosen.get("jobs", 1), device)
         engine.start(device)
@@ -157,25 +147,29 @@ def train(
             stack.enter_context(writing(folder))
             if place.exists() and not resume:
                 raise RnngError(
-                    f"{folder} exists: continue with --resume, or name another --model folder"
+                    f"{folder} exists: continue with `resume`, or name another `folder`"
                 )
 
-        # the model of the folder, or of --init; a new one needs the data
+        # the model of the folder, or of `init`; a new one needs the data
         model, origin = None, folder if resumes else init
         if origin is not None:
             # a resumed model gets its parameters from the training state
             model = (of_kind.build if resumes else of_kind.load)(origin)
             require_like(model, config, sizes, origin)
+            if not resumes:
+                checkpoint.warn_of_model(model, origin)
+            elif changed := checkpoint.changed_plugins(model):
+                raise RnngError(f"{folder} was trained with another {changed[0]}: resume with it")
             if pos and model.vocabulary.tags is None:
-                raise RnngError(f"{origin} was trained without --pos")
+                raise RnngError(f"{origin} was trained without `pos`")
             if resumes and open and model.spelling is None:
-                raise RnngError(f"{folder} was trained without --open: resume without it")
+                raise RnngError(f"{folder} was trained without `open`: resume without it")
         if resumes:
             # settings that are not given are the folder's
             saved = loop.saved_state(place)
             before = (model.about or {}).get("settings", {}).get("preset", preset)
             if preset not in (None, before):
-                raise RnngError(f"{folder} was trained with --preset {before}: leave --preset out")
+                raise RnngError(f"{folder} was trained with `preset` {before}: leave it out")
             preset = before
         preset = preset or NAMES[0]
 
@@ -186,7 +180,7 @@ def train(
         else:
             rules = RULES[0] if model is None else model.vocabulary.unknown.rules
             if model is not None and unk not in (None, rules):
-                raise RnngError(f"{origin} has --unk {rules}: leave --unk out")
+                raise RnngError(f"{origin} has `unk` {rules}: leave it out")
             system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
             how = unk or rules, transitions or system, not parses
             data = data_of_trees(trees, dev_trees, hold_out, *how, scratch)
@@ -207,7 +201,14 @@ def train(
             # a preset, or a training started on the CPU, may have more
             chosen["jobs"] = 1
         settings = replace(base, **chosen)
+        require({name: GOES[name] for name in {"decay"} & chosen.keys()}, asdict(settings))
+        if settings.jobs > settings.batch_size:
+            raise RnngError(
+                f"{settings.jobs} processes share the sentences of an update, which are {settings.batch_size}: give "
+                f"`batch_size` {settings.jobs} or more, or fewer processes (`jobs`)"
+            )
         if resumes:
+            inputs = {**saved["inputs"], **inputs}
             loop.require_same(saved, settings, inputs, folder)
         if settings.gold > len(data.train):
             message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
@@ -269,9 +270,9 @@ def train(
 
         # updates
         def report(record: loop.Record) -> None:
-            _log.info(f"{place.name}: {loop.described(record)}")
+            _log.info(f"{place.name}: {loop.described(record, of_kind.has_trees)}")
             if record["event"] == loop.EVALUATION and record["is_best"]:
-                model.about = about.evaluated(model.about, record)
+                model.about = about.evaluated(model, record)
                 model_folder.write_about(folder, model.about)
             on_record(record)
 

@@ -198,7 +198,7 @@ class Updater:
         if not (math.isfinite(whole.loss) and math.isfinite(norm)):
             raise Diverged(
                 f"training diverged at update {number}: loss {whole.loss}, gradient norm {norm}; "
-                "use a lower --learning-rate"
+                "use a lower `learning_rate`"
             )
         self.optimizer.step(rate, norm, union([whole.rows, whole.used]))
         return whole.loss
@@ -209,7 +209,7 @@ class Updater:
             if not are_usable(values):
                 raise Diverged(
                     f"training diverged before update {number}: parameter {name} holds NaN, infinity, or numbers "
-                    f"over {LARGEST:g}; use a lower --learning-rate"
+                    f"over {LARGEST:g}; use a lower `learning_rate`"
                 )
 
     def _gradient(self, batch: Mapping[int, object]) -> PartialLoss:

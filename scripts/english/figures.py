@@ -56,8 +56,8 @@ def decode(name: str) -> None:
     oracle = f"{name}.oracle"
     make(oracle, f"oracle --train train.trees {name}.trees")
     models = "--model english.rnng.zip --own-tags --jobs 2"
-    make(f"{name}.greedy", f"parse {models} {oracle}")
-    make(f"{name}.mbr", f"parse {models} --decode mbr {oracle}")
+    make(f"{name}.greedy", f"parse {models} --format trees {oracle}")
+    make(f"{name}.mbr", f"parse {models} --format trees --decode mbr {oracle}")
     make(f"{name}.props", f"sample {models} --seed 1 {oracle}")
     score = f"score --model english-generative.rnng.zip --jobs 2 {name}.props"
     make(f"{name}.scores", score)

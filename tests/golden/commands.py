@@ -7,11 +7,13 @@ from __future__ import annotations
 
 SMALL = "--set layers=2 --set lstm_input=6 --hidden 7 --set action_size=4 --epochs 1 --seed 5"
 SMALL_LSTM = "--set layers=2 --set lstm_input=6 --hidden 7 --epochs 1 --seed 5"
-PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --set word_size=5 --no-tagger {SMALL}"
-TAGGED = f"{PARSER} --pos --set tag_size=3"
+PARSER = f"-q train discriminative --trees {{train}} --dev-trees {{dev}} --set word_size=5 {SMALL}"
+TAGGED = f"{PARSER} --pos --no-tagger --set tag_size=3"
 GENERATOR = f"-q train generative --trees {{train}} --dev-trees {{dev}} {SMALL}"
 ADAM = "--set optimizer=adam --learning-rate 0.01"
-BATCHES = "--batch-size 4 --epochs 4"
+TAGGED_BATCHES, GENERATOR_BATCHES = (
+    command.replace("--epochs 1", "--batch-size 4 --epochs 4") for command in (TAGGED, GENERATOR)
+)
 
 MODELS = {
     "parser": f"{TAGGED} --model {{parser}}",
@@ -25,9 +27,9 @@ MODELS = {
     "parser-no-buffer": f"{TAGGED} --state no-buffer --model {{parser-no-buffer}}",
     "parser-history": f"{TAGGED} --state history --model {{parser-history}}",
     "parser-vectors": f"{TAGGED} --pretrained {{vectors}} --model {{parser-vectors}}",
-    "parser-adam": f"{TAGGED} {ADAM} {BATCHES} --model {{parser-adam}}",
-    "parser-two-processes": f"{TAGGED} {BATCHES} --jobs 2 --model {{parser-two-processes}}",
-    "parser-adam-two-processes": f"{TAGGED} {ADAM} {BATCHES} --jobs 2 --model {{parser-adam-two-processes}}",
+    "parser-adam": f"{TAGGED_BATCHES} {ADAM} --model {{parser-adam}}",
+    "parser-two-processes": f"{TAGGED_BATCHES} --jobs 2 --model {{parser-two-processes}}",
+    "parser-adam-two-processes": f"{TAGGED_BATCHES} {ADAM} --jobs 2 --model {{parser-adam-two-processes}}",
     "generator": f"{GENERATOR} --model {{generator}}",
     "generator-open": f"{GENERATOR} --open --dropout 0.2 --model {{generator-open}}",
     "generator-buggy": f"{GENERATOR} --composition buggy --model {{generator-buggy}}",
@@ -35,14 +37,14 @@ MODELS = {
     "generator-in-order": f"{GENERATOR} --transitions in-order --model {{generator-in-order}}",
     "generator-no-terms": f"{GENERATOR} --state no-terms --model {{generator-no-terms}}",
     "generator-history": f"{GENERATOR} --state history --model {{generator-history}}",
-    "generator-adam": f"{GENERATOR} {ADAM} {BATCHES} --model {{generator-adam}}",
-    "generator-two-processes": f"{GENERATOR} {BATCHES} --jobs 2 --model {{generator-two-processes}}",
+    "generator-adam": f"{GENERATOR_BATCHES} {ADAM} --model {{generator-adam}}",
+    "generator-two-processes": f"{GENERATOR_BATCHES} --jobs 2 --model {{generator-two-processes}}",
     "lstm-lm": f"-q train lstm-lm --trees {{train}} --dev-trees {{dev}} {SMALL_LSTM} --model {{lstm-lm}}",
 }
 RESUMED = {
-    "parser": f"{TAGGED} --epochs 2 --resume --model {{parser}}",
-    "generator": f"{GENERATOR} --epochs 2 --resume --model {{generator}}",
-    "parser-adam": f"{TAGGED} {ADAM} {BATCHES} --epochs 5 --resume --model {{parser-adam}}",
+    "parser": f"{TAGGED.replace('--epochs 1', '--epochs 2')} --resume --model {{parser}}",
+    "generator": f"{GENERATOR.replace('--epochs 1', '--epochs 2')} --resume --model {{generator}}",
+    "parser-adam": f"{TAGGED_BATCHES.replace('--epochs 4', '--epochs 5')} {ADAM} --resume --model {{parser-adam}}",
 }
 """Trainings that go on from the models of the same name, after everything else."""
 

@@ -180,6 +180,21 @@ def test_a_model_without_its_plugin_is_refused_though_its_folder_has_the_file(pa
         assert len(shown.splitlines()) == 2
 
 
+def test_a_plugin_that_changed_after_the_training_is_told_and_not_resumed():
+    train = ("train", "generative", "--trees", trees(), "--hold-out", "0.5", "--model", "m")
+    train += ("--composition", "sum", "--epochs", "1", "--hidden", "8", "--set", "lstm_input=8")
+    with no_plugins():
+        invoke("--plugin", write(SUM), *train)
+    with no_plugins():
+        assert "mine.py" not in invoke("--plugin", "mine.py", "models", "show", "m").stderr
+    write(SUM.replace("[1])", "[1]) * 2"))
+    with no_plugins():
+        said = invoke("--plugin", "mine.py", "models", "show", "m").stderr
+        assert "m: mine.py has changed since this model was trained with it" in said
+        said = invoke("--plugin", "mine.py", *train, "--resume", code=2).stderr
+        assert "m was trained with another mine.py: resume with it" in said
+
+
 # other processes
 
 

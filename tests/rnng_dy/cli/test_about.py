@@ -79,6 +79,20 @@ def test_show_prints_the_model_and_its_description(data):
     assert "\n\\x1b[1m:\n  \\r: b \\x1b[31m\n" in invoke("models", "show", "m").stdout
 
 
+def test_scores_are_those_of_the_parameters_that_are_saved(data):
+    invoke(*TRAIN, *SMALL, "--model", "m")
+    model = load("m")
+    model.save("same")
+    arrays = model.store.arrays()
+    model.store.load({name: values * 2 for name, values in arrays.items()})
+    model.save("further")
+    model.export("further.zip")
+    kept = [
+        "scores" in model_folder.read_about(name) for name in ("same", "further", "further.zip")
+    ]
+    assert kept == [True, False, False]
+
+
 def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(tiny_reference / "corrected" / "disc.params", "disc.params")

@@ -29,7 +29,10 @@ def test_an_argument_with_a_blank_is_the_text_itself(command, tmp_path, monkeypa
 
 
 def test_a_text_obeys_the_options_of_texts():
-    assert "--text is without tags" in invoke("parse", TEXT, "--tagged", code=2).stderr
+    assert (
+        "--tagged/--untagged goes without --text"
+        in invoke("parse", TEXT, "--tagged", code=2).stderr
+    )
     two = "He slept. She did not."
     assert len(invoke("parse", two).stdout.splitlines()) == 2
     assert len(invoke("parse", two, "--one-per-line").stdout.splitlines()) == 1

@@ -81,7 +81,7 @@ def test_a_parser_is_given_no_tagger_while_it_is_trained(sentences):
 
 def test_two_trainings_of_one_folder(tmp_path):
     """The second is refused, whatever it is; the first is not disturbed, nor are those that come after its kill."""
-    train = [*TRAIN, "--epochs", "1000", "--set", "evaluate_every=30"]
+    train = [*(w if w != "1" else "1000" for w in TRAIN), "--set", "evaluate_every=30"]
     with started(*COMMAND, *train, stderr=subprocess.DEVNULL) as first:
         until(lambda: Path(".m.data").exists() or Path("m").exists())
         for more in ([], ["--resume"]):

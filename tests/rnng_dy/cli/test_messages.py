@@ -51,7 +51,9 @@ def test_training_prints_its_result_and_keeps_its_log(data):
     loud, quiet = invoke(*TRAIN.format("a").split()), invoke("-q", *TRAIN.format("b").split())
     assert "Brown clusters of" in loud.stderr
     assert "nats/word" in loud.stderr
-    assert "dev perplexity" in loud.stderr
+    assert "a: epoch 1.00, 20 sentences: dev perplexity of words and trees " in loud.stderr
+    # the result is no line of the log
+    assert loud.stdout.startswith("a: best: epoch ") and loud.stdout not in loud.stderr
     assert quiet.stderr == ""
     assert quiet.stdout == loud.stdout.replace("a: ", "b: ", 1)
     events = [json.loads(line)["event"] for line in Path("b/log.jsonl").read_text().splitlines()]

@@ -22,7 +22,8 @@ def command(outputs: dict[str, str]) -> None:
         (["-o", "a.json"], ".json=a.json"),
         (["-o", "-", "-o", "a.trees.gz"], ".tsv=- .trees=a.trees.gz"),
         (["--format", "json", "-o", "-", "-o", "b.tsv"], ".json=- .tsv=b.tsv"),
-        (["-o", "named.otherwise"], ".tsv=named.otherwise"),
+        (["-o", "unnamed"], ".tsv=unnamed"),
+        (["-o", "named.otherwise", "--format", "json"], ".json=named.otherwise"),
         (["--format", "trees", "-o", "/dev/stderr"], ".trees=/dev/stderr"),
     ],
 )
@@ -37,6 +38,10 @@ def test_the_ending_says_the_form(arguments: list[str], outputs: str) -> None:
         (["-o", "a.tsv", "-o", "-"], "would both hold tsv"),
         (["--format", "json", "-o", "a.tsv"], "--format is for standard output"),
         (["--format", "xml"], "'xml' is not one of"),
+        (
+            ["-o", "a.otherwise"],
+            "this command writes .tsv, .json, .trees; or --format",
+        ),
     ],
 )
 def test_what_two_forms_cannot_be(arguments: list[str], reason: str) -> None:

@@ -84,8 +84,8 @@ def test_surprisals_of_the_written_words_of_lines(scorers):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--text", "--tagged"], "--text is without tags: leave out --tagged"),
-        (["--one-per-line"], "--one-per-line is for running text: add --text"),
+        (["--text", "--tagged"], "--tagged/--untagged goes without --text"),
+        (["--one-per-line"], "--one-per-line goes with --text"),
     ],
 )
 def test_options_that_contradict_are_refused(folder, options, message):

@@ -104,9 +104,9 @@ def test_mbr_trees_need_an_oracle_and_without_probability_are_map_trees(tmp_path
     (tmp_path / "p").write_text(SAMPLES)
     (tmp_path / "l").write_text("2\tinf\n2\tinf\n1\t1\n1\t1\n")
     (tmp_path / "o").write_text(block("x", ["a", "b"]) + block("y", ["c"]))
-    files = tmp_path / "p", tmp_path / "l", "--decode", "mbr"
+    files = tmp_path / "p", tmp_path / "l", "--decode", "mbr", "-o", "-"
     assert "--oracle" in run(*files, code=2).stderr
-    found = run(*files, "--oracle", tmp_path / "o", "-o", "-").stdout
+    found = run(*files, "--oracle", tmp_path / "o").stdout
     assert found.startswith("(S (XX a) (XX b))\n(S (XX c))\n")
 
 

@@ -114,7 +114,7 @@ def test_bad_input_has_one_message(files):
     assert "noise:1: log q is 'x', not a number" in bad("noise")
     assert "absent" in bad("absent")
     assert "only one of the files" in bad("-", "--gold", "-")
-    assert "--only-errors needs --gold" in bad("system", "--only-errors")
+    assert "--only-errors goes with --gold" in bad("system", "--only-errors")
     assert "name another file for the output" in bad("system", "-o", "system")
     assert "is not one of 'txt', 'html', 'svg'" in bad("system", "--format", "pretty")
 

@@ -51,6 +51,17 @@ def test_the_items_and_conditions_that_were_read_are_counted():
     assert "items: 2; texts of each condition: a (2), b (1)" in said
 
 
+def test_the_distance_of_hale_et_al_is_that_of_their_program_alone():
+    Path("two.csv").write_text("text\nthe train | slept .\n", encoding="utf-8")
+    options = ["--model", "generator", "--stimuli", "two.csv"]
+    assert "distance" not in table(run(*options).stdout)[0]
+    words = table(run(*options, "--like-reference").stdout)
+    assert column(words, "distance") == column(words, "actions")
+    regions = table(run(*options, "--like-reference", "--by-region").stdout)
+    sums = [sum(int(w["distance"]) for w in words if w["region"] == r["region"]) for r in regions]
+    assert [int(region["distance"]) for region in regions] == sums
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_stimuli_have_a_row_per_written_word_with_their_columns(kind):
     rows = table(run(*KINDS[kind], "--stimuli", "items.csv").stdout)
@@ -147,12 +158,12 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--stimuli", "--text"], "--stimuli is without --text and --tagged"),
-        (["--stimuli", "--untagged"], "--stimuli is without --text"),
-        (["--stimuli", "--merge"], "leave --stimuli out"),
-        (["--column", "text"], "add --stimuli"),
-        (["--stimuli", "--by-region", "--end"], "regions of --stimuli, without --end"),
-        (["--merge"], "--merge is for running text: add --text"),
+        (["--stimuli", "--text"], "--text goes without --stimuli"),
+        (["--stimuli", "--untagged"], "--tagged/--untagged goes without --text or --stimuli"),
+        (["--stimuli", "--merge"], "--merge goes with --text"),
+        (["--column", "text"], "--column goes with --stimuli"),
+        (["--stimuli", "--by-region", "--end"], "--by-region goes without --end"),
+        (["--region", "a", "--region", "b", "--stimuli"], "--region is given twice"),
     ],
 )
 def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):

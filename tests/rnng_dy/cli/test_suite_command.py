@@ -192,7 +192,7 @@ def test_unknown_words_are_counted_for_each_model(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--model", "lm", "--model", "lm"], "two models have the same name"),
+        (["--model", "lm", "--model", "lm"], "--model lm is given twice"),
         (["--model", "lm", "--beam", "9"], "--beam is for generative models with trees"),
         (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),

@@ -242,7 +242,7 @@ def test_a_particle_filter_repeats_its_seed(folder):
         ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
-        (["--model", "generator", "s.txt", "--particles", "9"], "for --search particles or variable"),
+        (["--model", "generator", "s.txt", "--particles", "9"], "--particles goes with --search particles/variable"),
         (["--scorer", "kneser-ney=s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
         (["--scorer", "kneser-ney:x=train.oracle", "s.txt"], "'x' is not a valid integer range"),
         ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),

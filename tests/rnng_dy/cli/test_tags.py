@@ -65,15 +65,16 @@ def test_words_are_tagged_by_the_parsers_own_tagger(tagger):
 
 
 @pytest.mark.parametrize(
-    "form", ["the_NN cat_NN slept_NN ._NN", "(S (NN the) (NN cat) (NN slept) (NN .))"]
+    ("form", "tagged"),
+    [("the_NN cat_NN slept_NN ._NN", "--tagged"), ("(S (NN the) (NN cat) (NN slept) (NN .))", "")],
 )
-def test_given_tags_are_read_unless_its_own_are_asked_for(form):
+def test_given_tags_are_read_unless_its_own_are_asked_for(form, tagged):
     own = run("-q parse --model own -", WORDS).stdout
-    result = run("parse --model own --tagged -", form)
+    result = run(f"parse --model own {tagged} -", form)
     assert result.stdout.count("(NN ") == 4
     assert "tags:" not in result.stderr
-    result = run("parse --model own --tagged --own-tags -", form)
-    assert result.stdout == own != run("-q parse --model own --tagged -", form).stdout
+    result = run(f"parse --model own {tagged} --own-tags -", form)
+    assert result.stdout == own != run(f"-q parse --model own {tagged} -", form).stdout
     assert "tags: by the model's own tagger\n" in result.stderr
 
 
@@ -163,7 +164,7 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
         ("tag --train other --into none", "3 of the tagger's 3 POS tags are none of the parser's"),
         ("tag --train untagged --into none", "untagged:1: the word 'cat' has no POS tag"),
         ("tag --train absent --into none", "absent"),
-        ("tag 30.trees --train 30.trees --into none", "--into goes with --train, without TREES"),
+        ("tag 30.trees --train 30.trees --into none", "--into goes without TREES"),
         ("tag --jackknife 2 --into none", "--into goes with --train"),
         ("tag --train 30.trees", "name the TREES to tag"),
     ],

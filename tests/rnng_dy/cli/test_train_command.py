@@ -41,13 +41,13 @@ def settings_of(folder):
     return saved_state(Path(folder))["settings"]
 
 
-# a value for every number option that no preset has, and where it must arrive
+# a value for every number option that the preset fast does not have, and where it must arrive
 VALUES = {
     "epochs": 2,
     "dropout": 0.45,
-    "optimizer": "adam",
+    "optimizer": "sgd",
     "learning_rate": 0.03,
-    "schedule": "linear",
+    "schedule": "inverse",
     "decay": 0.3,
     "clip": 2.5,
     "l2": 0.002,
@@ -87,7 +87,7 @@ def test_every_number_option_arrives(data):
         for k, v in VALUES.items()
         for x in (("--" + k.replace("_", "-"), str(v)) if k in OPTIONS else ("--set", f"{k}={v}"))
     ]
-    invoke(*PARSER, "--pos", "--model", "m", *options)
+    invoke(*PARSER, "--preset", "fast", "--pos", "--model", "m", *options)
     model = DiscriminativeParser.load("m")
     settings = settings_of("m")
     for name, value in VALUES.items():
@@ -108,7 +108,7 @@ def test_patience_ends_training_and_says_so(data):
     result = invoke(*PARSER, *SMALL[:4], *patience, *still)
     says = "15 sentences: no new best in 2 evaluations: training ends here (patience)"
     assert says in result.stderr
-    assert result.stdout.startswith("m: epoch 0.17, 5 sentences: dev F1 ")
+    assert result.stdout.startswith("m: best: epoch 0.17, 5 sentences: dev F1 ")
 
 
 @pytest.mark.parametrize("preset", ["fast", "quick"])
@@ -216,7 +216,13 @@ def test_resume_with_other_clusters_is_refused(data):
     command = [*GENERATOR, *SMALL, "--clusters"]
     invoke(*command, "few.paths")
     assert "other data (clusters)" in invoke(*command, "many.paths", "--resume", code=2).stderr
+    invoke(*command[:-1], "--resume")
     invoke(*command, "few.paths", "--resume")
+    invoke(*command[:-2], "n")
+    assert (
+        "other data (clusters)"
+        in invoke(*command[:-2], "n", *command[-1:], "few.paths", "--resume", code=2).stderr
+    )
 
 
 def resumed(code, **changes):
@@ -311,7 +317,7 @@ def test_every_preset_trains_on_a_gpu_in_one_process(data, gpu, preset):
 
 @pytest.mark.parametrize(
     ("option", "says"),
-    [(["--jobs", "2"], "--jobs is for the CPU"), (["--mpi"], "--mpi is for the CPU")],
+    [(["--jobs", "2"], "--jobs is for the CPU"), (["--mpi"], "--mpi goes with --device cpu")],
 )
 def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gpu, option, says):
     trees = ["--trees", "good.trees", "--hold-out", "0.2"]
@@ -328,17 +334,18 @@ def test_several_processes_on_a_gpu_are_refused_before_anything_is_made(data, gp
 def test_a_resumed_training_says_what_differs(data):
     invoke(*PARSER, *SMALL, "--preset", "fast")
     said = invoke(*PARSER, *SMALL, "--preset", "paper", "--resume", code=2).stderr
-    assert "m was trained with --preset fast: leave --preset out" in said
+    assert "m was trained with --preset fast: leave it out" in said
     said = invoke("train", "discriminative", "--model", "m", "--resume", code=2).stderr
     assert "--resume needs the same data again; m was made by: rnng-dy train" in said
     Path("m/about.json").unlink()
     said = invoke(*PARSER, *SMALL, "--resume").stdout
-    assert re.fullmatch(r"m: (best after \d+ sentences|epoch .*)\n", said)
+    assert re.fullmatch(r"m: best(: epoch .*| after \d+ sentences)\n", said)
     invoke(*PARSER, *SMALL, "--resume")
 
 
 def test_a_training_of_two_processes_is_resumed_on_a_gpu_by_one(data, monkeypatch):
-    invoke(*PARSER, *SMALL, "--preset", "paper", "--jobs", "2")
+    two = ["--batch-size", "2"]
+    invoke(*PARSER, *SMALL, "--preset", "paper", *two, "--jobs", "2")
     monkeypatch.setattr(engine, "device", lambda: "cuda:0")
-    invoke(*PARSER, *SMALL, "--preset", "paper", "--resume", "--epochs", "2")
+    invoke(*PARSER, "--model", "m", *two, "--resume", "--epochs", "2")
     assert settings_of("m").jobs == 1

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint
-from tests.commands import invoke
+from tests.commands import invoke, unless_given
 
 from ...conftest import tiny_trees
 from ..training.trainings import KINDS, arrays, assert_same_bits
@@ -43,8 +43,8 @@ def data(made, tmp_path, monkeypatch):
 
 
 def go_on(kind, *options, code=0, model="m", trees="more.trees"):
-    options = ["--trees", trees, "--hold-out", "0.2", *options]
-    return invoke("train", kind, "--init", kind, *SMALL, "--model", model, *options, code=code)
+    usual = ["--init", kind, *SMALL, "--model", model, "--trees", trees, "--hold-out", "0.2"]
+    return invoke("train", kind, *unless_given(usual, options), *options, code=code)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,8 +138,8 @@ def damaged(name):
         ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: "),
         ("discriminative", lambda: ["--model", "./discriminative/"], "name another --model"),
-        ("discriminative", lambda: ["--pretrained", "x"], "leave --pretrained and --clusters out"),
-        ("generative", lambda: ["--clusters", "x"], "leave --pretrained and --clusters out"),
+        ("discriminative", lambda: ["--pretrained", "x"], "--pretrained goes without --init"),
+        ("generative", lambda: ["--clusters", "x"], "--clusters goes without --init"),
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
         ("generative", lambda: ["--state", "stack"], "generative has another state"),

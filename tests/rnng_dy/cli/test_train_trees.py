@@ -8,7 +8,7 @@ import pytest
 
 from oracle.brackets import read_trees
 from rnng_dy import checkpoint
-from tests.commands import invoke
+from tests.commands import invoke, unless_given
 
 from ..training.trainings import KINDS, assert_same_bits
 
@@ -23,7 +23,8 @@ def write(name, *lines):
 
 
 def train(kind, *options, model="m", code=0):
-    return invoke("train", kind, *SMALL, "--model", model, *options, code=code)
+    usual = unless_given([*SMALL, "--model", model], options)
+    return invoke("train", kind, *usual, *options, code=code)
 
 
 def oracles(generative, train="t.trees", dev="d.trees", options=()):
@@ -94,10 +95,11 @@ def test_resume_makes_the_same_data_again(kind):
 GIVE = "give --trees with --dev-trees or --hold-out, or oracles as --train and --dev"
 CONTRADICTIONS = [
     ([], GIVE),
-    (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], GIVE),
-    (["--trees", "x", "--train", "x"], GIVE),
+    (["--trees", "x"], GIVE),
+    (["--trees", "x", "--dev-trees", "x", "--hold-out", "0.1"], "--hold-out goes without --dev-tr"),
+    (["--trees", "x", "--train", "x"], "--train goes with --dev"),
     (["--train", "x", "--dev", "x"], "--dev-trees of a parser"),
-    (["--train", "x", "--dev", "x", "--unk", "single"], GIVE),
+    (["--train", "x", "--dev", "x", "--unk", "single"], "--unk goes with --trees"),
     (["--trees", "-", "--dev-trees", "-"], "only one of the files can be standard input"),
     (["--trees", "t.trees", "--hold-out", "0"], "0.0 is not in the range 0<x<1"),
     (["--trees", "t.trees", "--hold-out", "nan"], "nan"),
@@ -190,7 +192,7 @@ def test_ctrl_c_while_the_data_is_made_leaves_nothing(monkeypatch, where):
 def test_trees_come_from_standard_input():
     text = Path("t.trees").read_text(encoding="utf-8")
     command = ["train", "lstm-lm", *SMALL, "--model", "m", "--trees", "-", "--hold-out", "0.1"]
-    for more in ([], ["--resume", "--epochs", "2"]):
+    for more in ([], ["--resume"]):
         invoke(*command, *more, input=text)
     result = invoke(*command, "--resume", code=2, input=text + text)
     assert "other data (train, dev)" in result.stderr

@@ -29,6 +29,8 @@ def sentence(verb):
             10.0,
             syntactic=1.0,
             lexical=9.0,
+            best_syntactic=2.0,
+            best_lexical=2.0,
             entropy=0.84,
             entropy_delta=0.84,
             open=2,
@@ -72,7 +74,8 @@ def test_bars_share_one_scale_and_infinite_ones_are_pale():
     ticks = {int(n): float(y) - 4 for y, n in re.findall(r'y="([\d.]+)"[^>]*>(\d+)<', axis)}
     assert ticks == pytest.approx({n: TOP + HEIGHT * (1 - n / 25) for n in range(0, 30, 5)})
     first = [(kind, float(y), float(height)) for kind, y, height in bars(text)[:6]]
-    expected = [("lexical", 2.0), ("syntactic", 0.5), ("lexical", 9.0), ("syntactic", 1.0)]
+    # as in the best partial tree: 1.9 to 0.4, and 2 to 2
+    expected = [("lexical", 2.065), ("syntactic", 0.435), ("lexical", 5.0), ("syntactic", 5.0)]
     assert [(kind, pytest.approx(height, abs=0.06)) for kind, _, height in first] == [
         *((kind, HEIGHT * bits / 25) for kind, bits in expected),
         ("total", HEIGHT * 23 / 25),
@@ -90,7 +93,8 @@ def test_a_tooltip_has_the_numbers():
     assert titles[:3] == [
         "surprisal 2.50\nsyntactic 0.50\nlexical 2.00\nbest syntactic 0.40\nbest lexical 1.90\n"
         "rounds 3\nactions 20\nentropy 0.00\nentropy delta 0.00\nopen 2",
-        "surprisal 10.00\nsyntactic 1.00\nlexical 9.00\nentropy 0.84\nentropy delta 0.84\nopen 2",
+        "surprisal 10.00\nsyntactic 1.00\nlexical 9.00\nbest syntactic 2.00\nbest lexical 2.00\n"
+        "entropy 0.84\nentropy delta 0.84\nopen 2",
         "surprisal 23.00\nopen 2",
     ]
 

@@ -71,7 +71,7 @@ def test_measures_are_added():
     cells = token_cells(1, words[0].token_ids, word, words[0].known)
     measures = [name for name in ALL_MEASURES if name not in OPEN_MEASURES]
     assert line((cells, word), measures) == (
-        "1\t1-2\tcan't\t\t1\t5.000000\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t1.000000\t1.000000\t3"
+        "1\t1-2\tcan't\t\t1\t5.000000\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t\t1.000000\t1.000000\t3"
         "\t2.500000\t0.500000\t3\t0\t3\t0"
     )
     assert (go.surprisal, go.unk, go.syntactic) == (math.inf, "UNK", None)

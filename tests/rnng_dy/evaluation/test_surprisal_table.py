@@ -61,7 +61,7 @@ def test_a_table_has_the_columns_of_the_kind_of_model():
         ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "syntactic"]
     )
     assert line(SENTENCE[0], 3, 1).replace("\t", " ") == (
-        "3 1 The The 1 6.532369 0.500000 6.032369 0.250000 6 6 130 1.500000 1.500000 2 "
+        "3 1 The The 1 6.532369 0.500000 6.032369 0.250000 6 6 130  1.500000 1.500000 2 "
         "1.750000 0.000000 2 0 5.500000 -0.250000"
     )
     assert header(["surprisal", "open"]).split("\t")[4:] == ["known", "surprisal", "open"]

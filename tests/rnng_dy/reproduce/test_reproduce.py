@@ -18,7 +18,7 @@ from rnng_dy.reproduce.report import KINDS, markdown, tables
 from rnng_dy.reproduce.stages import Experiment
 from rnng_dy.reproduce.systems import parse
 
-from ...commands import COMMAND, invoke, started, until
+from ...commands import COMMAND, invoke, started, unless_given, until
 from ...conftest import tiny_trees
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,8 @@ SMALL = "--preset fast --epochs 2 --hidden 10 --samples 5 --jobs 2"
 
 def arguments(folder, *more):
     parts = [folder / f"{part}.trees" for part in ("train", "dev", "test")]
-    return ["reproduce", "trees", *parts, *SMALL.split(), *more, "-o", folder / "out"]
+    usual = unless_given(SMALL.split(), more)
+    return ["reproduce", "trees", *parts, *usual, *more, "-o", folder / "out"]
 
 
 def write_parts(folder):

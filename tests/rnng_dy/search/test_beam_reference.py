@@ -127,7 +127,7 @@ def test_surprisals_and_measures_agree(shared, composition, sizes, records):
         assert record.surprisal == pytest.approx(float(row["surprisal"]), rel=1e-5, abs=1e-4), place
     for row, record in zip(read_table(folder / f"metrics.{sizes}.tsv"), records, strict=True):
         place = (row["sentence_id"], row["token_id"])
-        assert (record.rounds, record.actions) == (int(row["rounds"]), int(row["actions"])), place
+        assert (record.rounds, record.distance) == (int(row["rounds"]), int(row["actions"])), place
         for name in ("entropy", "entropy_delta", "syntactic", "lexical"):
             value = getattr(record, name)
             assert value == pytest.approx(float(row[name]), rel=1e-5, abs=1e-4), (*place, name)

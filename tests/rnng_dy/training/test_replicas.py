@@ -125,7 +125,7 @@ def test_what_goes_wrong_in_a_helper_is_said(sentences, tmp_path, error, says):
     failing.error = error
     run.updater.examples = Examples(run.model, failing, np.arange(8))
     run.create_folder()
-    with pytest.raises(RnngError, match=f"^training process 1: {says}; continue with --resume$"):
+    with pytest.raises(RnngError, match=f"^training process 1: {says}; continue with `resume`$"):
         run.run()
 
 

@@ -18,9 +18,7 @@ from ...conftest import tiny_trees
 
 pytestmark = pytest.mark.slow
 
-TRAIN = (
-    "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --set lstm_input=9 --no-tagger"
-)
+TRAIN = "train discriminative --trees t.trees --hold-out 0.2 --hidden 8 --set lstm_input=9"
 TRAIN += " --batch-size 4 --epochs 4 --set report_every=4 --jobs 2 --model"
 # the helper runs this file, too; a signal comes nearly always while gradients are computed
 SLOW = """

@@ -76,9 +76,9 @@ def test_a_training_that_is_stopped_can_be_resumed_to_the_same_numbers():
     stopped = rnng_dy.train("lstm-lm", "t.trees", **left, **given)
     assert records == records_of("left")
     assert 0 < stopped.updates < 48
-    with pytest.raises(RnngError, match="left exists: continue with --resume"):
+    with pytest.raises(RnngError, match="left exists: continue with `resume`"):
         rnng_dy.train("lstm-lm", "t.trees", **left)
-    with pytest.raises(RnngError, match=r"^--resume needs the same data again$"):
+    with pytest.raises(RnngError, match=r"^`resume` needs the same data again$"):
         rnng_dy.train("lstm-lm", folder="left", resume=True)
     rnng_dy.train("lstm-lm", "t.trees", resume=True, **left)
     assert_same_bits("left", "straight", ["parameters.npz"])
@@ -127,13 +127,21 @@ def test_a_call_changes_nothing_of_the_process():
         ({"optimizer": "sdg"}, "optimizer: 'sdg' is not one of 'sgd', 'adam'."),
         ({"word_size": 0}, "word_size: 0 is not in the range x>=1."),
         ({"droput": 0.1}, "no setting of a discriminative training is called 'droput'"),
-        ({"clusters": "c"}, "--clusters is not for discriminative models"),
+        ({"clusters": "c"}, "`clusters` goes with `kind` generative/lstm-lm"),
         ({"transitions": "odd"}, "no transition system is called 'odd': top-down, in-order"),
         ({"preset": "slow"}, "no preset is called 'slow': paper, fast, quick"),
-        ({"hold_out": 0.1, "dev_trees": "d.trees"}, "give --trees with --dev-trees or --hold-out,"),
-        ({"extend": True}, "--extend goes with --init"),
-        ({"hold_out": 10}, "--hold-out is a share of the trees between 0 and 1, not 10"),
-        ({"hold_out": 0}, "--hold-out is a share of the trees between 0 and 1, not 0"),
+        ({"hold_out": 0.1, "dev_trees": "d.trees"}, "`hold_out` goes without `dev_trees`"),
+        ({"extend": True}, "`extend` goes with `init`"),
+        ({"tagger": False}, "`tagger` goes with `pos` or `init`"),
+        ({"gold": 3}, "`gold` goes with `gold_weight`"),
+        ({"state": "history", "composition": "buggy"}, "goes without `state` no-stack/history"),
+        ({"preset": "fast", "decay": 0.1}, "`decay` goes with `schedule` inverse"),
+        (
+            {"jobs": 2},
+            "2 processes share the sentences of an update, which are 1: give `batch_size` 2",
+        ),
+        ({"hold_out": 10}, "`hold_out` is a share of the trees between 0 and 1, not 10"),
+        ({"hold_out": 0}, "`hold_out` is a share of the trees between 0 and 1, not 0"),
     ],
 )
 def test_settings_are_checked(settings, says):

@@ -311,7 +311,7 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
     run.updater.update = lambda *arguments: 1.0
     for changes in ({"first_evaluation": 1}, {"save_every": 0.0}):
         run.updater.settings = replace(run.settings, **changes)
-        with pytest.raises(RnngError, match=r"diverged before update .*learning-rate"):
+        with pytest.raises(RnngError, match=r"diverged before update .*learning_rate"):
             run.run()
         assert {path: path.read_bytes() for path in before} == before
 
