@@ -28,12 +28,12 @@ def compression(path: str | os.PathLike[str]) -> str:
     return ending if ending in COMPRESSED else ""
 
 
-class _Xz(io.RawIOBase):
-    """The content of an .xz file. Python's own reader stops at the padding that may stand between streams."""
+class _Streams(io.RawIOBase):
+    """The content of an .xz or .bz2 file. Python's own readers stop at padding, or at a damaged second stream."""
 
-    def __init__(self, stream: IO[bytes]):
+    def __init__(self, decompressor: Callable[[], Any], stream: IO[bytes]):
         self._stream, self._input = stream, b""
-        self._decompressor = lzma.LZMADecompressor()
+        self._new, self._decompressor = decompressor, decompressor()
 
     def readable(self) -> bool:
         return True
@@ -48,7 +48,7 @@ class _Xz(io.RawIOBase):
                     rest = part.lstrip(b"\0")
                 if not rest:
                     return 0
-                self._input, self._decompressor = rest, lzma.LZMADecompressor()
+                self._input, self._decompressor = rest, self._new()
             elif self._decompressor.needs_input and not self._input:
                 self._input = self._stream.read(io.DEFAULT_BUFFER_SIZE)
                 if not self._input:
@@ -62,8 +62,8 @@ class _Xz(io.RawIOBase):
 DECOMPRESSED: dict[str, Callable[[Any], Any]] = {
     "": nullcontext,
     ".gz": partial(gzip.GzipFile, "", "rb", 6),
-    ".bz2": bz2.BZ2File,
-    ".xz": lambda stream: io.BufferedReader(_Xz(stream)),
+    ".bz2": lambda stream: io.BufferedReader(_Streams(bz2.BZ2Decompressor, stream)),
+    ".xz": lambda stream: io.BufferedReader(_Streams(lzma.LZMADecompressor, stream)),
 }
 COMPRESSED: dict[str, Callable[[Any], Any]] = {
     "": nullcontext,

@@ -59,4 +59,4 @@ class UnderivableError(ImpossibleError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has been received; it acts like Ctrl-C."""
+    """SIGTERM or SIGHUP has been received; it acts like Ctrl-C."""

@@ -6,6 +6,7 @@ input or output. Bytes that are not UTF-8 become lone surrogates, so that an ora
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -118,8 +119,8 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     except (InputError, MemoryError):
         raise
     except Exception as error:
-        # damaged compressed files raise OSError without a number
-        if isinstance(error, OSError) and error.errno is not None:
+        # damaged files raise OSError without a number, or seek a place before their beginning
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         reason = "; ".join(filter(None, [_reason(error), remedy]))
         raise InputError(reason, path, location.line) from error
@@ -263,8 +264,7 @@ def locked(path: Path) -> Iterator[None]:
         # a folder may be written where a file may not be replaced
         if not os.access(path if os.path.isdir(path) else os.path.dirname(name), os.W_OK):
             raise
-        # the file system has no locks
-        lock = None
+        lock = None  # the file system has none
     try:
         yield
     finally:

@@ -120,6 +120,8 @@ def load_tagger(folder: Path | zipfile.Path) -> Tagger:
         tags = {tag for of_feature in weights.values() for tag in of_feature}
         if not tags | set(tagdict.values()) <= set(classes):
             raise ValueError("tags that the list of tags lacks")
+        if not {type(x) for of in weights.values() for x in of.values()} <= {int, float}:
+            raise ValueError("weights that are no numbers")
         return Tagger.decode_json_obj((weights, tagdict, classes))
 
 

@@ -18,6 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from rnng_dy.model_folder import (
     write_about,
 )
 from rnng_dy.parameters import restored, rounded
+from rnng_dy.vocabulary import UNK
 
 _log = logging.getLogger(__name__)
 
@@ -186,7 +188,17 @@ def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
     path = located(folder) / VOCABULARY
     with reading(path, remedy="damaged: train the model again"):
-        return json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
+        content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
+        words, tags = content["words"], content.get("tags") or []
+        # raises TypeError for anything but texts
+        "".join(chain(words, tags, content["nonterminals"], content["known"]))
+        clustered = sorted(chain.from_iterable(content.get("clusters", ())))
+        # a parser's words have UNK; the first symbol of others need not be a word, and so in a cluster
+        if clustered != [*range(len(words))][-len(clustered) :] and (clustered or UNK not in words):
+            raise ValueError("the clusters are of other words, or there is no word UNK")
+        if [*map(type, content.get("tag_counts", ()))] != [int] * len(tags):
+            raise ValueError("the counts are of other tags")
+    return content
 
 
 def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
@@ -196,6 +208,9 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
         # an open file stays whole if it is replaced meanwhile; a member of an archive is read at once
         file = path.open("rb") if isinstance(path, Path) else io.BytesIO(path.read_bytes())
         with file, np.load(file, allow_pickle=False) as archive:
+            # the contents of an archive count as large as this file
+            if not isinstance(path, Path) and any(m.compress_type for m in archive.zip.infolist()):
+                raise ValueError("compressed arrays")
             arrays = {n: archive[n] for n in archive.files if names is None or n in names}
         if not all(isinstance(values, np.ndarray) for values in arrays.values()):
             raise ValueError("no arrays")
@@ -240,7 +255,8 @@ def content_hash(*parts: object) -> str:
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, Path | zipfile.Path):
-            content = part.read_bytes()
+            with reading(part):
+                content = part.read_bytes()
         elif isinstance(part, np.ndarray):
             content = np.ascontiguousarray(part).tobytes()
         else:

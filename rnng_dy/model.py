@@ -239,14 +239,16 @@ class Model:
             raise InputError(
                 f"a {config['kind']} model; a {cls.kind} one is needed here", str(place).rstrip("/")
             )
-        plugins.require(config.get(checkpoint.PLUGINS, ()), path)
         given = {**cls.config_defaults, **config}
         given = {k: v for k, v in given.items() if k not in checkpoint.GENERAL and v is not None}
         with reading(path):
+            plugins.require(config.get(checkpoint.PLUGINS, ()), path)
             if unknown := given.keys() - cls.config_defaults.keys():
                 raise ValueError(f"this version of rnng_dy does not know {min(unknown)!r}")
-            if not all(type(n) is int and n > 0 for n in config["sizes"].values()):
-                raise ValueError("the sizes are no whole numbers from 1 on")
+            if not all(isinstance(part, str) for part in given.values()):
+                raise ValueError("the name of a part is no text")
+            if not all(type(n) is int and 0 < n < 10**5 for n in config["sizes"].values()):
+                raise ValueError("the sizes are no whole numbers from 1 to 99,999")
             sizes = cls.sizes_type(**config["sizes"])
         with reading(place / VOCABULARY, remedy="damaged: train the model again"):
             vocabulary = cls.vocabulary_type.from_json(checkpoint.read_vocabulary(place))

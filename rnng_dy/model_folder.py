@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from stat import S_ISLNK
 from typing import Any, NamedTuple
 
 from oracle import plugins
@@ -32,6 +33,8 @@ SPELLING, TAGGER = "spelling.json", "tagger"
 PARAMETERS_HASH = "parameters"
 """The key, among the scores in about.json, of a hash of the parameters that they are of."""
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
+_OF_0_3 = "manifest.json", "README.md"
+"""What archives of version 0.3 have besides."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
@@ -86,7 +89,25 @@ def located(model: str | Folder) -> Folder:
     if isinstance(model, zipfile.Path):
         return model
     path = Path(known_models().get(os.fspath(model), model) if is_name(model) else model)
-    return zipfile.Path(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else path
+    return _archive(path) if zipfile.is_zipfile(path) else path
+
+
+def _archive(path: Path) -> zipfile.Path:
+    """Return an archive. Raises InputError if it is damaged, or has what no archive of a model has."""
+    # imported only here, since it loads NLTK
+    from oracle.tagging import FILES
+
+    listed = {*_FILES, *_OF_0_3, f"{TAGGER}/", *(f"{TAGGER}/{name}" for name in FILES)}
+    with reading(path, remedy="`rnng-dy models export` writes archives of models"):
+        members = (archive := zipfile.ZipFile(path)).infolist()
+        names = {member.filename for member in members}
+        if strange := names - listed:
+            raise ValueError(f"{min(strange)!r} is no file of a model")
+        if len(names) < len(members) or any(S_ISLNK(m.external_attr >> 16) for m in members):
+            raise ValueError("a link, or two files of one name")
+        if sum(member.file_size for member in members) > 100 * path.stat().st_size:
+            raise ValueError("its contents are over 100 times its size")
+    return zipfile.Path(archive)
 
 
 def model_files(folder: str | Folder) -> dict[str, Folder]:

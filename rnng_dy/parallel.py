@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
 from oracle import plugins
-from oracle.errors import RnngError, extra
+from oracle.errors import RnngError, Terminated, extra
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Workers:
         waiting: deque[tuple[T, Future[Any]]] = deque()
         for batch in items:
             # the main process ends the others
-            with blocked(signal.SIGINT):
+            with blocked(signal.SIGINT, signal.SIGHUP):
                 task = self._executor.submit(_do, self._opening, function, batch)
             waiting.append((batch, task))
             if len(waiting) > AHEAD * self._workers():
@@ -275,3 +275,26 @@ def blocked(*signals: signal.Signals) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def tidy() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the process like Ctrl-C in a block, so that half-made files are removed."""
+
+    def end(number: int, frame: object) -> None:
+        # a second signal ends the process at once
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    before = {number: signal.signal(number, end) for number in ending()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ending() -> list[int]:
+    """Return the signals that end a process, but SIGHUP if nohup has it ignored."""
+    signals = signal.SIGTERM, signal.SIGHUP
+    return [number for number in signals if signal.getsignal(number) != signal.SIG_IGN]

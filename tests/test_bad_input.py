@@ -62,6 +62,8 @@ CASES = [
     ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
      "not in the clusters"),
     ("vectors of different length", "the 1 2\ncat 1\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:2"),
+    ("vectors too large for a model", "the 1 2\ncat 1 1e10\n", TRAIN.format("good.oracle") + " --pretrained bad",
+     "bad:2: a value that is not finite, or over 1e+09"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),

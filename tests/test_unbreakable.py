@@ -114,6 +114,23 @@ def test_a_full_disk_leaves_nothing_under_the_final_name(data, command, output):
     assert not (data / output).exists()
 
 
+@pytest.mark.parametrize("ends", ["--jobs 2 >&-", "2>&- > said", "-o said >&- 2>&- <&-"])
+def test_a_closed_stream_is_no_file(data, tmp_path, ends):
+    """Messages go nowhere; a result that nobody gets is an error."""
+    parse = f"{IN_SHELL} parse --model parser some.oracle"
+    expected = run(data, parse, command=SHELL).stdout
+    lost = ends == "--jobs 2 >&-"
+    line = f"{parse} {ends.replace('said', str(tmp_path / 'said'))}"
+    done = run(data, line, command=SHELL, code=2 if lost else 0)
+    assert ("Error: standard output: Bad file descriptor" in done.stderr) is lost
+    assert lost or (tmp_path / "said").read_text() == expected
+
+
+def test_a_version_that_nobody_gets_is_an_error(data):
+    done = run(data, f"{IN_SHELL} --version >&-", command=SHELL, code=2)
+    assert done.stderr == "Error: standard output: Bad file descriptor\n"
+
+
 @pytest.mark.parametrize(
     "command", ["evalb some.trees some.trees", "-q parse --model english some.trees", "--version"]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import logging
@@ -111,7 +112,8 @@ def errors_reported() -> Iterator[None]:
     except OSError as error:
         # drop the buffered output, which could not be written at Python's exit either
         to_nowhere(sys.stdout)
-        named = "" if error.filename is None else f"{error.filename}: "
+        name = "standard output" if error.errno == errno.EBADF else error.filename
+        named = "" if name is None else f"{name}: "
         fail(f"{named}{error.strerror or error}")
     except MemoryError as error:
         more = f" ({error})" if str(error) else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from oracle.errors import Terminated
+from oracle.errors import RnngError
 from oracle.files import file_hash, is_replaced, replacing
 from rnng_dy import __version__, checkpoint, engine
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.parallel import Workers, check_jobs, fitting
+from rnng_dy.parallel import Workers, check_jobs, fitting, tidy
 from rnng_dy.settings import AT_LEAST_1
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Lines = list[str]
 """The lines of the output that an item has."""
-FORMAT = "a line of JSON per batch"
+FORMAT = "a line of JSON per batch, with its checksum"
 """What NAME.part holds; one with other content is not resumed."""
 
 
@@ -58,7 +58,8 @@ class Direct:
 class Results:
     """The lines of each item of each finished batch, as one line of JSON in NAME.part, for the output NAME.
 
-    NAME.part.key has one line, which identifies inputs, options and model; only the same job is resumed.
+    NAME.part.key has a line that identifies inputs, options and model, then the CRC-32 of each batch's line. Only the
+    same job is resumed, before the first batch whose checksum does not match.
     """
 
     def __init__(self, output: str, key: str, resume: bool):
@@ -67,32 +68,45 @@ class Results:
         self._key = Path(f"{self.part}.key")
         self.batches = self.items = 0
         """The numbers of batches, and of their items, that an earlier run has finished."""
-        same = resume and self._key.exists() and self._key.read_text(errors="replace") == f"{key}\n"
+        if self.part.exists() and not self._key.exists():
+            raise RnngError(
+                f"{self.part} is no result of this command, since {self._key.name} is not there: rename it"
+            )
+        begin = f"{key}\n".encode()
+        same = resume and self._key.exists() and self._key.read_bytes().startswith(begin)
         self.is_another = resume and not same and self.part.exists()
         """Whether the results that should be resumed are of another job."""
-        self._stream = self.part.open("a+b" if same else "w+b")
+        # the key is there before the results, and after them
+        mode = "a+b" if same else "w+b"
+        self._sums, self._stream = self._key.open(mode), self.part.open(mode)
         if same:
-            self._skip_finished()
+            self._skip_finished(len(begin))
         else:
-            self._key.write_text(f"{key}\n")
+            self._sums.write(begin)
 
-    def _skip_finished(self) -> None:
-        """Count what is finished, and cut a half-written line off."""
-        end = 0
+    def _skip_finished(self, begin: int) -> None:
+        """Count the batches that are finished, and cut off all from the first whose checksum does not match.
+
+        Checksums begin after `begin` bytes.
+        """
         self._stream.seek(0)
-        for line in self._stream:
-            if line.endswith(b"\n"):
-                end += len(line)
-                self.batches += 1
-                self.items += len(json.loads(line))
-        self._stream.truncate(end)
+        self._sums.seek(begin)
+        ends = 0, begin
+        while (line := self._stream.readline()) and self._sums.readline() == _checksum(line):
+            ends = self._stream.tell(), self._sums.tell()
+            self.batches += 1
+            self.items += len(json.loads(line))
+        self._stream.truncate(ends[0])
+        self._sums.truncate(ends[1])
 
     def write(self, of_items: Sequence[Lines]) -> None:
         """Keep the lines of the items of the next batch."""
         try:
             # ASCII also holds the bytes of words that are not UTF-8
-            self._stream.write(f"{json.dumps(of_items)}\n".encode("ascii"))
-            self._stream.flush()
+            line = f"{json.dumps(of_items)}\n".encode("ascii")
+            for stream, content in ((self._stream, line), (self._sums, _checksum(line))):
+                stream.write(content)
+                stream.flush()
         except OSError as error:
             # a full disk's error has no name
             error.filename = str(self.part)
@@ -108,8 +122,9 @@ class Results:
     def close(self) -> None:
         """Close the file, which stays for the same command unless it has nothing."""
         # each write has flushed; on a full disk closing would raise its error again
-        with suppress(OSError):
-            self._stream.close()
+        for stream in (self._stream, self._sums):
+            with suppress(OSError):
+                stream.close()
         if self.part.is_file() and self.part.stat().st_size == 0:
             self.remove()
 
@@ -117,6 +132,11 @@ class Results:
         """Remove the results, after the output has been made from them."""
         self.part.unlink()
         self._key.unlink()
+
+
+def _checksum(line: bytes) -> bytes:
+    """Return the line of a batch in NAME.part.key."""
+    return b"%08x\n" % zlib.crc32(line)
 
 
 @contextmanager
@@ -131,22 +151,6 @@ def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[
     else:
         with replacing(output) as stream:
             yield Direct(stream)
-
-
-@contextmanager
-def tidy() -> Iterator[None]:
-    """Let SIGTERM end the process like Ctrl-C in a block, so that half-made files are removed."""
-
-    def end(number: int, frame: object) -> None:
-        # a second signal ends the process at once
-        signal.signal(number, signal.SIG_DFL)
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @dataclass

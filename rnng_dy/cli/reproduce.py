@@ -10,7 +10,7 @@ from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import Command, ListOf, device_option
-from rnng_dy.parallel import check_jobs
+from rnng_dy.parallel import check_jobs, tidy
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import parse
@@ -89,7 +89,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     engine.gpu_number(device)
     check_jobs(jobs, device)
     try:
-        run(folder, stages(experiment), jobs, device, say, groups)
+        with tidy():
+            run(folder, stages(experiment), jobs, device, say, groups)
     except KeyboardInterrupt as stop:
         raise type(stop)("stopped; the same command continues") from None
     if "report" in groups:

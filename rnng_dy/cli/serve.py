@@ -16,6 +16,7 @@ from rnng_dy.serve import Limits, app, require
 from rnng_dy.settings import AT_LEAST_1
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
+ALL = ("0.0.0.0", "::")
 
 
 @click.command(cls=Command)
@@ -40,7 +41,14 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
     + ", ".join(f"{of.name} {of.default}" for of in fields(Limits))
     + ".",
 )
-def serve(folders, host, port, device, limits) -> None:
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Name by which others reach the server, such as a proxy's, one or more.",
+)
+def serve(folders, host, port, device, limits, names) -> None:
     """Show trees and surprisals of models on web pages, and answer programs with JSON.
 
     The pages need no network. They parse while you type, show where a sentence surprises, and show the partial trees
@@ -57,7 +65,9 @@ def serve(folders, host, port, device, limits) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # before the models are loaded, which takes seconds
     listening = socket.create_server((host, port), family=family)
-    application = app(models, Limits(**dict(limits)), device)
+    own = [socket.gethostname()] if host in ALL else []
+    hosts = [name.lower() for name in (*LOCAL, host, *own, *names)]
+    application = app(models, Limits(**dict(limits)), device, hosts)
     shown = f"[{host}]" if ":" in host else host
     say(f"open http://{shown}:{listening.getsockname()[1]}/ in a browser; Ctrl-C ends")
     config = uvicorn.Config(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import signal
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import fields
@@ -15,12 +14,12 @@ from typing import Any
 
 import click
 
+from oracle.errors import Terminated
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli import rules
-from rnng_dy.cli.job import tidy
-from rnng_dy.cli.messages import command_line, say, warn
+from rnng_dy.cli.messages import command_line, say
 from rnng_dy.cli.options import (
     FILE,
     FOLDER,
@@ -36,6 +35,7 @@ from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.parallel import ending, tidy
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import GOES, NAMES, Settings
 
@@ -227,7 +227,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
         # each rank names the sentences that do not fit into its memory
         logging.getLogger("rnng_dy.training.updates").setLevel(logging.WARNING)
         # mpirun sends them to all ranks; the first one ends the others
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, *ending()):
             signal.signal(number, signal.SIG_IGN)
     resumed = f"stopped; the same command with --resume continues in {folder}"
     with tidy() if is_first else nullcontext(), ExitStack() as stack:
@@ -246,8 +246,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
             again = f"stopped before there was {folder}: the same command starts again"
             raise type(signalled)(resumed if Path(folder).exists() else again) from None
     if stopped:
-        warn(resumed)
-        sys.exit(128 + stopped[0])
+        raise (KeyboardInterrupt if stopped[0] == signal.SIGINT else Terminated)(resumed)
     if is_first:
         best = f"best after {saved_state(Path(folder))['progress'].best_sentences} sentences"
         # about.json may have been removed
@@ -261,7 +260,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
 
 @contextmanager
 def stopping() -> Iterator[list[int]]:
-    """Yield a list that collects signals (Ctrl-C, SIGTERM), so that the current step can finish.
+    """Yield a list that collects signals (Ctrl-C, SIGTERM, SIGHUP), so that the current step can finish.
 
     The first signal is announced; a second one has its usual effect.
     """
@@ -274,7 +273,7 @@ def stopping() -> Iterator[list[int]]:
         with suppress(OSError, RuntimeError):
             say("stopping after this step; the same again ends at once")
 
-    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, *ending())}
     for number in before:
         signal.signal(number, stop)
     try:

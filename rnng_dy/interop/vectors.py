@@ -10,13 +10,14 @@ import numpy as np
 from oracle.errors import InputError
 from oracle.files import open_text, reading, replacing
 from oracle.tables import is_whole_number
+from rnng_dy.parameters import LARGEST, are_usable
 
 
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Read words and their vectors, shape (words, dimension), float32.
 
-    A first line `words dimension` is passed over. Raises InputError for a line of another length, a value that is not
-    finite, or a repeated word.
+    A first line `words dimension` is passed over. Raises InputError for a line of another length, a value that no
+    model can have, or a repeated word.
     """
     rows: dict[str, np.ndarray] = {}
     dimension = None
@@ -31,8 +32,8 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
             if word in rows:
                 raise ValueError(f"a second vector of {word!r}")
             rows[word] = np.array(values, np.float32)
-            if not np.isfinite(rows[word]).all():
-                raise ValueError(f"a value that is not finite, of {word!r}")
+            if not are_usable(rows[word]):
+                raise ValueError(f"a value that is not finite, or over {LARGEST:g}, of {word!r}")
     if not rows:
         raise InputError("no vectors", path)
     return list(rows), np.stack([*rows.values()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
@@ -34,8 +35,8 @@ def run(
 ) -> None:
     """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
 
-    Each is a process with a log in `logs/`. If one fails or on KeyboardInterrupt, the others stop as by Ctrl-C, so that
-    they can be resumed.
+    Each is a process with a log in `logs/`. If one fails, on KeyboardInterrupt, and when this process is gone, the
+    others stop as by Ctrl-C, so that they can be resumed.
 
     Raises:
         RnngError: A stage failed (with the last line of its log), another reproduction runs in the folder, or the
@@ -90,21 +91,27 @@ def _run(
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
     """Start the command of a stage, which resumes what was begun with the same settings.
 
-    Raises RnngError for an output that no stage has made, such as a file of the user's.
+    Waits for the same stage of an earlier run, which ends when its parent is gone. Raises RnngError for an output that
+    no stage has made, such as a file of the user's.
     """
-    known = _path(folder, stage, "json").exists()
-    if not known and (foreign := [name for name in stage.outputs if (folder / name).exists()]):
-        raise RnngError(f"{folder / foreign[0]} is no file of a reproduction: name another folder")
-    if record_of(folder, stage).get("settings") != key:
-        _remove(folder, stage)
-    _record(folder, stage, {"settings": key})
-    values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
-    words = [*stage.words, *(w for flag in stage.free for w in (flag, *values[flag]))]
-    with _path(folder, stage, "log").open("wb") as log:
+    with _path(folder, stage, "log").open("ab") as log:
+        # the processes that write a log have its lock
+        fcntl.flock(log, fcntl.LOCK_EX)
+        log.truncate(0)
+        known = _path(folder, stage, "json").exists()
+        if not known and (foreign := [name for name in stage.outputs if (folder / name).exists()]):
+            raise RnngError(
+                f"{folder / foreign[0]} is no file of a reproduction: name another folder"
+            )
+        if record_of(folder, stage).get("settings") != key:
+            _remove(folder, stage)
+        _record(folder, stage, {"settings": key})
+        values = {"--jobs": [str(jobs)], "--device": [device], "--resume": []}
+        words = [*stage.words, *(w for flag in stage.free for w in (flag, *values[flag]))]
         return subprocess.Popen(
-            [sys.executable, "-m", "rnng_dy", *_plugins(), *words],
+            [sys.executable, "-m", "rnng_dy.reproduce.command", *_plugins(), *words],
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=log,
             start_new_session=True,
@@ -146,11 +153,12 @@ def is_done(folder: Path, stage: Stage, key: str) -> bool:
 
 
 def record_of(folder: Path, stage: Stage) -> dict:
-    """Return the record of the stage's last run; empty if there was none, or a kill cut it short."""
+    """Return the record of the stage's last run; empty if there is none that can be read."""
     try:
-        return json.loads(_path(folder, stage, "json").read_text(encoding="utf-8"))
+        content = json.loads(_path(folder, stage, "json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
-        return {}
+        content = None
+    return content if isinstance(content, dict) else {}
 
 
 def _record(folder: Path, stage: Stage, content: dict) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from oracle.errors import extra
@@ -21,7 +21,10 @@ def require() -> None:
 
 
 def app(
-    models: Mapping[str, object], limits: Limits | None = None, device: str | None = None
+    models: Mapping[str, object],
+    limits: Limits | None = None,
+    device: str | None = None,
+    hosts: Collection[str] | None = None,
 ) -> FastAPI:
     """Return an ASGI application with pages and a JSON interface for models, which one thread owns.
 
@@ -30,6 +33,7 @@ def app(
         limits: Limits of requests; None means the defaults.
         device: `cpu`, `cuda` or `cuda:N`, for models that are loaded here; None means the device that the process
             uses already, or else `cpu`.
+        hosts: Names that requests may have as `Host`, besides the address at which they arrive; None means any.
 
     Raises:
         RnngError: A model cannot be loaded, the device cannot be used, or the extra [serve] is not installed.
@@ -39,4 +43,4 @@ def app(
     from rnng_dy.serve.worker import Worker
 
     limits = limits or Limits()
-    return application(Worker(models, limits, device), limits)
+    return application(Worker(models, limits, device), limits, hosts)

@@ -1,6 +1,8 @@
 """The ASGI application: the JSON interface, and pages with the same answers."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,6 +18,7 @@ from rnng_dy.serve.pages import add_pages
 from rnng_dy.serve.requests import reason_of, request_types
 from rnng_dy.serve.worker import Worker
 
+Hosts = Collection[str] | None
 BODY = 65536
 """The most bytes of a request's body."""
 HEADERS = {
@@ -27,17 +30,20 @@ HEADERS = {
 }
 
 
+_PORT = re.compile(r":\d*$")
+
+
 class Problem(BaseModel):
     """The reason why a request has no answer."""
 
     error: str
 
 
-def application(worker: Worker, limits: Limits) -> FastAPI:
-    """Return the application of a worker's models."""
+def application(worker: Worker, limits: Limits, hosts: Hosts) -> FastAPI:
+    """Return the application of a worker's models, for requests to some hosts; None means any."""
     # the pages of FastAPI that show an interface load scripts from elsewhere
     app = FastAPI(title="rnng-dy serve", version=__version__, docs_url=None, redoc_url=None)
-    app.middleware("http")(_guarded)
+    app.middleware("http")(partial(_guarded, hosts))
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     kinds = request_types(limits, worker.models)
@@ -75,17 +81,41 @@ def application(worker: Worker, limits: Limits) -> FastAPI:
 
 async def _refused(request: Request, error: Any) -> Response:
     if isinstance(error, RequestValidationError):
-        return JSONResponse({"error": reason_of(error)}, 422)
+        is_json = "json" in request.headers.get("content-type", "")
+        reason = reason_of(error) if is_json else "send the header Content-Type: application/json"
+        return JSONResponse({"error": reason}, 422)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-async def _guarded(request: Request, answer: Callable) -> Response:
-    """Return the answer to a request, with the headers of security, unless its body is too large."""
+def _refusal(hosts: Hosts, request: Request) -> tuple[str, int] | None:
+    """Return the reason and the status of a request that is refused unread; None for another one."""
     length = request.headers.get("content-length", "")
+    host = _PORT.sub("", request.headers.get("host", "")).strip("[]").lower()
+    here = (request.scope.get("server") or [""])[0]
+    if hosts is not None and host not in ("", here, *hosts):
+        return f"this server is not called {host}: --allow-host {host} allows the name", 421
+    if length and "transfer-encoding" in request.headers:
+        return "a body has either a Content-Length or a Transfer-Encoding", 400
     if request.method == "POST" and not (length.isdecimal() and int(length) <= BODY):
-        error = f"a body needs a Content-Length of at most {BODY}"
-        response: Response = JSONResponse({"error": error}, 413)
+        return f"a body needs a Content-Length of at most {BODY}", 413
+    return None
+
+
+async def _guarded(hosts: Hosts, request: Request, answer: Callable) -> Response:
+    """Return the answer to a request, with the headers of security. HEAD is as GET, and redirects are relative."""
+    method, path = request.method, request.scope["path"]
+    if refusal := _refusal(hosts, request):
+        response: Response = JSONResponse({"error": refusal[0]}, refusal[1])
     else:
+        request.scope["method"] = "GET" if method == "HEAD" else method
         response = await answer(request)
+        # the server leaves the body out
+        request.scope["method"] = method
+    page = path.rstrip("/")
+    if response.status_code == 307 and page != path != "/":
+        # Starlette's has the address of this server, which may be behind a proxy
+        query = request.scope["query_string"].decode("latin-1")
+        up, name = "../" * (len(path) - len(page)), page.rpartition("/")[2]
+        response.headers["location"] = f"{up}{name}?{query}".rstrip("?")
     response.headers.update(HEADERS)
     return response

@@ -80,8 +80,8 @@ def add_pages(
         return RedirectResponse(next(iter(served)))
 
     @app.get("/api", include_in_schema=False)
-    def api(request: Request) -> Response:
-        return html("api.html", openapi=app.openapi(), base=str(request.base_url))
+    def api() -> Response:
+        return html("api.html", openapi=app.openapi())
 
     app.mount("/static", StaticFiles(directory=pages.TEMPLATES))
 

@@ -67,6 +67,8 @@ class Surprisals(BaseModel):
 def reason_of(error: Any) -> str:
     """Return the reason of a validation error: the name of the field, and what is wrong with it."""
     first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return f"the body is no JSON at character {first['loc'][-1]}"
     place = [str(part) for part in first["loc"] if part != "body"]
     return ": ".join(filter(None, [".".join(place), first["msg"]]))
 

@@ -88,4 +88,8 @@ class Conventions:
 
         Raises KeyError, TypeError or ValueError for anything else.
         """
-        return cls(**{name: type(default)(data[name]) for name, default in vars(cls()).items()})
+        found = {name: type(default)(data[name]) for name, default in vars(cls()).items()}
+        for of in found.values():
+            # raises TypeError for anything but texts, of which a number has none
+            "".join([*getattr(of, "values", tuple)(), *getattr(of, "__iter__", tuple)()])
+        return cls(**found)

@@ -124,6 +124,8 @@ class SpellingModel:
             content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
             if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise ValueError("not of this version of rnng_dy")
+            if not all(type(n) is int and n > 0 for n in content["words"].values()):
+                raise ValueError("counts of words that are none")
             return cls(unknown, vocabulary, content["words"])
 
 

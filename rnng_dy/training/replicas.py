@@ -32,6 +32,13 @@ from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.data import Examples
 from rnng_dy.training.updates import Diverged, Replicas, Updater
 
+_WHY = {
+    -signal.SIGKILL: "killed, often because memory ran out; continue with `resume`",
+    1: 'see above; a script that trains with jobs is a file, with its calls under `if __name__ == "__main__":`',
+    255: "it could not start: `multiprocessing.set_executable` names the program of Python",
+}
+"""Reasons why a process has ended, by its code."""
+
 
 class _Replica(Replicas):
     """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
@@ -81,7 +88,7 @@ class Processes(_Replica):
                 # the tracker's start would unblock signals
                 resource_tracker.ensure_running()
                 # the main process ends it
-                with blocked(signal.SIGINT, signal.SIGTERM):
+                with blocked(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                     process.start()
                 theirs.close()
                 self._helpers.append((ours, process))
@@ -123,9 +130,7 @@ class Processes(_Replica):
             message = connection.recv()
         except (EOFError, OSError):
             process.join()
-            why = "-9: killed, often because memory ran out; continue with `resume`"
-            if process.exitcode == 1:
-                why = 'a script that trains with jobs needs its calls under `if __name__ == "__main__":`'
+            why = _WHY.get(process.exitcode, "see its messages above")
             raise RnngError(
                 f"training process {rank} ended with code {process.exitcode} ({why})"
             ) from None

@@ -50,12 +50,18 @@ def change_config(folder, change):
         (lambda c: c["sizes"].update(wings=2), "unexpected keyword argument 'wings'"),
         (lambda c: c["sizes"].update(layers="2"), "the sizes are no whole numbers"),
         (lambda c: c["sizes"].update(hidden=0), "the sizes are no whole numbers"),
+        (
+            lambda c: c["sizes"].update(layers=10**30),
+            "the sizes are no whole numbers from 1 to 99,999",
+        ),
         (lambda c: c.update(composition="zzz"), "no composition is called 'zzz': corrected, buggy"),
         (lambda c: c.update(transitions="sideways"), "no transition system is called 'sideways'"),
         (lambda c: c.update(state="no-terms"), "no parser state is called 'no-terms': full, stack"),
         (lambda c: c.update(state="stack", composition="gated-attention"), "parameter"),
         (lambda c: c.update(sizes=[1]), "config.json: "),
         (lambda c: c.update(kind="dragon"), "a dragon model; a discriminative one is needed"),
+        (lambda c: c.update(composition=[]), "config.json: the name of a part is no text"),
+        (lambda c: c.update(plugins=3), "config.json: "),
     ],
 )
 def test_a_configuration_that_cannot_be_is_told_with_its_file(folder, change, says):
@@ -64,6 +70,27 @@ def test_a_configuration_that_cannot_be_is_told_with_its_file(folder, change, sa
         DiscriminativeParser.load(folder)
     assert says in str(error.value)
     assert str(folder) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("vocabulary.json", "words", ["the"]),
+        ("vocabulary.json", "nonterminals", [["S"]]),
+        ("vocabulary.json", "tag_counts", []),
+        ("vocabulary.json", "clusters", [[1, 1]]),
+        ("text.json", "abbreviations", [1]),
+        ("tagger/averaged_perceptron_tagger_xxx.weights.json", "bias", {"NN": "x"}),
+    ],
+)
+def test_json_that_cannot_be_is_told_with_its_file(sentences, tagger, tmp_path, name, key, value):
+    model = make_parser(sentences)
+    model.tagger, model.segmenter = tagger, model.segmenter
+    model.save(tmp_path / "m")
+    path = tmp_path / "m" / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(InputError, match=f"^{path}: .*damaged: train"):
+        DiscriminativeParser.load(tmp_path / "m")
 
 
 def test_what_an_older_folder_does_not_say_has_a_default(folder):

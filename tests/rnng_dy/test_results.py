@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.errors import RnngError
 from rnng_dy.checkpoint import content_hash
 from rnng_dy.cli.job import Job, Results
 from tests.commands import invoke
@@ -50,6 +51,36 @@ def test_a_half_written_batch_is_made_again(tmp_path, cut):
     first.close()
     os.truncate(first.part, first.part.stat().st_size - cut)
     assert kept(tmp_path / "out", resume=True).batches == 1
+
+
+@pytest.mark.parametrize("damage", [b"(S (NP b))", b'["(S (NP b))"]', b"\0\xff", b"\n"])
+@pytest.mark.parametrize("name", ["out.part", "out.part.key"])
+def test_what_its_checksum_does_not_match_is_made_again_with_all_after_it(tmp_path, name, damage):
+    first = kept(tmp_path / "out")
+    for tree in "abc":
+        first.write([[f"(S (VP {tree}))"]])
+    first.close()
+    lines = (tmp_path / name).read_bytes().splitlines(keepends=True)
+    # the key has a line more, the first
+    lines[-2] = damage + b"\n"
+    (tmp_path / name).write_bytes(b"".join(lines))
+    again = kept(tmp_path / "out", resume=True)
+    assert (again.batches, again.items) == (1, 1)
+    for tree in "bc":
+        again.write([[f"(S (VP {tree}))"]])
+    assert [*again.lines()] == [f"(S (VP {tree}))" for tree in "abc"]
+    again.close()
+    assert kept(tmp_path / "out", resume=True).batches == 3
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_part_without_its_key_is_the_users_own_file(tmp_path, resume):
+    (tmp_path / "out.part").write_text("mine")
+    with pytest.raises(
+        RnngError, match=r"out\.part is no result of this command, since out\.part\.key"
+    ):
+        kept(tmp_path / "out", resume)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_the_results_of_another_job_are_not_resumed(tmp_path):
@@ -111,6 +142,7 @@ def test_a_stopped_command_continues_with_the_next_batch(folder, monkeypatch, ba
 
 def test_what_is_read_from_a_pipe_cannot_be_resumed(folder):
     arguments = ("parse", "--model", "parser", "-", "-o", "out")
-    Path("out.part").write_text('["(S (XX old))"]\n')
+    for name in ("out.part", "out.part.key"):
+        Path(name).write_text('["(S (XX old))"]\n')
     invoke(*arguments, input="the dog ran .\n")
     assert "old" not in Path("out").read_text()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
+import stat
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rnng_dy import load, model_folder
@@ -104,6 +107,65 @@ def test_what_cannot_be_ends_with_2_and_says_what_to_do(command, says):
     assert says in invoke(*command.split(), code=2).stderr
     assert sorted(os.listdir()) == before
     assert Path("parser.rnng.zip").read_bytes() == whole
+
+
+def link(name):
+    """A link to /etc/passwd, as `zip -y` writes it."""
+    member = zipfile.ZipInfo(name)
+    member.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return member
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("run.py", "", "'run.py' is no file of a model"),
+        ("parser/config.json", "{}", "'parser/config.json' is no file of a model"),
+        ("../out", "", "'../out' is no file of a model"),
+        ("/etc/x", "", "'/etc/x' is no file of a model"),
+        ("tagger/other.json", "{}", "'tagger/other.json' is no file of a model"),
+        ("config.json", "{}", "a link, or two files of one name"),
+        (link("spelling.json"), "/etc/passwd", "a link, or two files of one name"),
+        ("spelling.json", " " * 10**7, "its contents are over 100 times its size"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_with_what_no_model_has_is_refused(name, content, says):
+    with zipfile.ZipFile("parser.rnng.zip", "a") as archive:
+        archive.writestr(name, content, zipfile.ZIP_DEFLATED)
+    for command in ("models show parser.rnng.zip", "parse --model parser.rnng.zip words.txt"):
+        assert f"Error: parser.rnng.zip: {says}; " in invoke(*command.split(), code=2).stderr
+
+
+def test_an_archive_of_version_0_3_is_read():
+    with zipfile.ZipFile("parser.rnng.zip", "a") as archive:
+        archive.writestr("README.md", "# Model card")
+        archive.writestr("manifest.json", "{}")
+    assert invoke("models", "show", "parser.rnng.zip").stdout
+
+
+def test_arrays_of_an_archive_that_grow_twice_are_refused():
+    with zipfile.ZipFile("lm.rnng.zip") as whole, zipfile.ZipFile("m.zip", "w") as archive:
+        for name in whole.namelist():
+            content = io.BytesIO(whole.read(name))
+            if name == "parameters.npz":
+                np.savez_compressed(content, x=np.zeros(10**7))
+            archive.writestr(name, content.getvalue())
+    said = invoke("models", "show", "m.zip", code=2).stderr
+    assert "m.zip/parameters.npz: compressed arrays" in said
+
+
+@pytest.mark.parametrize("mark", [b"PK\1\2", b"PK\5\6"])
+def test_a_damaged_archive_among_the_models_is_one_message(monkeypatch, mark):
+    content = bytearray(Path("parser.rnng.zip").read_bytes())
+    # the list of members, or the place that the end of the archive gives for it
+    content[content.rindex(mark) + (18 if mark == b"PK\5\6" else 0)] ^= 1
+    Path("one").mkdir()
+    Path("one/bad.rnng.zip").write_bytes(content)
+    monkeypatch.setenv("RNNG_DY_MODELS", "one")
+    assert "bad is left out: one/bad.rnng.zip" in invoke("models").stderr
+    said = invoke("parse", "--model", "bad", "in.txt", "--tagged", code=2).stderr
+    assert said.startswith("Error: one/bad.rnng.zip") and said.count("\n") == 1
 
 
 def test_a_model_that_needs_a_plugin_names_it():

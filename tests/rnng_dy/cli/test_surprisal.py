@@ -344,7 +344,7 @@ def test_a_kill_loses_nothing(folder, place):
     assert not list(folder.glob("cut.part*"))
 
 
-@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 143)])
 def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
     arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
     stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)

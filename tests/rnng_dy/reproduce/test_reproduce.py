@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -138,13 +137,13 @@ def test_a_report_does_without_baselines_and_not_without_a_model(done):
     assert "no report without the stage `train parser-buggy-3`" in refused
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_stopped_reproduction_loses_no_finished_stage(trees, by):
     few = ("--tags", "gold", "--epochs", 40, "--systems", "buggy", "--stages", "data,train")
     begun = "train parser-buggy-1: rnng-dy"
     with started(*COMMAND, *arguments(trees, *few), stderr=subprocess.PIPE, text=True) as process:
         assert any(line.startswith(begun) for line in process.stderr)
-        time.sleep(1.0)
+        until((trees / "out" / "parser-buggy-1" / "log.jsonl").exists)
         process.send_signal(by)
         process.wait()
 
@@ -156,10 +155,9 @@ def test_a_stopped_reproduction_loses_no_finished_stage(trees, by):
                     found.append(int(path.name))
         return found
 
-    if by == signal.SIGKILL:
-        for number in left():
-            os.kill(number, signal.SIGKILL)
     until(lambda: not left())
+    log = trees / "out" / "logs" / "train-parser-buggy-1.log"
+    assert "--resume continues in parser-buggy-1" in log.read_text(encoding="utf-8")
     again = invoke(*arguments(trees, *few)).stderr
     assert "clusters: up to date" in again and begun in again
     assert (trees / "out" / "parser-buggy-1" / "parameters.npz").exists()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import threading
 from dataclasses import replace
 
 import pytest
@@ -80,6 +82,23 @@ def test_a_failed_stage_is_named_with_its_log(folder):
     assert not (folder / "new").exists()
 
 
+def test_a_stage_waits_until_an_earlier_run_no_longer_writes_its_log(folder):
+    ran(folder, TREES)
+    (folder / "out.trees").unlink()
+    path, seen = folder / "logs" / "trees.log", []
+    with path.open("wb", 0) as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        log.write(b"the earlier run\n")
+
+        def end():
+            seen.append(path.read_bytes())
+            log.close()
+
+        threading.Timer(1, end).start()
+        assert ran(folder, TREES) == {"trees"}
+    assert seen == [b"the earlier run\n"] and b"earlier" not in path.read_bytes()
+
+
 def test_two_reproductions_do_not_share_a_folder_and_one_of_0_3_is_refused(folder):
     with (
         FileLock(folder / ".lock"),
@@ -93,8 +112,9 @@ def test_two_reproductions_do_not_share_a_folder_and_one_of_0_3_is_refused(folde
         ran(folder, TREES)
 
 
-def test_a_record_that_a_kill_cut_short_is_none(folder):
+@pytest.mark.parametrize("record", ['{"settings": "', "[]", '{"settings": 1}'])
+def test_a_damaged_record_is_none(folder, record):
     ran(folder, TREES)
-    (folder / "logs" / "trees.json").write_text('{"settings": "')
+    (folder / "logs" / "trees.json").write_text(record)
     assert ran(folder, TREES) == {"trees"}
     assert json.loads((folder / "logs" / "trees.json").read_text())["done"]

@@ -133,6 +133,19 @@ def test_a_request_that_cannot_be_answered_names_the_field(client, name, content
     assert reason in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"content-type": "application/json"}, "the body is no JSON at character 25"),
+        ({}, "send the header Content-Type: application/json"),
+        ({"content-type": "text/plain"}, "send the header Content-Type: application/json"),
+    ],
+)
+def test_a_body_that_is_cut_or_has_no_type_is_told_so(client, headers, reason):
+    answer = client.post("/api/parse", content='{"text": "The dog barks."', headers=headers)
+    assert (answer.status_code, answer.json()) == (422, {"error": reason})
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 50000, b"NaN", b'{"k": 1e999}'])
 def test_a_body_that_is_no_json_is_refused(client, body):
     answer = client.post("/api/parse", content=body, headers={"content-type": "application/json"})
@@ -142,6 +155,64 @@ def test_a_body_that_is_no_json_is_refused(client, body):
 def test_a_body_that_is_too_large_or_of_unknown_length_is_refused(client):
     for body in (b" " * 65537, iter([b"{}"])):
         assert client.post("/api/parse", content=body).status_code == 413
+
+
+def test_two_lengths_of_a_body_are_refused(client):
+    """A server would read the chunks, whatever the Content-Length says."""
+    both = {"content-length": "4", "transfer-encoding": "chunked"}
+    answer = client.post("/api/parse", content=iter([b" " * 65537]), headers=both)
+    assert answer.status_code == 400 and "Transfer-Encoding" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/parse", "/surprisal", "/api", "/api/models", "/openapi.json", "/static/page.css"],
+)
+def test_head_is_as_get(client, path):
+    head, get = client.head(path), client.get(path)
+    assert (head.status_code, head.headers, head.content) == (200, get.headers, b"")
+    assert client.head("/api/parse").status_code == 405
+
+
+def test_the_page_of_the_interface_does_not_name_the_server(client):
+    page = client.get("/api", headers={"host": "inner.example"}).text
+    assert "inner.example" not in page and "curl SERVER/api/parse" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/parse/", "../parse"),
+        ("/parse//?text=a/b", "../../parse?text=a/b"),
+        ("/api/models/", "../models"),
+    ],
+)
+def test_redirects_are_relative(client, path, location):
+    answer = client.get(path, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, location)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("parser.example", 200),
+        ("Parser.Example:443", 200),
+        # the address at which the request arrives
+        ("testserver:8000", 200),
+        ("[::1]:8000", 200),
+        ("evil.example", 421),
+        ("evil.example:8000", 421),
+        ("parser.example.evil", 421),
+        ("[::2]", 421),
+    ],
+)
+def test_a_request_for_another_host_is_refused(models, host, status):
+    from starlette.testclient import TestClient
+
+    from rnng_dy.serve import app
+
+    client = TestClient(app(models, hosts=["parser.example", "::1"]))
+    assert client.get("/api/models", headers={"host": host}).status_code == status
 
 
 def test_limits_bind_defaults_too(models):

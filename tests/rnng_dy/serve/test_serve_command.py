@@ -41,12 +41,14 @@ def serving(*options: str):
 
 def test_a_server_answers_until_ctrl_c():
     httpx = importlib.import_module(CLIENT)
-    with serving("--model", "english", "--limit", "words=7") as (url, _):
+    with serving("--model", "english", "--limit", "words=7", "--allow-host", "a.b") as (url, _):
         found = httpx.get(f"{url}api/models").json()["models"]
         assert [model["name"] for model in found] == ["english", "english-generative"]
         page = httpx.get(f"{url}parse")
         assert (page.status_code, "10 words, more than 7" in page.text) == (422, True)
         assert "server" not in page.headers
+        for host, status in (("A.b", 200), ("localhost", 200), ("evil.example", 421)):
+            assert httpx.get(f"{url}api/models", headers={"host": host}).status_code == status
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch):

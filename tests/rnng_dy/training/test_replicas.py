@@ -139,6 +139,16 @@ def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
         run.updater.update(range(4), 0, 0.1)
 
 
+def test_a_python_that_cannot_be_started_is_not_called_killed(sentences, tmp_path, monkeypatch):
+    run = Training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
+    run.create_folder()
+    # of a program that embeds Python
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", b"")
+    says = r"training process 1 ended with code 255 \(it could not start: `multiprocessing\.set"
+    with pytest.raises(RnngError, match=says), Processes(run.updater, run.folder):
+        pass
+
+
 def test_a_script_without_a_guard_is_told_so_and_does_not_wait_for_ever(tmp_path):
     # more than a pipe holds, so that a start that sends it all would wait for a helper that has ended
     words = " ".join(f"(NN w{n})" for n in range(40))
