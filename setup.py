@@ -77,7 +77,6 @@ setup(
         "cluster": CLUSTER,
         "cuda": cuda_libraries(),
         "docs": DOCS,
-        "notebook": ["svgling"],
         "pages": PAGES,
         "plots": PLOTS,
         "tables": TABLES,

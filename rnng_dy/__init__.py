@@ -11,6 +11,7 @@ print(parser("The cat sat on the mat."))
 from __future__ import annotations
 
 import importlib
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _svg(tree: Tree) -> str:
+    from rnng_dy.drawing.trees import Picture, svg_file
+
+    return "".join(svg_file([("", Picture(tree))]))
+
+
+# in a notebook trees are drawn; NLTK would need another package, and shows its absence as a traceback
+if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
+    formatter = shell.display_formatter.formatters["image/svg+xml"]
+    formatter.for_type_by_name("nltk.tree.tree", "Tree", _svg)
 
 
 def parse(text: Any) -> list[Tree] | Tree:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from operator import add
 
 import nltk
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
-from oracle.errors import ImpossibleError
 from oracle.sentences import Token, split_tokens
 from oracle.treebank import NO_TAG, untraced
 from oracle.treebank import words as words_of
@@ -19,7 +20,7 @@ from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.search.generation import generate_trees
-from rnng_dy.search.scoring import joint_log_probs
+from rnng_dy.search.scoring import tree_log_probs_of
 from rnng_dy.search.surprisal import (
     DEFAULT_OPTIONS,
     SearchOptions,
@@ -79,13 +80,19 @@ class GenerativeModel(Model, Scorer, ParserI):
         Raises:
             RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no spelling model.
         """
-        tokens, _ = split_tokens(words_of(tree))
-        unkified, spelling = read_words(self, tokens, open_vocabulary)
-        try:
-            example = self.encode(unkified, self.transitions.actions_of(untraced(tree)))
-        except ImpossibleError:
-            return float("-inf")
-        return float(joint_log_probs(self, example.words, [example.actions])[0]) + spelling
+        [log_p] = self.log_probs([tree], open_vocabulary)
+        return log_p
+
+    def log_probs(self, trees: Iterable[nltk.Tree], open_vocabulary: bool = False) -> list[float]:
+        """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
+        encoders, spellings = [], []
+        for tree in trees:
+            tokens, _ = split_tokens(words_of(tree))
+            unkified, spelling = read_words(self, tokens, open_vocabulary)
+            actions = self.transitions.actions_of(untraced(tree))
+            encoders.append(partial(self.encode, unkified, actions))
+            spellings.append(spelling)
+        return [*map(add, tree_log_probs_of(self, encoders), spellings)]
 
     def generate(
         self, n: int, seed: int = 1, max_length: int = 200

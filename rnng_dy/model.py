@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, cast, overload
 
 import nltk
 import numpy as np
@@ -19,7 +19,7 @@ from oracle.sentences import Token, split_tokens
 from oracle.tagging import Tagger, load_tagger, save_tagger
 from oracle.transitions import TransitionSystem
 from oracle.unknown import UnknownWords
-from rnng_dy import checkpoint, model_folder
+from rnng_dy import checkpoint, model_folder, travelling
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_folder import (
     CONFIG,
@@ -47,7 +47,7 @@ TOO_LONG = "it does not fit into memory"
 class Model:
     """Base class of models, each of which holds a network and all else that it is saved with.
 
-    A model cannot be copied or pickled: each process loads its own.
+    A model that is as it was saved travels to another process as the path of its folder; each process has its own.
     """
 
     kind: ClassVar[str]
@@ -69,6 +69,8 @@ class Model:
     # Any stands for None, which a model without a card has
     about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
+    saved_in: tuple[str, Sequence[object]] | None = None
+    """The folder that has the model, and the companions that are there (see `travelling`)."""
 
     def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):
         """Make a model with random parameters; `network_type` describes the arguments."""
@@ -80,14 +82,12 @@ class Model:
     @property
     def transitions(self) -> TransitionSystem:
         """The transition system of a model of trees; AttributeError for other models."""
-        system: TransitionSystem = self.network.transitions
-        return system
+        return cast(TransitionSystem, self.network.transitions)
 
     @property
     def unknown(self) -> UnknownWords:
         """The words that the model knows, and the rules for the classes of all others."""
-        rules: UnknownWords = self.vocabulary.unknown
-        return rules
+        return cast(UnknownWords, self.vocabulary.unknown)
 
     @property
     def vectors(self) -> np.ndarray | None:
@@ -98,6 +98,15 @@ class Model:
     def segmenter(self) -> Segmenter:
         """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
         return Segmenter.of_words(self.vocabulary.words.symbols)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let pickle take the path of the folder. Raises RnngError unless the folder has the model as it is."""
+        return travelling.as_path(self)
+
+    def __copy__(self, memo: object = None) -> NoReturn:
+        raise RnngError("a model is not copied: save() it, and load the folder again")
+
+    __deepcopy__ = __copy__
 
     def __repr__(self) -> str:
         config = self.config()
@@ -188,6 +197,7 @@ class Model:
             RnngError: The folder is no model folder, holds the training of another model, or is being written.
         """
         checkpoint.save(self, folder)
+        travelling.remember(self, str(folder))
 
     def export(
         self,
@@ -222,9 +232,10 @@ class Model:
             RnngError: A file is damaged, or belongs to another kind of model; the message names it.
             OSError: A file of the folder is missing.
         """
-        folder = located(folder)
-        model = cls.build(folder)
-        checkpoint.load_parameters(model, folder)
+        place = located(folder)
+        model = cls.build(place)
+        checkpoint.load_parameters(model, place)
+        travelling.remember(model, place)
         return model
 
     @classmethod

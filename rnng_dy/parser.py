@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import nltk
 import numpy as np
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
-from oracle.errors import ImpossibleError, RnngError
+from oracle.errors import RnngError
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import tags_by
 from oracle.treebank import NO_TAG, has_tags, untraced
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
-from rnng_dy.engine import dy, one_graph
 from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.models.network import DEFAULT_PARTS
-from rnng_dy.parallel import split_on_memory_error
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
 from rnng_dy.search.nbest import nbest_batch
-from rnng_dy.search.sampling import FLATTENED, sample_batch
-from rnng_dy.search.scoring import log_probs
+from rnng_dy.search.sampling import FLATTENED, Drawn, sample_batch
+from rnng_dy.search.scoring import tree_log_probs_of
 from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
+
+BATCH_WORDS = 100
+"""Words in one batch of sentences whose samples or best trees are wanted."""
 
 
 class DiscriminativeParser(Model, ParserI):
@@ -59,6 +62,7 @@ class DiscriminativeParser(Model, ParserI):
             v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
             None if v.tags is None else [*map(v.tags.get, tags or self.tags_for(tokens))],
             None if v.pretrained is None else v.pretrained_rows(tokens),
+            tokens,
         )
 
     def tags_for(self, words: Sequence[str]) -> list[str]:
@@ -182,55 +186,61 @@ class DiscriminativeParser(Model, ParserI):
         actions = self.transitions.decode(ids)
         return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
-    def nbest(
-        self,
-        tokens: Sequence[Token],
-        k: int,
-        beam: int | None = None,
-    ) -> list[tuple[nltk.Tree, float]]:
+    def nbest(self, text: Any, k: int, beam: int | None = None) -> Any:
         """Return the k best trees that a beam over actions finds, best first.
 
         Args:
-            tokens: Words, or tuples of word and POS tag.
+            text: A sentence of tokens, or several sentences; see `Model.__call__`.
             k: Number of trees.
             beam: Number of partial trees kept after each action; None means the larger of 20 and 2k.
 
         Returns:
-            Pairs of a tree and its log q(y | x) in nats, at most k.
+            Pairs of a tree and its log q(y | x) in nats, at most k; a list of these per sentence for several.
 
         Raises:
             RnngError: `k` or `beam` is below 1.
         """
-        words, tags = self._read(tokens)
-        [found] = nbest_batch(self, [self.encode(words, tags)], k, beam)
-        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in found]
+        return self._trees_of(text, lambda batch, _: nbest_batch(self, batch, k, beam))
 
-    def sample(
-        self,
-        tokens: Sequence[Token],
-        n: int = 100,
-        alpha: float = FLATTENED,
-        seed: int = 1,
-    ) -> list[tuple[nltk.Tree, float]]:
+    def sample(self, text: Any, n: int = 100, alpha: float = FLATTENED, seed: int = 1) -> Any:
         """Draw trees from q(y | x), flattened by alpha.
 
         Args:
-            tokens: Words, or tuples of word and POS tag.
-            n: Number of trees.
+            text: A sentence of tokens, or several sentences; see `Model.__call__`.
+            n: Number of trees of each sentence.
             alpha: Exponent of the probabilities of actions, which are then normalised; 1 does not flatten.
-            seed: The same seed gives the same trees.
+            seed: The same seed gives the same trees. Of several sentences, each has draws of its own.
 
         Returns:
-            n pairs of a tree and its log probability in nats under the flattened distribution.
+            n pairs of a tree and its log probability in nats under the flattened distribution; a list of these per
+            sentence for several.
 
         Raises:
             RnngError: `n` is below 1, or `alpha` or `seed` is negative.
         """
-        words, tags = self._read(tokens)
-        [drawn] = sample_batch(self, [self.encode(words, tags)], n, alpha, [[seed]])
-        return [(self.tree_of(ids, words, tags), log_q) for ids, log_q in drawn]
 
-    @one_graph
+        def draw(batch: list[Tokens], numbers: list[list[int]]) -> list[list[Drawn]]:
+            return sample_batch(self, batch, n, alpha, [[seed, *number] for number in numbers])
+
+        return self._trees_of(text, draw)
+
+    def _trees_of(
+        self, text: Any, find: Callable[[list[Tokens], list[list[int]]], list[list[Drawn]]]
+    ) -> Any:
+        """Return the trees that `find` finds, given a batch and the number of each sentence, [] if there is but one."""
+        sentences, several = self.segmenter.sentences_in(text)
+        numbered = [([i] if several else [], *self._read(s)) for i, s in enumerate(sentences)]
+        trees = []
+        for part in batches(numbered, lambda item: len(item[1]), BATCH_WORDS):
+            encoded = [self.encode(words, tags) for _, words, tags in part]
+            for (_, words, tags), found in zip(
+                part, find(encoded, [of[0] for of in part]), strict=True
+            ):
+                trees.append(
+                    [(self.tree_of(ids, words, tags), float(log_q)) for ids, log_q in found]
+                )
+        return trees if several else trees[0]
+
     def log_prob(self, tree: nltk.Tree) -> float:
         """Return log q(tree | its words) in nats.
 
@@ -244,12 +254,12 @@ class DiscriminativeParser(Model, ParserI):
         Raises:
             RnngError: The tree has a trace.
         """
-        try:
-            example = self.example_of(tree)
-        except ImpossibleError:
-            return float("-inf")
-        dy.renew_cg(derivatives=False)
-        return float(log_probs(self, [self.network.derivation(example)])[0])
+        [log_q] = self.log_probs([tree])
+        return log_q
+
+    def log_probs(self, trees: Iterable[nltk.Tree]) -> list[float]:
+        """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
+        return tree_log_probs_of(self, (partial(self.example_of, tree) for tree in trees))
 
 
 Parser = DiscriminativeParser

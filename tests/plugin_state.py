@@ -14,10 +14,14 @@ from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.models.word_input import WORD_INPUTS
 from rnng_dy.search.surprisal import SEARCHES
 
 MODULE = "rnng_dy_plugin_"
-REGISTRIES = (COMPOSITIONS, PARSER_STATES, GENERATOR_STATES, SYSTEMS, SEARCHES, SCORERS, READERS)
+REGISTRIES = (
+    *(COMPOSITIONS, PARSER_STATES, GENERATOR_STATES, WORD_INPUTS),
+    *(SYSTEMS, SEARCHES, SCORERS, READERS),
+)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_what_the_page_shows_is_what_one_sees(ran):
         assert cut == shown
 
 
-@pytest.mark.parametrize("name", ["parsed.trees", "short.trees"])
+@pytest.mark.parametrize("name", ["parsed.trees", "short.trees", "in-context.trees"])
 def test_parsers_with_plugins_parse(ran, name):
     trees = (ran[0] / name).read_text("utf-8").splitlines()
     assert [re.findall(r"XX ([^)]+)\)", tree)[0] for tree in trees] == ["the", "she"]

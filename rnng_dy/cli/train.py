@@ -35,6 +35,7 @@ from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
 from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.models.word_input import WORD_INPUTS
 from rnng_dy.parallel import ending, tidy
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
 from rnng_dy.training.presets import GOES, NAMES, Settings
@@ -141,6 +142,11 @@ def grammar_options(states: Collection[str]) -> Callable:
             type=LiveChoice(states),
             help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over "
             f"actions and words with neither stack nor composition.  [default: {DEFAULT_STATE}]",
+        ),
+        click.option(
+            "--word-input",
+            type=LiveChoice(WORD_INPUTS),
+            help=f"Vectors of words: a table, or those of a plugin.  [default: {WORD_INPUTS.default}]",
         ),
     )
 

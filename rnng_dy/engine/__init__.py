@@ -209,7 +209,10 @@ class _LazyDynet(types.ModuleType):
 
 
 if TYPE_CHECKING:
-    import dynet as dy
+    import dynet
+
+    # users import it from here, too
+    dy = dynet
 else:
     dy = _LazyDynet("dynet")
 

@@ -14,6 +14,7 @@ from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.vectors import Embedding, LookupTable, value_of
+from rnng_dy.models.word_input import DEFAULT, WORD_INPUTS, Word
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
@@ -25,6 +26,8 @@ class Tokens(NamedTuple):
     words: Sequence[int]
     tags: Sequence[int | None] | None
     vectors: Sequence[int | None] | None
+    forms: Sequence[str] = ()
+    """The words as they are written."""
 
 
 class ParserExample(NamedTuple):
@@ -49,9 +52,10 @@ class InputLayer:
         sizes: ParserSizes,
         vocabulary: ParserVocabulary,
         vectors: np.ndarray | None,
+        word_input: str,
     ):
         size, self._counts = sizes.lstm_input, vocabulary.tag_counts
-        self._words = LookupTable(store, "word", len(vocabulary.words), sizes.word)
+        self.words = WORD_INPUTS[word_input](store, vocabulary.words.symbols, sizes.word)
         self._bias = store.vector("input_bias", size)
         self._weights = [store.matrix("input_word", size, sizes.word)]
         self._tags = self._vectors = None
@@ -73,7 +77,7 @@ class InputLayer:
 
     def read(self, tokens: Tokens) -> list[Embedding]:
         """Return the vectors of a sentence's words."""
-        columns: list[list[Embedding]] = [[self._words[word] for word in tokens.words]]
+        columns = [self.words.sentence([*map(Word, tokens.words, tokens.forms)])]
         if self._tags is not None:
             columns.append(
                 [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
@@ -101,6 +105,7 @@ class ParserNetwork(Rnng):
         vocabulary: ParserVocabulary,
         sizes: ParserSizes,
         vectors: np.ndarray | None = None,
+        word_input: str = DEFAULT,
         **parts: Any,
     ):
         """Create the network of some parts (see `Rnng`).
@@ -112,7 +117,8 @@ class ParserNetwork(Rnng):
         store, inputs = self.store, sizes.lstm_input
         self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, inputs, sizes.hidden)
         self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", inputs))
-        self._input = InputLayer(store, sizes, vocabulary, vectors)
+        self._input = InputLayer(store, sizes, vocabulary, vectors, word_input)
+        self.word_input = self._input.words
 
     def start(self, tokens: Tokens) -> Configuration:
         """Return the configuration before the first action over a sentence."""

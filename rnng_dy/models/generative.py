@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from oracle.errors import RnngError
 from oracle.transitions import SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, Decision, Derivation, WordPrefix
@@ -14,7 +15,8 @@ from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
-from rnng_dy.models.vectors import LookupTable, owned_log_probs, pick
+from rnng_dy.models.vectors import owned_log_probs, pick
+from rnng_dy.models.word_input import DEFAULT, WORD_INPUTS, Word
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -48,26 +50,36 @@ class GeneratorNetwork(Rnng):
     states = GENERATOR_STATES
     step_type = GeneratorStep
 
-    def __init__(self, vocabulary: GeneratorVocabulary, sizes: Sizes, **parts: Any):
-        """Create the network of some parts (see `Rnng`)."""
+    def __init__(
+        self, vocabulary: GeneratorVocabulary, sizes: Sizes, word_input: str = DEFAULT, **parts: Any
+    ):
+        """Create the network of some parts (see `Rnng`). Raises RnngError for an input that reads the sentence."""
+        if WORD_INPUTS[word_input].reads_sentence:
+            raise RnngError(
+                f"the word input {word_input} reads the whole sentence, so it would tell a generative model the words "
+                "that this predicts: it is for parsers"
+            )
         # the original's composition has one layer here, however many the other LSTMs have
         super().__init__(vocabulary, sizes, 1, **parts)
         store, inputs = self.store, sizes.lstm_input
         self._lstms[WORDS] = Lstm(store, "terms", sizes.layers, inputs, sizes.hidden)
-        self._word_table = LookupTable(store, "word", len(vocabulary.words), inputs)
+        self.word_input = WORD_INPUTS[word_input](store, vocabulary.words.symbols, inputs)
         self.softmax = ClassFactoredSoftmax(store, sizes.hidden, vocabulary.clusters)
 
     def start(self, sentence: object = None) -> Configuration:
         """Return the configuration before the first action, which is the same for all sentences."""
         # `<s>` has id 0
-        context = LstmState(self._lstms[WORDS].start, self._word_table[0])
+        context = LstmState(self._lstms[WORDS].start, self.word_input.sentence([self._word(0)])[0])
         return self._root(WordPrefix(0, context, None), None)
+
+    def _word(self, number: int) -> Word:
+        return Word(number, self.vocabulary.words.symbols[number])
 
     def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
         if word is None:
             raise ValueError("a generator's SHIFT needs a word")
         if word not in words.following:
-            vector = self._word_table.occurrence(word)
+            vector = self.word_input.next_word(self._word(word))
             context = LstmState(words.context, vector)
             words.following[word] = WordPrefix(words.position + 1, context, vector)
         return words.following[word]

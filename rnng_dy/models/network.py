@@ -26,6 +26,7 @@ from rnng_dy.models.configuration import (
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.parser_state import HISTORY, STACK, Computation, States
 from rnng_dy.models.vectors import Embedding, LookupTable, as_rows, log_softmax, value_of
+from rnng_dy.models.word_input import WordInput
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -33,7 +34,12 @@ from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 INVALID = np.float32(-1e30)
 """Added to the logit of an invalid action: exp gives exactly 0, and no NaN as -inf can."""
 
-DEFAULT_PARTS = {"composition": "corrected", "transitions": "top-down", "state": "full"}
+DEFAULT_PARTS = {
+    "composition": "corrected",
+    "transitions": "top-down",
+    "state": "full",
+    "word_input": "table",
+}
 """The parts of a network whose config.json does not name them, as in older folders."""
 
 
@@ -56,6 +62,8 @@ class Rnng:
     states: ClassVar[States]
     """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
+    word_input: WordInput
+    """The vectors of words, which a subclass creates after the network's other parameters."""
 
     def __init__(
         self,
@@ -98,7 +106,12 @@ class Rnng:
     @property
     def parts(self) -> dict[str, Any]:
         """The parts that can be chosen, by the names of the constructor's arguments."""
-        return {"composition": self.compose, "transitions": self.transitions, "state": self.state}
+        return {
+            "composition": self.compose,
+            "transitions": self.transitions,
+            "state": self.state,
+            "word_input": self.word_input,
+        }
 
     # configurations
 

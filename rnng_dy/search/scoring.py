@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.vectors import owned_log_probs
-from rnng_dy.parallel import batches
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.model import Model
 
 MAX_STATES = 4000
@@ -42,6 +43,27 @@ def example_log_probs(model: Model, examples: Sequence) -> list[float]:
     """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
     dy.renew_cg(derivatives=False)
     return log_probs(model, map(model.network.derivation, examples)).tolist()
+
+
+def batched_log_probs(model: Model, examples: Iterable[Any]) -> list[float]:
+    """Return log p(x, y), or log q(y | x), in nats of examples; NaN for one that does not fit into memory."""
+    return [
+        math.nan if log_p is None else log_p
+        for part in batches(examples, lambda example: len(example.actions), MAX_STATES)
+        for log_p in split_on_memory_error(partial(example_log_probs, model), part)
+    ]
+
+
+def tree_log_probs_of(model: Model, encoders: Iterable[Callable[[], Any]]) -> list[float]:
+    """Return log probabilities in nats of trees, given functions that encode them; -inf if one says that p = 0."""
+    examples: list[Any] = []
+    for encode in encoders:
+        try:
+            examples.append(encode())
+        except ImpossibleError:
+            examples.append(None)
+    found = iter(batched_log_probs(model, [e for e in examples if e is not None]))
+    return [-math.inf if example is None else next(found) for example in examples]
 
 
 def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:

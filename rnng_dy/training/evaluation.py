@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +11,8 @@ from oracle.blocks import OracleSentence
 from oracle.treebank import tags as tags_of
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.parallel import batches, fitting
-from rnng_dy.search import scoring
 from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.scoring import batched_log_probs
 from rnng_dy.training.data import Examples
 
 
@@ -61,8 +59,4 @@ def _log_probs(model: Any, examples: Examples) -> list[float]:
     if not hasattr(model, "transitions"):
         # sentence ends have a probability, and are not counted as words
         return model.log_probs(examples).sum(axis=1).tolist()
-    return [
-        math.nan if log_p is None else log_p
-        for part in batches(examples, lambda e: len(e.actions), scoring.MAX_STATES)
-        for log_p in fitting(scoring.example_log_probs, model, part)
-    ]
+    return batched_log_probs(model, examples)

@@ -15,6 +15,7 @@ from oracle.blocks import OracleCounts, OracleSentence, counted
 from oracle.errors import RnngError
 from oracle.files import placed
 from oracle.unknown import RULES, UnknownWords, infer_unknown_words
+from rnng_dy.models.word_input import WordTable
 from rnng_dy.training.data import Data, require_transitions
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary
 
@@ -137,7 +138,7 @@ def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
     arrays = larger.store.arrays()
     for name, values in model.store.arrays().items():
         arrays[name][: len(values)] = values
-    if words:
+    if words and isinstance(model.network.word_input, WordTable):
         classes = v.word_ids(v.unknown.unkify(words))
         arrays["word"][vocabulary.word_ids(words)] = arrays["word"][classes]
     larger.store.load(arrays)

@@ -58,6 +58,7 @@ def train(
     composition: str | None = None,
     transitions: str | None = None,
     state: str | None = None,
+    word_input: str | None = None,
     preset: str | None = None,
     pos: bool = False,
     tagger: bool = True,
@@ -90,6 +91,7 @@ def train(
         composition: Composition of constituents.
         transitions: Transition system.
         state: Parser state.
+        word_input: Vectors of words that the network reads.
         preset: Set of settings, which `settings` change; `paper` for a new model.
         pos: Whether a parser reads POS tags.
         tagger: Whether a new parser that reads tags gets its own tagger.
@@ -131,6 +133,7 @@ def train(
         if hold_out is not None and not 0 < hold_out < 1:
             raise RnngError(f"`hold_out` is a share of the trees between 0 and 1, not {hold_out}")
         config = {"composition": composition, "transitions": transitions, "state": state}
+        config["word_input"] = word_input
         config = {name: value for name, value in config.items() if value is not None}
         if preset not in (None, *NAMES):
             raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import nltk
@@ -142,13 +143,13 @@ BAD_TOKENS = {
 def test_tokens_that_are_none_are_refused_everywhere(
     parser, generator, lm, generative_sentences, tokens
 ):
-    for ask in (parser.parse, parser.sample, lambda x: parser.nbest(x, 2), parser.parse_one):
+    for ask in (parser.parse, parser.parse_one):
         with pytest.raises(RnngError):
             ask(tokens)
     if tokens not in [BAD_TOKENS[n] for n in ("text", "list", "blank", "mixture of lists")]:
-        for model in (parser, generator):
+        for ask in (parser, generator, parser.sample, lambda x: parser.nbest(x, 2)):
             with pytest.raises(RnngError):
-                model(tokens)
+                ask(tokens)
     ngrams = KneserNey(generative_sentences)
     for model in (generator, lm, ngrams) if tokens != BAD_TOKENS["text"] else ():
         with pytest.raises(RnngError):
@@ -179,9 +180,29 @@ def test_brackets_are_read_and_written_as_commands_do(parser, generator, lm):
 
 
 def test_a_text_where_tokens_are_needed_is_refused_with_what_takes_one(parser):
-    for ask in (parser.parse, parser.parse_one, parser.sample):
+    for ask in (parser.parse, parser.parse_one):
         with pytest.raises(RnngError, match=r"`model\(text\)` gives the trees"):
             ask(TEXT)
+
+
+def test_lists_in_and_lists_out(parser, generator, trees):
+    """Several sentences at once have the numbers that they have alone; each of them draws its own samples."""
+    parser.transitions.max_open = generator.transitions.max_open = 3
+    two = [["a", "dog", "barks"], ["cats", "sleep"]]
+    both = parser.nbest(two, 2)
+    assert [[tree for tree, _ in of] for of in both] == [
+        [tree for tree, _ in parser.nbest(tokens, 2)] for tokens in two
+    ]
+    drawn = parser.sample([two[0]] * 2, n=5)
+    assert drawn[0] != drawn[1] and drawn == parser.sample([two[0]] * 2, n=5)
+    assert [tree.leaves() for tree, _ in drawn[1]] == [two[0]] * 5
+    assert parser.sample(TEXT, n=1)[0][0][0].leaves() == SENTENCES[0]
+    wrong = nltk.Tree.fromstring("(QQ (DT the))")
+    golds = [wrong, *(located.tree for located in trees[:3])]
+    for model in (parser, generator):
+        together = model.log_probs(golds)
+        assert together == pytest.approx([model.log_prob(tree) for tree in golds], abs=1e-4)
+        assert together[0] == -math.inf and model.log_probs([]) == []
 
 
 @pytest.fixture

@@ -1,0 +1,44 @@
+"""Models on their way to other processes: as the path of a folder that has the model as it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from oracle import plugins
+from oracle.errors import RnngError
+from rnng_dy import checkpoint
+from rnng_dy.model_folder import PARAMETERS, Folder, located
+
+
+def remember(model: Any, folder: str | Folder) -> None:
+    """Note that the folder or archive has the model as it is now."""
+    model.saved_in = os.path.realpath(str(folder).rstrip("/")), _companions(model)
+
+
+def as_path(model: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return what makes the model in another process. Raises RnngError if the model differs from its folder."""
+    folder, companions = model.saved_in or ("", None)
+    if companions != _companions(model) or not _has_parameters(folder, model):
+        raise RnngError(
+            "a model travels as the path of its folder, which does not have this one as it is: save() it first"
+        )
+    return _load, (folder, dict(plugins.loaded()))
+
+
+def _companions(model: Any) -> tuple[object, ...]:
+    return model.vocabulary, model.tagger, model.spelling, model.updates
+
+
+def _has_parameters(folder: str, model: Any) -> bool:
+    path = located(folder) / PARAMETERS
+    saved = checkpoint.read_arrays(path) if path.is_file() else {}
+    return all(np.array_equal(saved.get(n), values) for n, values in model.store.arrays().items())
+
+
+def _load(folder: str, sent: Mapping[str, str]) -> Any:
+    plugins.load_sent(sent)
+    return checkpoint.load(folder)
