@@ -52,7 +52,7 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     from oracle import tagging
 
     if folder is not None:
-        from rnng_dy.training.tagger import train_into
+        from rnng_dy.training.initial_models import train_into
 
         tagger = train_into(folder, train_path, SEED)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")

@@ -6,6 +6,20 @@ sort, as one batched expression; then the vector is element `index` of that `bat
 which `renew_cg` ends. Vectors of earlier graphs are pending again, and computed again if a later graph needs them.
 But the values of vectors that are carried over (`keep`) enter later graphs as inputs, and their descriptions are no
 longer needed.
+
+>>> from rnng_dy.models.lstm import Lstm
+>>> store = ParameterStore(seed=1)
+>>> table, lstm = LookupTable(store, "word", rows=3, size=2), Lstm(store, "words", 1, 2, 4)
+>>> one, two = lstm.read([table[0], table[1]]), lstm.read([table[2]])  # three pending states of pending embeddings
+>>> graph = dy.renew_cg()
+>>> lstm.outputs([one[1], two[0]]).npvalue().shape  # computes 3 rows at once, 2 first states at once, then 1 second
+(4, 2)
+>>> one[0].batch is two[0].batch, [state.index for state in (*one, *two)]  # and each state knows its place there
+(True, [0, 2, 1])
+>>> keep(one)
+>>> graph = dy.renew_cg()
+>>> len(pending(one)), len(pending(two))  # what is not kept is to be computed again
+(0, 1)
 """
 
 from __future__ import annotations

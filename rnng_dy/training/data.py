@@ -19,8 +19,9 @@ from oracle.errors import ImpossibleError, InputError, RnngError
 from oracle.files import placed
 from oracle.lazy import nltk
 from oracle.training_data import TreesFile, make_training_data
-from oracle.transitions import SYSTEMS
+from oracle.transitions import DEFAULT, SYSTEMS
 from oracle.treebank import words
+from oracle.unknown import RULES
 
 Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
 
@@ -41,49 +42,76 @@ class Data:
     source: str
     """The user's training file, for messages."""
     dev_source: str
+    rules: str = RULES[0]
+    """The rules for unknown words, where the sentences leave a choice."""
 
 
-def data_of_oracles(train: str, dev: str, dev_trees: str | None, folder: Path) -> Data:
-    """Read oracles, and the trees of a parser; the training sentences stay in a folder.
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What to train on: trees, or oracles."""
 
-    Raises InputError for what is no oracle of this kind of model.
-    """
-    sentences, dev_sentences = stored_oracle(train, folder / STORED), read_oracle(dev)
-    golds = []
-    if dev_trees is not None:
-        for path, first in ((train, sentences[0]), (dev, dev_sentences[0])):
-            if first.tags is None:
-                message = "this is a generative oracle: make the parser's without --generative"
-                raise InputError(message, path, first.line)
-        golds = _golds(dev_trees, dev_sentences, dev)
-    return Data(sentences, dev_sentences, golds, str(train), str(dev))
+    trees: Trees | None
+    dev_trees: Trees | None
+    train: str | None
+    dev: str | None
+    hold_out: float | None
+    unk: str | None
 
+    def require_whole(self, parses: bool) -> None:
+        """Raise RnngError unless there is a training and a development part, for a model that parses or not."""
+        is_dev_given = self.dev_trees is not None
+        fits_trees = self.trees is not None and (is_dev_given or self.hold_out is not None)
+        if not (fits_trees or (self.train is not None and is_dev_given == parses)):
+            raise RnngError(
+                "give `trees` with `dev_trees` or `hold_out`, or oracles as `train` and `dev`, and the `dev_trees` of "
+                "a parser with them"
+            )
+        if self.hold_out is not None and not 0 < self.hold_out < 1:
+            raise RnngError(
+                f"`hold_out` is a share of the trees between 0 and 1, not {self.hold_out}"
+            )
 
-def data_of_trees(
-    trees: Trees,
-    dev_trees: Trees | None,
-    hold_out: float | None,
-    unk: str,
-    transitions: str,
-    generative: bool,
-    folder: Path,
-) -> Data:
-    """Make oracles from trees; the training sentences stay in a folder.
+    def read(
+        self, model: Any, origin: object, transitions: str | None, generative: bool, folder: Path
+    ) -> Data:
+        """Return the sentences, of which those to train on stay in a folder.
 
-    Raises InputError for what is no tree, or if no tree is left.
-    """
-    train = dev = _trees_file(trees, "trees")
-    # via the typed digits: 0.1 is exactly a tenth, but its float is not
-    part: Fraction | TreesFile = Fraction(str(hold_out or 0))
-    if dev_trees is not None:
-        part = dev = _trees_file(dev_trees, "dev_trees")
-    sentences, dev_sentences = make_training_data(folder, train, part, unk, transitions, generative)
-    for file in dict.fromkeys([train, dev]):
-        _log.info(
-            f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
-        )
-    golds = [] if generative else [parse_line(sentence.tree) for sentence in dev_sentences]
-    return Data(sentences, dev_sentences, golds, train.path, dev.path)
+        A model from `origin`, unless it is None, has rules for unknown words and a transition system. Raises InputError
+        for what cannot be read, or is not for this kind of model.
+        """
+        if self.trees is None:
+            return self._of_oracles(folder)
+        rules, system = RULES[0], DEFAULT
+        if model is not None:
+            rules, system = model.unknown.rules, model.config().get("transitions", DEFAULT)
+            if self.unk not in (None, rules):
+                raise RnngError(f"{origin} has `unk` {rules}: leave it out")
+        return self._of_trees(self.unk or rules, transitions or system, generative, folder)
+
+    def _of_oracles(self, folder: Path) -> Data:
+        sentences, dev = stored_oracle(self.train, folder / STORED), read_oracle(self.dev)
+        golds = []
+        if self.dev_trees is not None:
+            for path, first in ((self.train, sentences[0]), (self.dev, dev[0])):
+                if first.tags is None:
+                    message = "this is a generative oracle: make the parser's without --generative"
+                    raise InputError(message, path, first.line)
+            golds = _golds(self.dev_trees, dev, self.dev)
+        return Data(sentences, dev, golds, str(self.train), str(self.dev))
+
+    def _of_trees(self, unk: str, transitions: str, generative: bool, folder: Path) -> Data:
+        train = dev = _trees_file(self.trees, "trees")
+        # via the typed digits: 0.1 is exactly a tenth, but its float is not
+        part: Fraction | TreesFile = Fraction(str(self.hold_out or 0))
+        if self.dev_trees is not None:
+            part = dev = _trees_file(self.dev_trees, "dev_trees")
+        sentences, of_dev = make_training_data(folder, train, part, unk, transitions, generative)
+        for file in dict.fromkeys([train, dev]):
+            _log.info(
+                f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
+            )
+        golds = [] if generative else [parse_line(sentence.tree) for sentence in of_dev]
+        return Data(sentences, of_dev, golds, train.path, dev.path, unk)
 
 
 def _trees_file(trees: Trees, name: str) -> TreesFile:

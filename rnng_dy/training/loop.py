@@ -65,6 +65,10 @@ class Progress:
         first, every = settings.first_evaluation, settings.evaluate_every
         return before < first or crosses(before - first, self.sentences - first, every)
 
+    def is_over(self, settings: Settings) -> bool:
+        """Return whether the training has ended."""
+        return self.epoch >= settings.epochs or 0 < settings.patience <= self.stale
+
     def learning_rate(self, settings: Settings, examples: int) -> float:
         """Return the learning rate of the next update."""
         if settings.schedule == "linear":
@@ -76,6 +80,78 @@ class Progress:
 def crosses(before: int, now: int, every: int) -> bool:
     """Return whether a multiple of `every` is over `before`, and not over `now`."""
     return before // every < now // every
+
+
+@dataclass
+class Training:
+    """A training in its folder: what an update, an evaluation, the log and the saved state need."""
+
+    updater: Updater
+    progress: Progress
+    evaluate: Callable[[], Mapping[str, Any]]
+    folder: Path
+    inputs: Mapping[str, Any]
+    report: Callable[[Record], None]
+
+    def update(self, members: Sequence[int]) -> None:
+        """Make the next update, from the examples with these indices."""
+        p, started = self.progress, time.perf_counter()
+        examples, settings = self.updater.examples, self.updater.settings
+        rate = p.learning_rate(settings, len(examples))
+        loss = self.updater.update(members, p.updates, rate)
+        p.updates += 1
+        self.updater.model.updates = p.updates
+        p.sentences += len(members)
+        p.position += len(members)
+        p.seconds += time.perf_counter() - started
+        p.window = p.window[0] + loss, p.window[1] + sum(len(examples.tokens(i)) for i in members)
+        if p.position >= len(examples):
+            p.epoch, p.position = p.epoch + 1, 0
+
+    def record(self, event: str, **values: Any) -> None:
+        """Add a record to the log, and report it."""
+        p = self.progress
+        epoch = round(p.sentences / len(self.updater.examples), 3)
+        place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
+        record = {"event": event, "epoch": epoch, **place, **values}
+        with open(self.folder / LOG, "ab") as stream:
+            stream.write(f"{one_line(record)}\n".encode())
+            p.logged = stream.tell()
+        self.report(record)
+
+    def record_progress(self) -> None:
+        """Record the loss and the speed since the last such record."""
+        p, settings, n = self.progress, self.updater.settings, len(self.updater.examples)
+        self.record(
+            PROGRESS,
+            loss_per_word=p.window[0] / p.window[1],
+            learning_rate=p.learning_rate(settings, n),
+            sentences_per_second=p.sentences / p.seconds,
+            seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
+        )
+        p.window = 0.0, 0
+
+    def judge(self) -> None:
+        """Evaluate the model on the development data, and keep its parameters if they are the best so far."""
+        p = self.progress
+        self.updater.require_usable(p.updates)
+        result = dict(self.evaluate())
+        p.evaluated = p.sentences
+        left_out = result.get("dev_left_out", 0)
+        # a score of fewer sentences is not the best, whatever it is
+        is_best = p.best is None or (-left_out, result["score"]) > (-p.best_left_out, p.best)
+        p.stale = 0 if is_best else p.stale + 1
+        if is_best:
+            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
+            checkpoint.save_parameters(self.updater.model, self.folder)
+        self.record(EVALUATION, **result, is_best=is_best, best=p.best)
+
+    def save(self) -> None:
+        """Save the state, from which the training can be resumed."""
+        # a state with unusable parameters would replace one that can be loaded
+        self.updater.require_usable(self.progress.updates)
+        store, state = self.updater.model.store, state_of(self.updater, self.progress, self.inputs)
+        checkpoint.save_training(store, self.folder, state, self.updater.optimizer)
 
 
 def run(
@@ -92,78 +168,29 @@ def run(
     Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the `score` of
     `evaluate`. Afterwards the folder holds the training state and the model that scored best on the development data.
     """
-    model, examples, settings = updater.model, updater.examples, updater.settings
-    p, n, saved = progress, len(examples), time.monotonic()
-
-    def record(event: str, **values: Any) -> None:
-        place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
-        record = {"event": event, "epoch": round(p.sentences / n, 3), **place, **values}
-        with open(folder / LOG, "ab") as stream:
-            stream.write(f"{one_line(record)}\n".encode())
-            p.logged = stream.tell()
-        report(record)
-
-    def save() -> None:
-        nonlocal saved
-        # a state with unusable parameters would replace one that can be loaded
-        updater.require_usable(p.updates)
-        state = state_of(updater, p, inputs or {})
-        checkpoint.save_training(model.store, folder, state, updater.optimizer)
-        saved = time.monotonic()
-
-    def evaluate_now() -> None:
-        updater.require_usable(p.updates)
-        result = dict(evaluate())
-        p.evaluated = p.sentences
-        left_out = result.get("dev_left_out", 0)
-        # a score of fewer sentences is not the best, whatever it is
-        is_best = p.best is None or (-left_out, result["score"]) > (-p.best_left_out, p.best)
-        p.stale = 0 if is_best else p.stale + 1
-        if is_best:
-            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
-            checkpoint.save_parameters(model, folder)
-        record(EVALUATION, **result, is_best=is_best, best=p.best)
-
-    def is_over() -> bool:
-        return p.epoch >= settings.epochs or 0 < settings.patience <= p.stale
-
-    while not is_over():
+    training = Training(updater, progress, evaluate, folder, inputs or {}, report)
+    p, n, settings, saved = progress, len(updater.examples), updater.settings, time.monotonic()
+    while not p.is_over(settings):
         order = np.random.default_rng([settings.seed, 0, p.epoch]).permutation(n)
         epoch = p.epoch
-        while p.epoch == epoch and not is_over():
-            before, started = p.sentences, time.perf_counter()
-            members = order[p.position :][: settings.batch_size].tolist()
-            loss = updater.update(members, p.updates, p.learning_rate(settings, n))
-            p.updates += 1
-            model.updates = p.updates
-            p.sentences += len(members)
-            p.position += len(members)
-            p.seconds += time.perf_counter() - started
-            words = sum(len(examples.tokens(i)) for i in members)
-            p.window = p.window[0] + loss, p.window[1] + words
-            if p.position >= n:
-                p.epoch, p.position = p.epoch + 1, 0
+        while p.epoch == epoch and not p.is_over(settings):
+            before = p.sentences
+            training.update(order[p.position :][: settings.batch_size].tolist())
             if crosses(before, p.sentences, settings.report_every):
-                record(
-                    PROGRESS,
-                    loss_per_word=p.window[0] / p.window[1],
-                    learning_rate=p.learning_rate(settings, n),
-                    sentences_per_second=p.sentences / p.seconds,
-                    seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
-                )
-                p.window = 0.0, 0
+                training.record_progress()
             if p.is_evaluation_due(before, settings):
-                evaluate_now()
+                training.judge()
             if time.monotonic() - saved >= 60 * settings.save_every:
-                save()
+                training.save()
+                saved = time.monotonic()
             if stop():
-                save()
+                training.save()
                 if p.best is None:
-                    checkpoint.save_parameters(model, folder)
+                    checkpoint.save_parameters(updater.model, folder)
                 return False
     if p.evaluated != p.sentences:
-        evaluate_now()
-    save()
+        training.judge()
+    training.save()
     if p.epoch < settings.epochs:
         why = f"no new best in {p.stale} evaluations: training ends here (patience)"
         _log.info(f"{folder.name}: {p.sentences} sentences: {why}")
@@ -210,8 +237,6 @@ def saved_state(folder: Path) -> dict[str, Any]:
             path,
         )
     with reading(path, remedy="damaged"):
-        # states were once saved by sentences
-        state["settings"].pop("checkpoint_every", None)
         settings, progress = Settings(**state["settings"]), Progress(**state["progress"])
     return {**state, "settings": settings, "progress": progress}
 
@@ -224,10 +249,9 @@ def require_same(
     # these may change, though models differ slightly with jobs; the linear schedule depends on the number of epochs
     free = {"jobs", "patience", "save_every", "report_every"}
     free |= {"epochs"} if saved.schedule == "inverse" else set()
-    now, before, always = asdict(settings).items(), state["inputs"], {"train", "dev", "init"}
+    now = asdict(settings).items()
     for what, changed in {
-        # these once had the names of options
-        "data": [k for k, v in inputs.items() if before.get(k, v if k in always else None) != v],
+        "data": [k for k, v in inputs.items() if state["inputs"].get(k) != v],
         "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
     }.items():
         if changed:

@@ -31,6 +31,7 @@ GOES = {
     "extend": f"{_OF_TREES}, with `init`",
     "transitions": _OF_TREES,
     "state": _OF_TREES,
+    "word_input": _OF_TREES,
     "composition": f"{_OF_TREES}, without `state` no-stack/history",
     "pos": _OF_PARSERS,
     "pretrained": f"{_OF_PARSERS}, without `init`",

@@ -1,12 +1,12 @@
-"""Training, from top to bottom: options, data, settings, model, examples, evaluation, folder, and then the loop."""
+"""Training, from top to bottom: arguments, data, settings, model, examples, evaluation, folder, and then the loop."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,30 +14,29 @@ from typing import Any
 
 from clusters.files import read_clusters
 from oracle.blocks import counted, stored
-from oracle.errors import InputError, RnngError
+from oracle.errors import RnngError
 from oracle.files import placed, replacing
 from oracle.training_data import evenly_spaced
-from oracle.transitions import DEFAULT
-from oracle.unknown import RULES
 from rnng_dy import checkpoint, engine, model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.parallel import check_jobs
 from rnng_dy.settings import require
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
 from rnng_dy.training import about, loop
-from rnng_dy.training.data import Trees, data_of_oracles, data_of_trees, examples_of
+from rnng_dy.training.data import Data, Material, Trees, examples_of
 from rnng_dy.training.evaluation import parser_scores, word_scores
-from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, require_like
-from rnng_dy.training.presets import GOES, NAMES, settings_and_sizes, settings_for, sizes_for
+from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, train_own_tagger
+from rnng_dy.training.plan import Plan, Start, opened, preset_of, settings_of
+from rnng_dy.training.presets import GOES, Settings, settings_and_sizes, sizes_for
 from rnng_dy.training.replicas import Processes, Ranks
-from rnng_dy.training.tagger import train_own_tagger
 from rnng_dy.training.updates import Updater
 
 LEARNT_FROM = 100_000
 """Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
+PARTS = ("composition", "transitions", "state", "word_input")
+"""The parts of a network that can be chosen."""
 
 _log = logging.getLogger(__name__)
 
@@ -108,180 +107,157 @@ def train(
     Raises:
         RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
     """
-    device = device or engine.device()
-    arguments = {"gold": None, "gold_weight": None, **locals(), **settings}
-    with ExitStack() as stack:
-        if ranks is not None:
-            stack.enter_context(ranks)
-        of_kind, place = model_folder.kind(kind), Path(folder)
-        parses = not of_kind.generates_words
+    asked = {**locals(), **settings}
+    with ranks or nullcontext():
+        of_kind = model_folder.kind(kind)
         chosen, sizes = settings_and_sizes(of_kind, settings)
-        if resume and place.exists() and trees is train is None:
-            by = (model_folder.read_about(place) or {}).get("made", {}).get("command")
-            made_by = f"; {folder} was made by: {by}" if by else ""
-            raise RnngError(f"`resume` needs the same data again{made_by}")
-        # the tagger is left out on request
-        given = [x for x in GOES if (arguments.get(x) not in (None, False)) != (x == "tagger")]
-        require({name: GOES[name] for name in given}, arguments)
-        is_dev_given = dev_trees is not None
-        fits_trees = trees is not None and (is_dev_given or hold_out is not None)
-        if not (fits_trees or (train is not None and is_dev_given == parses)):
-            raise RnngError(
-                "give `trees` with `dev_trees` or `hold_out`, or oracles as `train` and `dev`, and the `dev_trees` of "
-                "a parser with them"
-            )
-        if hold_out is not None and not 0 < hold_out < 1:
-            raise RnngError(f"`hold_out` is a share of the trees between 0 and 1, not {hold_out}")
-        config = {"composition": composition, "transitions": transitions, "state": state}
-        config["word_input"] = word_input
-        config = {name: value for name, value in config.items() if value is not None}
-        if preset not in (None, *NAMES):
-            raise RnngError(f"no preset is called {preset!r}: {', '.join(NAMES)}")
         if ranks is not None:
             chosen["jobs"] = ranks.count
-        check_jobs(chosen.get("jobs", 1), device)
-        engine.start(device)
+        asked |= {"kind": of_kind, "folder": Path(folder), "settings": chosen, "sizes": sizes}
+        asked |= {"device": device or engine.device()}
+        asked["parts"] = {name: asked[name] for name in PARTS if asked[name] is not None}
+        material, plan = (
+            made(**{of.name: asked[of.name] for of in fields(made)}) for made in (Material, Plan)
+        )
+        require_fit({**asked, "kind": kind}, material, plan)
+        return run(material, plan, ranks, command, on_record, stop)
 
-        # one training at a time writes the folder; with MPI, the first rank
-        is_first, resumes = ranks is None or ranks.rank == 0, resume and place.exists()
-        if ranks is not None:
-            resumes = ranks.of_first(resumes)
+
+def require_fit(asked: Mapping[str, Any], material: Material, plan: Plan) -> None:
+    """Raise RnngError for arguments that do not go together, or leave something out."""
+    if plan.resumes and material.trees is material.train is None:
+        by = (model_folder.read_about(plan.folder) or {}).get("made", {}).get("command")
+        made_by = f"; {plan.folder} was made by: {by}" if by else ""
+        raise RnngError(f"`resume` needs the same data again{made_by}")
+    # the tagger is left out on request
+    given = [x for x in GOES if (asked.get(x) not in (None, False)) != (x == "tagger")]
+    require({name: GOES[name] for name in given}, {"gold": None, "gold_weight": None, **asked})
+    material.require_whole(not plan.kind.generates_words)
+
+
+def run(
+    material: Material,
+    plan: Plan,
+    ranks: Ranks | None = None,
+    command: str | None = None,
+    on_record: Callable[[loop.Record], None] = lambda record: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Any:
+    """Train as planned, and return the best model; see `train`."""
+    engine.start(plan.device)
+    # with MPI, the first rank alone writes
+    is_first = ranks is None or ranks.rank == 0
+    resumes = plan.resumes if ranks is None else ranks.of_first(plan.resumes)
+    with ExitStack() as stack:
         if is_first:
-            stack.enter_context(writing(folder))
-            if place.exists() and not resume:
-                raise RnngError(
-                    f"{folder} exists: continue with `resume`, or name another `folder`"
-                )
-
-        # the model of the folder, or of `init`; a new one needs the data
-        model, origin = None, folder if resumes else init
-        if origin is not None:
-            # a resumed model gets its parameters from the training state
-            model = (of_kind.build if resumes else of_kind.load)(origin)
-            require_like(model, config, sizes, origin)
-            if not resumes:
-                checkpoint.warn_of_model(model, origin)
-            elif changed := checkpoint.changed_plugins(model):
-                raise RnngError(f"{folder} was trained with another {changed[0]}: resume with it")
-            if pos and model.vocabulary.tags is None:
-                raise RnngError(f"{origin} was trained without `pos`")
-            if resumes and open and model.spelling is None:
-                raise RnngError(f"{folder} was trained without `open`: resume without it")
-        if resumes:
-            # settings that are not given are the folder's
-            saved = loop.saved_state(place)
-            before = (model.about or {}).get("settings", {}).get("preset", preset)
-            if preset not in (None, before):
-                raise RnngError(f"{folder} was trained with `preset` {before}: leave it out")
-            preset = before
-        preset = preset or NAMES[0]
-
-        # data
+            stack.enter_context(writing(plan.folder))
+            if plan.folder.exists() and not plan.resume:
+                message = "exists: continue with `resume`, or name another `folder`"
+                raise RnngError(f"{plan.folder} {message}")
+        start = opened(plan, resumes)
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
-        if trees is None:
-            data = data_of_oracles(train, dev, dev_trees, scratch)
-        else:
-            rules = RULES[0] if model is None else model.vocabulary.unknown.rules
-            if model is not None and unk not in (None, rules):
-                raise RnngError(f"{origin} has `unk` {rules}: leave it out")
-            system = DEFAULT if model is None else model.config().get("transitions", DEFAULT)
-            how = unk or rules, transitions or system, not parses
-            data = data_of_trees(trees, dev_trees, hold_out, *how, scratch)
-        inputs = {
-            "train": data.train.hash,
-            "dev": checkpoint.content_hash(data.dev),
-            "init": bool(init),
-        }
-        for name, path in (("clusters", clusters), ("pretrained", pretrained)):
-            if path:
-                inputs[name] = checkpoint.content_hash(Path(path))
-
-        # settings
-        again = chosen.get("gold", 0) * (chosen.get("gold_weight", 1) - 1)
-        preset_of = preset, kind, len(data.train) + again
-        base = saved["settings"] if resumes else settings_for(*preset_of)
-        if engine.device() != engine.CPU:
-            # a preset, or a training started on the CPU, may have more
-            chosen["jobs"] = 1
-        settings = replace(base, **chosen)
-        require({name: GOES[name] for name in {"decay"} & chosen.keys()}, asdict(settings))
-        if settings.jobs > settings.batch_size:
-            raise RnngError(
-                f"{settings.jobs} processes share the sentences of an update, which are {settings.batch_size}: give "
-                f"`batch_size` {settings.jobs} or more, or fewer processes (`jobs`)"
-            )
-        if resumes:
-            inputs = {**saved["inputs"], **inputs}
-            loop.require_same(saved, settings, inputs, folder)
-        if settings.gold > len(data.train):
-            message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
-            raise InputError(message, data.source)
-
-        # model
-        if model is None:
-            sizes = of_kind.sizes_type(**{**sizes_for(*preset_of), **sizes})
-            vectors = read_vectors(pretrained) if pretrained else (None, None)
-            parts = pos, vectors, read_clusters(clusters) if clusters else None, unk or RULES[0]
-            with placed(data.source):
-                model = new_model(of_kind, data.train, sizes, *parts, seed=settings.seed, **config)
-            shown = evenly_spaced(data.train, LEARNT_FROM)
-            model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
-        elif not resumes:
-            section = about.about_continued(model, init)
-            model = fine_tuned(model, data, init, extend, settings.seed)
-            model.about = section
-        if init is not None:
-            seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
-            data = replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
-        else:
-            data = replace(data, dev=[read_by(model, sentence) for sentence in data.dev])
-
-        # examples
+        data = material.read(
+            start.model,
+            start.origin,
+            plan.parts.get("transitions"),
+            plan.kind.generates_words,
+            scratch,
+        )
+        settings, inputs = settings_of(plan, start, data)
+        model = model_of(plan, start, data, settings)
+        data = read_as(model, data, plan, scratch)
         examples = examples_of(model, data.train, data.source)
         examples = examples.repeated(settings.gold, settings.gold_weight)
         updater = Updater(model, examples, settings)
-        if not is_first:
-            ranks.join(updater)
-            return None
-
-        # evaluation, and the model's companions
-        if parses:
-            evaluate = partial(parser_scores, model, data.dev, data.golds)
-            if model.vocabulary.tags and tagger and not (model.tagger or resumes):
-                train_own_tagger(model, data.train, data.dev, settings.seed)
-        else:
-            dev_examples = examples_of(model, data.dev, data.dev_source)
-            evaluate = partial(word_scores, model, dev_examples)
-            if open and model.spelling is None:
-                with placed(data.source):
-                    model.spelling = learnt_spelling(model, counted(data.train).tokens)
-
-        # the folder
-        sections = about.about_model(model, data.train, command)
-        settings_section = {"preset": preset, **asdict(settings)}
-        model.about = {**sections, "settings": settings_section, "data": inputs}
-        progress = loop.Progress()
-        if resumes:
-            progress = loop.restored(updater, place, saved)
-            _log.info(f"resuming after {progress.sentences} sentences")
-        else:
-            state_of_training = loop.state_of(updater, progress, inputs)
-            checkpoint.save(model, folder, state_of_training, updater.optimizer)
-        if hold_out is not None:
-            with replacing(place / "dev.trees") as stream:
-                stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
-
-        # updates
-        def report(record: loop.Record) -> None:
-            _log.info(f"{place.name}: {loop.described(record, of_kind.has_trees)}")
-            if record["event"] == loop.EVALUATION and record["is_best"]:
-                model.about = about.evaluated(model, record)
-                model_folder.write_about(folder, model.about)
-            on_record(record)
-
+        if is_first:
+            evaluate = evaluation_of(plan, start, model, data, settings.seed)
+            sections = about.about_model(model, data.train, command)
+            described = {"settings": {"preset": start.preset, **asdict(settings)}, "data": inputs}
+            model.about = {**sections, **described}
+            progress = written(plan, start, updater, inputs)
+            if material.hold_out is not None:
+                with replacing(plan.folder / "dev.trees") as stream:
+                    stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
         if ranks is not None:
+            # all but the first rank return when the training ends
             ranks.join(updater)
         elif settings.jobs > 1:
-            stack.enter_context(Processes(updater, place))
-        loop.run(updater, progress, evaluate, place, inputs, report, stop)
-    return of_kind.load(folder)
+            stack.enter_context(Processes(updater, plan.folder))
+        if not is_first:
+            return None
+        report = partial(reported, plan.folder, model, on_record)
+        loop.run(updater, progress, evaluate, plan.folder, inputs, report, stop)
+    return plan.kind.load(plan.folder)
+
+
+def model_of(plan: Plan, start: Start, data: Data, settings: Settings) -> Any:
+    """Return the model that the training continues, that of `init` for these data, or a new one."""
+    if start.saved:
+        return start.model
+    if plan.init:
+        section = about.about_continued(start.model, plan.init)
+        model = fine_tuned(start.model, data, plan.init, plan.extend, settings.seed)
+        model.about = section
+        return model
+    sizes = {**sizes_for(*preset_of(plan, start, data)), **plan.sizes}
+    with placed(data.source):
+        model = new_model(
+            plan.kind,
+            data.train,
+            plan.kind.sizes_type(**sizes),
+            pos=plan.pos,
+            vectors=read_vectors(plan.pretrained) if plan.pretrained else (None, None),
+            clusters=read_clusters(plan.clusters) if plan.clusters else None,
+            rules=data.rules,
+            seed=settings.seed,
+            **plan.parts,
+        )
+    shown = evenly_spaced(data.train, LEARNT_FROM)
+    model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
+    return model
+
+
+def read_as(model: Any, data: Data, plan: Plan, scratch: Path) -> Data:
+    """Return the data with the words that the model reads; those of `init` decide for both parts."""
+    if plan.init:
+        seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
+        return replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
+    return replace(data, dev=[read_by(model, sentence) for sentence in data.dev])
+
+
+def evaluation_of(
+    plan: Plan, start: Start, model: Any, data: Data, seed: int
+) -> Callable[[], Mapping[str, Any]]:
+    """Return the function that evaluates the model, which first gets its tagger or its spelling model."""
+    if not plan.kind.generates_words:
+        if model.vocabulary.tags and plan.tagger and not (model.tagger or start.saved):
+            train_own_tagger(model, data.train, data.dev, seed)
+        return partial(parser_scores, model, data.dev, data.golds)
+    dev_examples = examples_of(model, data.dev, data.dev_source)
+    if plan.open and model.spelling is None:
+        with placed(data.source):
+            model.spelling = learnt_spelling(model, counted(data.train).tokens)
+    return partial(word_scores, model, dev_examples)
+
+
+def written(plan: Plan, start: Start, updater: Updater, inputs: Mapping[str, Any]) -> loop.Progress:
+    """Write a new folder, or restore the state of one that has begun; return the progress."""
+    if start.saved:
+        progress = loop.restored(updater, plan.folder, start.saved)
+        _log.info(f"resuming after {progress.sentences} sentences")
+        return progress
+    progress = loop.Progress()
+    state = loop.state_of(updater, progress, inputs)
+    checkpoint.save(updater.model, plan.folder, state, updater.optimizer)
+    return progress
+
+
+def reported(
+    folder: Path, model: Any, on_record: Callable[[loop.Record], None], record: loop.Record
+) -> None:
+    """Report a record of the log; the best evaluation so far describes the model."""
+    _log.info(f"{folder.name}: {loop.described(record, model.has_trees)}")
+    if record["event"] == loop.EVALUATION and record["is_best"]:
+        model.about = about.evaluated(model, record)
+        model_folder.write_about(folder, model.about)
+    on_record(record)

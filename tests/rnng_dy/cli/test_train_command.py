@@ -246,15 +246,6 @@ def test_a_training_state_that_is_damaged_or_old_is_refused(data, changes, says)
     assert re.search(says, resumed(2, **changes))
 
 
-def test_a_training_state_of_an_earlier_commit_is_resumed(data):
-    """It was saved by sentences, and names the data by the options that gave it."""
-    settings = asdict(settings_for("paper", "discriminative", 30)) | {"checkpoint_every": 2500}
-    del settings["save_every"]
-    inputs = {"--train": "a hash", "--trees": None, "--init": False}
-    said = resumed(0, settings=settings, inputs=inputs)
-    assert "resuming after 30 sentences" in said and "60 sentences: dev F1" in said
-
-
 def test_a_resume_needs_the_best_model_so_far(data):
     invoke(*PARSER, *SMALL)
     more = ["--model", "m", "--resume", "--epochs", "2"]

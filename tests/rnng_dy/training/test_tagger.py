@@ -8,7 +8,7 @@ import pytest
 
 from oracle.brackets import format_tree
 from rnng_dy import load
-from rnng_dy.training.tagger import train_into, train_own_tagger
+from rnng_dy.training.initial_models import train_into, train_own_tagger
 
 
 @pytest.fixture
