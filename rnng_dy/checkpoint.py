@@ -27,7 +27,7 @@ import numpy as np
 from oracle import plugins
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
-from rnng_dy import engine
+from rnng_dy import companions, engine
 from rnng_dy.model_folder import (
     CONFIG,
     FORMAT,
@@ -121,7 +121,7 @@ def _write(model, folder: Path, bits: int = 32) -> None:
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
     if model.vectors is not None:
         _write_arrays(folder / VECTORS, {"vectors": model.vectors}, bits)
-    model.write_companions(folder)
+    companions.write(model, folder)
     save_parameters(model, folder, bits)
 
 

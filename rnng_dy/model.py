@@ -16,17 +16,13 @@ from oracle import plugins
 from oracle.errors import InputError, RnngError
 from oracle.files import reading
 from oracle.sentences import Token, split_tokens
-from oracle.tagging import Tagger, load_tagger, save_tagger
+from oracle.tagging import Tagger
 from oracle.transitions import TransitionSystem
 from oracle.unknown import UnknownWords
-from rnng_dy import checkpoint, model_folder, travelling
+from rnng_dy import checkpoint, companions, model_folder, travelling
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.model_folder import (
     CONFIG,
-    PARAMETERS_HASH,
-    SPELLING,
-    TAGGER,
-    TEXT,
     VECTORS,
     VOCABULARY,
     About,
@@ -36,7 +32,6 @@ from rnng_dy.model_folder import (
 from rnng_dy.parameters import ParameterStore, are_usable
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel
-from rnng_dy.vocabulary import GeneratorVocabulary
 
 M = TypeVar("M", bound="Model")
 ParseResult: TypeAlias = tuple[nltk.Tree | None, str]
@@ -218,7 +213,7 @@ class Model:
             RnngError: Parameters are too large for float16, or `bits` is another number.
             OSError: The file cannot be written.
         """
-        about = model_folder.exported(self._true_about(), self.kind, bits, licence, data)
+        about = model_folder.exported(companions.true_about(self), self.kind, bits, licence, data)
         checkpoint.export(self, path, bits, about)
 
     @classmethod
@@ -272,40 +267,5 @@ class Model:
             model: M = cast(Any, cls)(vocabulary, sizes, seed=None, **given)
         except RnngError as error:
             raise InputError(f"no model can be made of it: {error}", path) from None
-        model.read_companions(place)
+        companions.read(model, place)
         return model
-
-    def parameters_hash(self) -> str:
-        """Return a hash of the parameters."""
-        return checkpoint.content_hash(*self.store.arrays().values())
-
-    def _true_about(self) -> About | Any:
-        """Return the description, without scores of other parameters than those of now."""
-        of = (self.about or {}).get("scores", {}).get(PARAMETERS_HASH)
-        if of is None or of == self.parameters_hash():
-            return self.about
-        return {name: section for name, section in self.about.items() if name != "scores"}
-
-    def write_companions(self, folder: Path) -> None:
-        """Write tagger, spelling model, description and segmenter into a folder, and remove others but a tagger."""
-        if self.tagger is not None:
-            save_tagger(self.tagger, folder / TAGGER)
-        model_folder.write_about(folder, self._true_about())
-        # a segmenter that was neither set nor needed is not made
-        segmenter = vars(self).get("segmenter")
-        for name, part in ((SPELLING, self.spelling), (TEXT, segmenter)):
-            if part is not None:
-                part.save(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-
-    def read_companions(self, folder: Folder) -> None:
-        """Read the files that `write_companions` wrote. Raises InputError naming a damaged file."""
-        self.about = model_folder.read_about(folder)
-        if (folder / TAGGER).is_dir():
-            self.tagger = load_tagger(folder / TAGGER)
-        if isinstance(self.vocabulary, GeneratorVocabulary) and (folder / SPELLING).is_file():
-            words = self.vocabulary.unknown, self.vocabulary.ids
-            self.spelling = SpellingModel.load(folder / SPELLING, *words)
-        if (folder / TEXT).is_file():
-            self.segmenter = Segmenter.load(folder / TEXT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -137,6 +138,13 @@ class ParameterStore:
         # as_array makes several copies
         of = "view" if engine.device() == engine.CPU else "as_array"
         return {n: np.array(getattr(p, of)(), np.float32) for n, p in parameters.items()}
+
+    def hash(self) -> str:
+        """Return a SHA-256 of all values."""
+        digest = hashlib.sha256()
+        for name, values in self.arrays().items():
+            digest.update(name.encode() + values.tobytes())
+        return digest.hexdigest()
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Set all values. Raises RnngError naming one that is missing, unexpected, unusable or of another shape."""

@@ -73,6 +73,6 @@ def evaluated(model: Model, record: Mapping[str, Any]) -> About:
     of = {
         "date": now(),
         "dev": model.about["data"]["dev"],
-        PARAMETERS_HASH: model.parameters_hash(),
+        PARAMETERS_HASH: model.store.hash(),
     }
     return {**model.about, "scores": {**finite(scores), **of}}
