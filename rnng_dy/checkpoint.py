@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from oracle import plugins
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
 from rnng_dy import companions, engine
@@ -32,6 +31,7 @@ from rnng_dy.model_folder import (
     CONFIG,
     FORMAT,
     PARAMETERS,
+    PLUGINS,
     VECTORS,
     VERSION,
     VOCABULARY,
@@ -51,8 +51,6 @@ _log = logging.getLogger(__name__)
 TRAINING = "training.npz"
 UPDATES = "updates"
 """The key of the number of updates, in the file of the parameters."""
-PLUGINS = "plugins"
-"""The key in config.json of the plugin files that a model needs; absent if it needs none."""
 GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
 """The keys of config.json that every kind of model may have."""
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -296,11 +294,5 @@ def warn_of_model(model: Any, name: object) -> None:
     """Log a warning if a model has had no updates, or was trained with other plugins; scorers have neither."""
     if getattr(model, "updates", None) == 0:
         _log.warning(f"{name}: the model is not trained, what it says is random")
-    for plugin in changed_plugins(model):
+    for plugin in companions.changed_plugins(model):
         _log.warning(f"{name}: {plugin} has changed since this model was trained with it")
-
-
-def changed_plugins(model: Any) -> list[str]:
-    """Return the names of plugins whose text is another one than at the training of a model."""
-    recorded = (getattr(model, "about", None) or {}).get(PLUGINS, {})
-    return [name for name, of in plugins.hashes(recorded).items() if of != recorded[name]]

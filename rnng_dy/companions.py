@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from oracle import plugins
 from oracle.tagging import load_tagger, save_tagger
 from rnng_dy import model_folder
-from rnng_dy.model_folder import PARAMETERS_HASH, SPELLING, TAGGER, TEXT, About, Folder
+from rnng_dy.model_folder import PARAMETERS_HASH, PLUGINS, SPELLING, TAGGER, TEXT, About, Folder
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel
 
@@ -44,3 +45,9 @@ def read(model: Any, folder: Folder) -> None:
         model.spelling = SpellingModel.load(folder / SPELLING, *words)
     if (folder / TEXT).is_file():
         model.segmenter = Segmenter.load(folder / TEXT)
+
+
+def changed_plugins(model: Any) -> list[str]:
+    """Return the names of plugins whose text is another one than at the training of a model."""
+    recorded = (getattr(model, "about", None) or {}).get(PLUGINS, {})
+    return [name for name, of in plugins.hashes(recorded).items() if of != recorded[name]]

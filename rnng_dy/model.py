@@ -21,14 +21,7 @@ from oracle.transitions import TransitionSystem
 from oracle.unknown import UnknownWords
 from rnng_dy import checkpoint, companions, model_folder, travelling
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.model_folder import (
-    CONFIG,
-    VECTORS,
-    VOCABULARY,
-    About,
-    Folder,
-    located,
-)
+from rnng_dy.model_folder import CONFIG, PLUGINS, VECTORS, VOCABULARY, About, Folder, located
 from rnng_dy.parameters import ParameterStore, are_usable
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel
@@ -175,7 +168,7 @@ class Model:
         config = {"kind": self.kind, "sizes": vars(self.sizes)}
         config |= {name: part.name for name, part in parts.items()}
         needed = plugins.files_of(parts.values())
-        return config | ({checkpoint.PLUGINS: needed} if needed else {})
+        return config | ({PLUGINS: needed} if needed else {})
 
     def training_loss(self, examples: Sequence[Any], dropout: float) -> dy.Expression:
         """Return the sum of the negative log probabilities in nats of a minibatch, as one graph."""
@@ -248,7 +241,7 @@ class Model:
         given = {**cls.config_defaults, **config}
         given = {k: v for k, v in given.items() if k not in checkpoint.GENERAL and v is not None}
         with reading(path):
-            plugins.require(config.get(checkpoint.PLUGINS, ()), path)
+            plugins.require(config.get(PLUGINS, ()), path)
             if unknown := given.keys() - cls.config_defaults.keys():
                 raise ValueError(f"this version of rnng_dy does not know {min(unknown)!r}")
             if not all(isinstance(part, str) for part in given.values()):

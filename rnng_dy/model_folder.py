@@ -30,6 +30,8 @@ FORMAT, VERSION = "rnng_dy model", 1
 """What config.json says of itself."""
 VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
 SPELLING, TAGGER = "spelling.json", "tagger"
+PLUGINS = "plugins"
+"""The key in config.json of the plugin files that a model needs; absent if it needs none."""
 PARAMETERS_HASH = "parameters"
 """The key, among the scores in about.json, of a hash of the parameters that they are of."""
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING

@@ -14,10 +14,9 @@ from oracle import plugins
 from oracle.blocks import OracleSentence
 from oracle.files import finite
 from rnng_dy import engine, model_folder
-from rnng_dy.checkpoint import PLUGINS
 from rnng_dy.engine import cpu_level
 from rnng_dy.model import Model
-from rnng_dy.model_folder import PARAMETERS, PARAMETERS_HASH, About, located
+from rnng_dy.model_folder import PARAMETERS, PARAMETERS_HASH, PLUGINS, About, located
 
 OF_RECORD = {"event", "score", "is_best", "best"}
 """Keys of an evaluation's record that are no scores for the description."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from oracle.errors import InputError, RnngError
-from rnng_dy import checkpoint, engine
+from rnng_dy import checkpoint, companions, engine
 from rnng_dy.parallel import check_jobs
 from rnng_dy.settings import require
 from rnng_dy.training import loop
@@ -87,7 +87,7 @@ def opened(plan: Plan, resumes: bool) -> Start:
     if not resumes:
         checkpoint.warn_of_model(model, origin)
         return Start(model, None, origin, plan.preset or NAMES[0])
-    if changed := checkpoint.changed_plugins(model):
+    if changed := companions.changed_plugins(model):
         raise RnngError(f"{origin} was trained with another {changed[0]}: resume with it")
     if plan.open and model.spelling is None:
         raise RnngError(f"{origin} was trained without `open`: resume without it")
