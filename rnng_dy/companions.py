@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from oracle import plugins
-from oracle.tagging import load_tagger, save_tagger
 from rnng_dy import model_folder
 from rnng_dy.model_folder import PARAMETERS_HASH, PLUGINS, SPELLING, TAGGER, TEXT, About, Folder
 from rnng_dy.text.segmenter import Segmenter
@@ -24,6 +23,9 @@ def true_about(model: Any) -> About | Any:
 def write(model: Any, folder: Path) -> None:
     """Write a model's companions into a folder, and remove others but a tagger."""
     if model.tagger is not None:
+        # NLTK, which help and completion need not wait for
+        from oracle.tagging import save_tagger
+
         save_tagger(model.tagger, folder / TAGGER)
     model_folder.write_about(folder, true_about(model))
     # a segmenter that was neither set nor needed is not made
@@ -39,6 +41,8 @@ def read(model: Any, folder: Folder) -> None:
     """Read the files that `write` wrote. Raises InputError naming a damaged file."""
     model.about = model_folder.read_about(folder)
     if (folder / TAGGER).is_dir():
+        from oracle.tagging import load_tagger
+
         model.tagger = load_tagger(folder / TAGGER)
     if model.generates_words and (folder / SPELLING).is_file():
         words = model.unknown, model.vocabulary.ids
