@@ -15,9 +15,8 @@ import numpy as np
 from oracle.blocks import OracleSentence, oracle_sentences
 from oracle.errors import RnngError
 from oracle.files import reading
-from oracle.sentences import split_tokens
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
-from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel
@@ -150,18 +149,9 @@ class KneserNey(WordScorer):
             p = (kept + order.masses[history] * p) / order.totals[history]
         return float(p)
 
-    def records_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> list[list[WordRecord]]:
+    def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """See `Scorer`."""
-        sentences = [split_tokens(sentence)[0] for sentence in sentences]
-        given = unkified or [None] * len(sentences)
-        return [
-            self._records(tokens, seen or self.unknown.unkify(tokens, keep_classes=True))
-            for tokens, seen in zip(sentences, given, strict=True)
-        ]
+        return [self._records(*words) for words in self._as_read(sentences, unkified)]
 
     def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
         histories, records = [0] * self.order, []

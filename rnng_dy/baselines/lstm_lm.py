@@ -9,9 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from oracle.blocks import OracleSentence
-from oracle.errors import UnseenSymbolError
-from oracle.sentences import split_tokens
-from rnng_dy.baselines.word_scorer import Scorer
+from rnng_dy.baselines.word_scorer import Scorer, Sentences, Unkified
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.model import Model
@@ -22,7 +20,6 @@ from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.surprisal import entropy
 from rnng_dy.settings import LanguageModelSizes
-from rnng_dy.text.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 MAX_WORDS = 2000
@@ -123,30 +120,23 @@ class LstmLanguageModel(Model, Scorer):
         Raises:
             RnngError: `open_vocabulary` is true, and the model has no spelling model.
         """
-        words, _ = split_tokens(tokens)
-        unkified, spelling = read_words(self, words, open_vocabulary)
-        try:
-            example = self.encode(unkified)
-        except UnseenSymbolError:
-            return -math.inf
-        return float(self.log_probs([example]).sum()) + spelling
+        records = self.surprisals(tokens, end=True, open_vocabulary=open_vocabulary)
+        return -math.log(2) * math.fsum(record.surprisal for record in records)
 
-    def records_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> list[list[WordRecord]]:
+    def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """See `Scorer`; NaN in a sentence that does not fit into memory."""
-        tokens = [split_tokens(sentence)[0] for sentence in sentences]
-        given = unkified or [None] * len(tokens)
-        unkify = self.vocabulary.unkify
-        seen = [words or unkify(of) for words, of in zip(given, tokens, strict=True)]
-        ids = [[self.vocabulary.ids.get(word) for word in words] for words in seen]
+        read = list(self._as_read(sentences, unkified))
+        ids = [[self.vocabulary.ids.get(word) for word in words] for _, words in read]
         examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
-        rows = self._of_sentences(examples)
-        return [_records(*found) for found in zip(tokens, seen, ids, rows, strict=True)]
+        records = []
+        for words, of, log_probs in zip(read, ids, self._of_sentences(examples), strict=True):
+            bits = iter((-log_probs / math.log(2)).tolist())
+            surprisals = [math.inf if i is None else next(bits) for i in of]
+            end = WordRecord(None, None, next(bits))
+            records.append([*map(WordRecord, *words, surprisals), end])
+        return records
 
-    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
+    def next_word_entropies(self, sentences: Sentences) -> list[list[float]]:
         """See `Scorer`."""
         return [self._entropies(self.encode(words)) for words in sentences]
 
@@ -176,18 +166,3 @@ class LstmLanguageModel(Model, Scorer):
         # the end of the sentence counts as one more position
         ends = np.cumsum([len(e.words) + 1 for e in examples])
         return np.split(log_probs, ends[:-1])
-
-
-def _records(
-    tokens: Sequence[str],
-    seen: Sequence[str],
-    ids: Sequence[int | None],
-    log_probs: np.ndarray,
-) -> list[WordRecord]:
-    """Return records from log probabilities, in nats, of the words with ids and of the end."""
-    bits = iter((-log_probs / math.log(2)).tolist())
-    words = [
-        WordRecord(token, unk, math.inf if i is None else next(bits))
-        for token, unk, i in zip(tokens, seen, ids, strict=True)
-    ]
-    return [*words, WordRecord(None, None, next(bits))]

@@ -10,7 +10,7 @@ from itertools import chain, groupby, zip_longest
 import numpy as np
 
 from oracle.errors import InputError, RnngError
-from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
 from rnng_dy.evaluation.records import END, ROUNDING, WordRecord
 from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, read_surprisals
 
@@ -40,17 +40,12 @@ class SurprisalTable(WordScorer):
             both = self._sentences.setdefault(letters, tokens), tokens
             first, second = ([(t.letters, t.is_known, t.is_end) for t in of] for of in both)
             bits, others = ([token.bits for token in of] for of in both)
-            if first != second or not np.allclose(
-                bits, others, rtol=0, atol=ROUNDING, equal_nan=True
-            ):
+            is_equal = first == second and np.allclose(bits, others, 0, ROUNDING, equal_nan=True)
+            if not is_equal:
                 self._unclear.add(letters)
         self._with_gaps = [letters for letters in self._sentences if GAP in letters]
 
-    def records_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> list[list[WordRecord]]:
+    def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """See `WordScorer`. Raises InputError for a sentence that the table lacks, or has with different numbers."""
         return [self._records(words) for words in sentences]
 
@@ -67,15 +62,10 @@ class SurprisalTable(WordScorer):
             if not token.is_end or place == len(words):
                 parts[place if has_end else min(place, len(words) - 1)].append(token)
         *bits, of_end = (math.fsum(token.bits for token in part) for part in parts)
-        return [
-            *(
-                WordRecord(
-                    word, word if all(t.is_known is not False for t in part) else UNKNOWN, of_word
-                )
-                for word, part, of_word in zip(words, parts, bits, strict=False)
-            ),
-            WordRecord(None, None, of_end if has_end else math.nan),
-        ]
+        are_known = (all(token.is_known is not False for token in part) for part in parts)
+        unks = [word if known else UNKNOWN for word, known in zip(words, are_known, strict=False)]
+        end = WordRecord(None, None, of_end if has_end else math.nan)
+        return [*map(WordRecord, words, unks, bits), end]
 
     def _tokens_of(self, words: Sequence[str]) -> list[tuple[Token, int]]:
         """Return the table's tokens of a sentence, each with the index of its word, or with the number of words."""

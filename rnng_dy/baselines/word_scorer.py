@@ -20,6 +20,11 @@ from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel, required_spelling
 from rnng_dy.text.stimuli import read_stimuli
 
+Sentences = Sequence[Sequence[str]]
+"""The words of each sentence."""
+Unkified = Sequence[Sequence[str] | None] | None
+"""The words as a scorer should read them; it derives those that are None."""
+
 
 class Scorer:
     """A source of surprisals, in bits; all have the same calls.
@@ -130,10 +135,10 @@ class Scorer:
 
     def measure(
         self,
-        sentences: Sequence[Sequence[str]],
+        sentences: Sentences,
         options: SearchOptions = DEFAULT_OPTIONS,
         end: bool = False,
-        unkified: Sequence[Sequence[str] | None] | None = None,
+        unkified: Unkified = None,
         numbers: Sequence[int] | None = None,
     ) -> Iterable[MeasuredSentence]:
         """Return the measures of sentences of tokens, in order.
@@ -149,16 +154,21 @@ class Scorer:
         records = self._with_next_words(found) if options.next_word else found
         return (_measured(of, end) for of in records)
 
-    def records_of(
-        self,
-        sentences: Sequence[Sequence[str]],
-        unkified: Sequence[Sequence[str] | None] | None = None,
-    ) -> Sequence[Sequence[WordRecord]]:
+    def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return a record per token of each sentence and one, with the token None, for its end; surprisals in bits.
 
         `unkified` are the words as the scorer should read them, None to derive them.
         """
         raise NotImplementedError
+
+    def _as_read(
+        self, sentences: Sentences, unkified: Unkified
+    ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+        """Yield the words of each sentence, as written and as a scorer with `unknown` reads them."""
+        given = unkified or [None] * len(sentences)
+        for sentence, words in zip(sentences, given, strict=True):
+            tokens, _ = split_tokens(sentence)
+            yield tokens, words or self.unknown.unkify(tokens, True)  # type: ignore[union-attr]
 
     def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
         """Return log p of sentences and their ends in nats; not finite where a surprisal is missing."""
@@ -166,7 +176,7 @@ class Scorer:
         records = self.records_of(tokens, unkified)
         return [-math.log(2) * math.fsum(record.surprisal for record in of) for of in records]
 
-    def next_word_entropies(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[float]]:
+    def next_word_entropies(self, sentences: Sentences) -> Sequence[Sequence[float]]:
         """Return the entropy of the next word in bits before each word and before the end of each sentence.
 
         `sentences` are words as the scorer reads them. The end of the sentence counts as a word. Raises RnngError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from oracle.errors import InputError
@@ -92,63 +92,53 @@ def _matched(words, tokens, letters) -> tuple[list[list[int]], list[tuple[int, .
         blocks = [codes[1:] for codes in matcher.get_opcodes()]
     has_items = {token.variant[0] for token in tokens} == {word.item for word in words}
     inside: list[list[int]] = [[] for _ in words]
-    differing, left_out = [], []
+    differing = []
     for i, i_end, j, j_end in blocks:
         at = places(tokens[j:j_end], letters[i:i_end])
         if at is None:
             differing.append((i, i_end, j, j_end))
-        shared = set()
         for k, (first, last) in enumerate(at or (), j):
-            of_token = range(i + first, min(i + last + 1, len(words)))
-            shared.update(of_token if len(of_token) > 1 else ())
-            for word in of_token:
-                inside[word].append(k)
-                own = tokens[inside[word][0]].sentence, words[word].item
-                if own != (tokens[k].sentence, tokens[k].variant[0] if has_items else own[1]):
-                    shared.add(word)
-        left_out += shared
-    left_out += _misplaced(words, tokens, inside) if differing else []
-    for i in dict.fromkeys(left_out):
-        differing.append((i, i + 1, inside[i][0], inside[i][-1] + 1))
-        inside[i] = []
+            for of in inside[i + first : i + last + 1]:
+                of.append(k)
+    counts = Counter(chain.from_iterable(inside))
+    left_out = _misplaced(words, tokens, inside) if differing else set()
+    for i, of in enumerate(inside):
+        items = {tokens[k].variant[0] for k in of if has_items} - {words[i].item}
+        is_of_two = len({tokens[k].sentence for k in of}) > 1 or any(counts[k] > 1 for k in of)
+        if items or is_of_two or i in left_out:
+            differing.append((i, i + 1, of[0], of[-1] + 1))
+            inside[i] = []
     return inside, differing
 
 
-def _misplaced(words, tokens, inside) -> list[int]:
+def _misplaced(words, tokens, inside) -> set[int]:
     """Return the words with tokens of a sentence of which the words at this place are not most, or most are missing.
 
-    If the table does not tell sentences apart, they end with a full stop or the like, and with an item.
+    If the table does not tell sentences apart, they end with a full stop or the like, and with an item. The words of a
+    sentence are divided where the item changes, or where other words lie between.
     """
     word_of = {k: i for i, of in enumerate(inside) for k in of}
-    item_of = [(word.item, word.condition) for word in words]
-    sentences: dict[int, list[int]] = defaultdict(list)
-    number, before = 0, None
+    sizes: Counter[int] = Counter()
+    runs: list[tuple[tuple, list[int]]] = []
+    number, before, last = 0, None, (0, 0)
     for k, token in enumerate(tokens):
-        item = item_of[word_of[k]] if k in word_of else before
+        i = word_of.get(k)
+        item = before if i is None else (words[i].item, words[i].condition)
         number += before not in (None, item)
-        sentences[number if token.sentence is None else token.sentence].append(k)
+        sentence = number if token.sentence is None else token.sentence
+        sizes[sentence] += 1
+        if i is not None:
+            more_words = i - last[0] - (k - last[1])
+            if not runs or runs[-1][0] != (sentence, item) or more_words > 1:
+                runs.append(((sentence, item), []))
+            runs[-1][1].append(i)
+            last = i, k
         is_end = _ENDS_A_SENTENCE.search(token.text) is not None
         number, before = number + is_end, None if is_end else item
-    found = []
-    for ks in sentences.values():
-        # what looks like a sentence may be short: `Mr.`
-        least = len(ks) if tokens[ks[0]].sentence is not None else max(len(ks), 5)
-        for run in _runs(sorted({word_of[k] for k in ks if k in word_of}), inside, item_of):
-            if 2 * sum(len(inside[i]) for i in run) <= least:
-                found += run
-    return found
-
-
-def _runs(own, inside, item_of) -> list[list[int]]:
-    """Divide the words of a sentence where the item changes, or where another sentence lies between."""
-    runs: list[list[int]] = []
-    for i in own:
-        last = runs[-1][-1] if runs else i
-        more_words = i - last - (inside[i][0] - inside[last][-1])
-        if not runs or more_words > 1 or item_of[i] != item_of[last]:
-            runs.append([])
-        runs[-1].append(i)
-    return runs
+    # what looks like a sentence may be short: `Mr.`
+    least = 5 if tokens and tokens[0].sentence is None else 0
+    short = [run for (sentence, _), run in runs if 2 * len(run) <= max(sizes[sentence], least)]
+    return set(chain.from_iterable(short))
 
 
 def _measured(tokens, sentences, of) -> MeasuredWord | None:

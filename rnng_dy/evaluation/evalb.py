@@ -13,29 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress, zip_longest
 
+from oracle import treebank
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import is_wordless, parse_line, read_tree_lines
 from oracle.errors import InputError
 from oracle.files import placed, read_lines, reading
 from oracle.lazy import nltk
-from oracle.treebank import (
-    NO_TAG,
-    copied,
-    has_preterminals,
-    is_preterminal,
-    is_trace,
-    subtrees,
-    with_tags,
-    with_words,
-)
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
-from rnng_dy.evaluation.evalb_sentence import (
-    SentenceScore,
-    Status,
-    flatten,
-    percent,
-    score_flat,
-)
+from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, flatten, percent, score_flat
 
 
 @dataclass(frozen=True)
@@ -60,11 +45,9 @@ class Scores:
         return len(self.scored)
 
     @property
-    def unscorable(self) -> tuple[tuple[int, SentenceScore], ...]:
+    def unscorable(self) -> list[tuple[int, SentenceScore]]:
         """The sentences in error or skipped, each with its 1-based number."""
-        return tuple(
-            (i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != Status.SCORED
-        )
+        return [(i, s) for i, s in enumerate(self.per_sentence, 1) if s.status != Status.SCORED]
 
     def total(self, count: str) -> int:
         """Return the sum of one count, such as `"matched"`, over the scored sentences."""
@@ -175,15 +158,16 @@ def _with_words_of(
     All trees decide whether they have tags, since the words of a single one may be only children without tags.
     """
     trees = list(trees)
-    tagged = all(map(has_preterminals, trees))
+    tagged = all(map(treebank.has_preterminals, trees))
     for line, (sentence, tree) in enumerate(zip_longest(sentences, trees), 1):
         with reading(path, line, "the oracle has other sentences"):
-            tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
+            tags = sentence.tags or [treebank.NO_TAG] * len(sentence.tokens)
             if len(tree) and tagged:
                 words = iter(sentence.tokens)
-                tree = with_tags(copied(tree, word_of=lambda _, words=words: next(words)), tags)
+                tree = treebank.copied(tree, word_of=lambda _, words=words: next(words))
+                tree = treebank.with_tags(tree, tags)
             elif len(tree):
-                tree = with_words(tree, sentence.tokens, tags)
+                tree = treebank.with_words(tree, sentence.tokens, tags)
         yield tree
 
 
@@ -196,11 +180,11 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     >>> print(with_gold_tags(gold, system))
     (S (NN a) (. .))
     """
-    every = [node for node in subtrees(gold) if is_preterminal(node)]
-    number = sum(map(is_preterminal, subtrees(system)))
-    for nodes in (every, [node for node in every if not is_trace(node)]):
+    every = [node for node in treebank.subtrees(gold) if treebank.is_preterminal(node)]
+    number = sum(map(treebank.is_preterminal, treebank.subtrees(system)))
+    for nodes in (every, [node for node in every if not treebank.is_trace(node)]):
         if len(nodes) == number:
-            return with_tags(system, [node.label() for node in nodes])
+            return treebank.with_tags(system, [node.label() for node in nodes])
     return system
 
 

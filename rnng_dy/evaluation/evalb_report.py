@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
 from oracle.errors import RnngError
@@ -11,7 +10,7 @@ from oracle.files import indented
 from oracle.tables import aligned
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
-from rnng_dy.evaluation.significance import TOO_FEW, f1_difference, holm
+from rnng_dy.evaluation.significance import TOO_FEW, f1_difference, pairs_of
 
 HEAD = """\
   Sent.                        Matched  Bracket   Cross        Correct Tag
@@ -88,21 +87,17 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
         if not scored:
             raise RnngError("no sentence can be scored for every system: do their words differ?")
-    found = differences(columns) if others else []
+    found = pairs_of(columns, lambda *of: vars(f1_difference(*of))) if others else []
+    problems_of = {name: _not_scored(scores) for name, scores in systems.items()}
     if form == ".json":
-        return indented(
-            {
-                "figures": {title: _figures(scores) for title, scores in columns.items()},
-                "differences": found,
-                "not_scored": {name: _not_scored(scores) for name, scores in systems.items()},
-            }
-        )
+        figures = {title: _figures(scores) for title, scores in columns.items()}
+        return indented({"figures": figures, "differences": found, "not_scored": problems_of})
     some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
-    figures = _table(columns) if columns else "No sentence can be scored\n"
-    lines = [some * (scored < every), figures, "\n" * bool(found)]
+    shown = _table(columns) if columns else "No sentence can be scored\n"
+    lines = [some * (scored < every), shown, "\n" * bool(found)]
     lines += map(_difference_line, found)
-    for name, scores in systems.items():
-        if problems := _not_scored(scores):
+    for name, problems in problems_of.items():
+        if problems:
             of = f" of {name}" * bool(others)
             lines.append(f"\nNot scored{of} ({len(problems)} of {every}):\n")
             lines += ("  sentence {sentence}: {status}, {problem}\n".format(**x) for x in problems)
@@ -138,16 +133,3 @@ def _figures(scores: Scores) -> dict[str, float]:
     totals = {f"{name}_brackets": scores.total(name) for name in brackets}
     totals |= {name: scores.total(name) for name in ("words", "correct_tags")}
     return scores.figures() | totals
-
-
-def differences(systems: Columns) -> list[dict[str, Any]]:
-    """Return the F1 of the second less that of the first of each pair of systems; see `f1_difference`.
-
-    `p_holm` is p corrected for the number of pairs.
-    """
-    found = [
-        {"first": first, "second": second, **vars(f1_difference(systems[first], systems[second]))}
-        for first, second in combinations(systems, 2)
-    ]
-    corrected = holm([of["p"] for of in found])
-    return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]

@@ -149,11 +149,9 @@ def report(
     if of_strings:
         per_unit = rates(log_ps, sentences)
         figures |= per_unit
-        lines += [
-            "characters={characters} bytes={bytes}".format(**per_unit),
-            "bits/character={bits_per_character:.6g}".format(**per_unit),
-            "bits/byte={bits_per_byte:.6g}".format(**per_unit),
-        ]
+        lines.append("characters={characters} bytes={bytes}".format(**per_unit))
+        lines.append("bits/character={bits_per_character:.6g}".format(**per_unit))
+        lines.append("bits/byte={bits_per_byte:.6g}".format(**per_unit))
     if others is not None:
         rows = zip(log_ps, others, lengths, strict=True)
         both = [row for row in rows if all(map(math.isfinite, row))]
@@ -173,10 +171,6 @@ def report(
             f"difference: {less.value:.6g} ({interval if less.low == less.low else 'no interval'}), {test}",
             f"gap: {gap:.6g} nats per sentence",
         ]
-        figures["against"] = {
-            "first": own._asdict(),
-            "second": other._asdict(),
-            "difference": asdict(less),
-            "nats_per_sentence": gap,
-        }
+        of_both = {"first": own._asdict(), "second": other._asdict()}
+        figures["against"] = {**of_both, "difference": asdict(less), "nats_per_sentence": gap}
     return lines, figures

@@ -75,14 +75,13 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     words: dict[tuple[str, str, float], Word] = {}
     times: dict[tuple[tuple[str, str, float], str], float] = {}
     for line, cells in read_columns(path, [*items, *named.values()], usual=_USUAL):
-        of_item, others = cells[: len(items)], cells[len(items) :]
-        row = {**dict.fromkeys(OPTIONAL, ""), **dict(zip(named, others, strict=True))}
-        row["item"] = "_".join(of_item)
+        item = "_".join(cells[: len(items)])
+        row = dict.fromkeys(OPTIONAL, "") | dict(zip(named, cells[len(items) :], strict=True))
         with placed(path, line):
             position = _number(row, named, "position")
-            count = _number(row, named, "frequency", 0, "count", missing=True)
-            place = row["item"], row["condition"], position
-            word = Word(row["item"], position, row["word"], line, count, row["condition"])
+            count = _number(row, named, "frequency")
+            place = item, row["condition"], position
+            word = Word(item, position, row["word"], line, count, row["condition"])
             known = words.setdefault(place, word)
             pairs = ((word.text, known.text), (f"{word.count:g}", f"{known.count:g}"))
             for here, there in pairs:
@@ -94,10 +93,10 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
             of_subject = (place, row["subject"])
             if of_subject in times:
                 raise RnngError(
-                    f"item {row['item']}, position {row['position']}, is in a line before as well: leave one out, or "
+                    f"item {item}, position {row['position']}, is in a line before as well: leave one out, or "
                     "name the column of the subjects"
                 )
-            times[of_subject] = _number(row, named, "time", missing=True)
+            times[of_subject] = _number(row, named, "time")
     if all(map(math.isnan, times.values())):
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
@@ -121,25 +120,20 @@ def in_order(items: Sequence[str]) -> list[str]:
     return sorted(parts, key=lambda item: [int(part) for part in parts[item]])
 
 
-def _number(
-    row: Mapping[str, str],
-    named: Mapping[str, str],
-    role: str,
-    least: float = -math.inf,
-    what: str = "number",
-    missing: bool = False,
-) -> float:
-    """Return the number in the column of a role. Raises RnngError for any other text."""
+def _number(row: Mapping[str, str], named: Mapping[str, str], role: str) -> float:
+    """Return the number in the column of a role, of which only a position is never missing.
+
+    Raises RnngError for any other text.
+    """
+    where = f"column {named.get(role)!r}: {row[role]!r}"
     if _THOUSANDS.fullmatch(row[role].strip()):
-        message = (
-            f"{row[role]!r} may have thousands or decimals: write it with a point or without a mark"
-        )
-        raise RnngError(f"column {named[role]!r}: {message}")
+        how = "write it with a point or without a mark"
+        raise RnngError(f"{where} may have thousands or decimals: {how}")
+    is_count = role == "frequency"
     with suppress(ValueError):
         number = number_of(row[role])
-        is_right = math.isfinite(number) and number >= least
-        is_right &= role != "frequency" or number.is_integer()
-        if is_right or (missing and math.isnan(number)):
+        is_right = math.isfinite(number) and (not is_count or (number >= 0 and number.is_integer()))
+        if is_right or (role != "position" and math.isnan(number)):
             return number
-    hint = " (a whole number, not its logarithm)" * (role == "frequency")
-    raise RnngError(f"column {named[role]!r}: {row[role]!r} is no {what}{hint}")
+    what = "count (a whole number, not its logarithm)" if is_count else "number"
+    raise RnngError(f"{where} is no {what}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +18,19 @@ from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_tables import Times, in_order
 from rnng_dy.evaluation.records import one_word
 from rnng_dy.evaluation.regression import FIGURES, held_out, independent, least_squares, matrix
-from rnng_dy.evaluation.significance import holm, sign_flip_p
+from rnng_dy.evaluation.significance import pairs_of, sign_flip_p
 
 SURPRISAL = "surprisal"
+
+
+def _has_punctuation(word: str) -> bool:
+    return any(unicodedata.category(mark).startswith("P") for mark in word)
+
+
 EXCLUSIONS = {
     "first": ("first word of a sentence", "sentence_id", lambda word, row: row.is_first),
     "last": ("last word of a sentence", "sentence_id", lambda word, row: row.is_last),
-    "punctuation": (
-        "a punctuation mark",
-        "",
-        lambda word, row: any(unicodedata.category(mark).startswith("P") for mark in word.text),
-    ),
+    "punctuation": ("a punctuation mark", "", lambda word, row: _has_punctuation(word.text)),
     "unknown": ("unknown to a model", "known", lambda word, row: row.is_unknown),
 }
 """Words that may be left out: why, the column that says it, and a function of a word and what any system says of it."""
@@ -46,13 +47,10 @@ def predictors(
     each also of the words before (`surprisal_1`), and the position.
     """
     count = np.array([word.count for word in times.words])
-    values = {
-        SURPRISAL: np.array([np.nan if r is None else r.bits for r in rows]),
-        "log_frequency": np.log2(count + 1),
-        "length": np.array([float(len(word.text)) for word in times.words]),
-    }
-    if np.isnan(count).all():
-        del values["log_frequency"]
+    values = {SURPRISAL: np.array([np.nan if r is None else r.bits for r in rows])}
+    if not np.isnan(count).all():
+        values["log_frequency"] = np.log2(count + 1)
+    values["length"] = np.array([float(len(word.text)) for word in times.words])
     before = [_words_before(times, distance) for distance in range(spillover + 1)]
     found = {
         f"{name}_{distance}" if distance else name: np.where(word >= 0, of_words[word], np.nan)
@@ -116,11 +114,9 @@ def rows_used(
             reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
             reasons[reason] = reasons.get(reason, False) | np.isnan(values)
     low, high = times_between
-    masks = {
-        "without a time": np.isnan(times.times),
-        **{reason: mask[times.word_of] for reason, mask in reasons.items()},
-        f"time not between {low:g} and {high:g} ms": (times.times < low) | (times.times > high),
-    }
+    masks = {"without a time": np.isnan(times.times)}
+    masks |= {reason: mask[times.word_of] for reason, mask in reasons.items()}
+    masks[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (times.times > high)
     kept, counts = np.ones(len(times.times), bool), {}
     for reason, mask in masks.items():
         if count := int((kept & mask).sum()):
@@ -152,11 +148,7 @@ class Study(NamedTuple):
 
 
 def run_study(
-    times: Times,
-    systems: Systems,
-    rows: np.ndarray,
-    spillover: int = 2,
-    folds: int = 10,
+    times: Times, systems: Systems, rows: np.ndarray, spillover: int = 2, folds: int = 10
 ) -> Study:
     """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
 
@@ -170,62 +162,56 @@ def run_study(
     if len(names) < 2:
         raise RnngError(f"{times.path}: all rows are of one item; folds need two items at least")
     fold_of = {item: i % min(folds, len(names)) for i, item in enumerate(in_order(names.tolist()))}
+    fold = np.array([fold_of[word.item] for word in words])
     place = {
         "item": [word.item for word in words],
         "condition": [word.condition for word in words],
         "word": [one_word(word.text) for word in words],
         "subject": [times.subjects[i] for i in rows],
         "time": y,
-        "fold": np.array([fold_of[word.item] for word in words]),
+        "fold": fold,
     }
 
-    def p(differences: np.ndarray) -> float:
-        return sign_flip_p(np.bincount(item_of, differences))
+    def compared(first: np.ndarray, second: np.ndarray) -> dict[str, float]:
+        differences = first - second
+        p = sign_flip_p(np.bincount(item_of, differences))
+        return {"difference": float(differences.mean()), "p": p}
 
-    results = []
+    results, of_systems = [], {}
     for name, of_system in systems.items():
         every = {k: v[word_of] for k, v in predictors(times, of_system, spillover).items()}
         surprisals = {k: v for k, v in every.items() if k.startswith(SURPRISAL)}
-        others = {k: v for k, v in every.items() if k not in surprisals}
-        others = independent(others, place["fold"])
+        others = independent({k: v for k, v in every.items() if k not in surprisals}, fold)
         found = {**others, **surprisals}
-        densities, without = (held_out(y, of, place["fold"]) for of in (found, others))
+        densities, without = (held_out(y, of, fold) for of in (found, others))
+        of_systems[name], gain = densities, compared(densities, without)
         coefficients = least_squares(y, matrix(found, y), [*found]).figures([*found])
         figures = {
             "system": name,
             "rows": len(y),
             "items": len(names),
-            "folds": int(place["fold"].max()) + 1,
+            "folds": int(fold.max()) + 1,
             "mean_surprisal": float(found[SURPRISAL].mean()),
             "log_likelihood_without": float(without.mean()),
             "log_likelihood": float(densities.mean()),
-            "delta_log_likelihood": float((densities - without).mean()),
-            "p": p(densities - without),
+            "delta_log_likelihood": gain["difference"],
+            "p": gain["p"],
             "items_better": int((np.bincount(item_of, densities - without) > 0).sum()),
             "coefficients": coefficients[len(others) :] + coefficients[: len(others)],
         }
         held = {"log_likelihood_without": without, "log_likelihood": densities}
         results.append(SystemResult(figures, {**place, **surprisals, **others, **held}))
-    pairs = []
-    for one, other in combinations(results, 2):
-        differences = one.columns["log_likelihood"] - other.columns["log_likelihood"]
-        both = {"first": one.figures["system"], "second": other.figures["system"]}
-        pairs.append({**both, "difference": float(differences.mean()), "p": p(differences)})
-    for pair, p_holm in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
-        pair["p_holm"] = p_holm
-    return Study(results, pairs)
+    return Study(results, pairs_of(of_systems, compared))
 
 
 def table(study: Study) -> str:
     """Return a row per system, one per pair of systems, and one per coefficient."""
-    cells = (
-        *("{system}", "{rows}", "{items}", "{items_better}", "{mean_surprisal:.4f}"),
-        *("{delta_log_likelihood:.6f}", "{p:.4g}{worse}"),
-    )
     rows = [["system", "rows", "items", "better", "bits", "delta LL", "p"]]
-    for figures, _ in study.systems:
-        worse = ", worse" * (figures["delta_log_likelihood"] < 0)
-        rows.append([cell.format(**figures, worse=worse) for cell in cells])
+    for of, _ in study.systems:
+        gain = of["delta_log_likelihood"]
+        counts = [str(of[name]) for name in ("system", "rows", "items", "items_better")]
+        p = f"{of['p']:.4g}" + ", worse" * (gain < 0)
+        rows.append([*counts, f"{of['mean_surprisal']:.4f}", f"{gain:.6f}", p])
     of_pair = ("{first}", "{second}", "{difference:.6f}", "{p:.4g}", "{p_holm:.4g}")
     pairs = [["first", "second", "difference", "p", "by Holm"]]
     pairs += [[cell.format(**of) for cell in of_pair] for of in study.pairs]

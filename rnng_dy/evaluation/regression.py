@@ -35,11 +35,8 @@ class Regression(NamedTuple):
         """Return the coefficients of the predictors with their names, standard errors and 95 % intervals, by t."""
         half = t_of_95(self.degrees) * self.standard_errors
         ends = self.coefficients - half, self.coefficients + half
-        rows = np.array([self.coefficients, self.standard_errors, *ends]).T.tolist()
-        return [
-            dict(zip(FIGURES, (name, *row), strict=True))
-            for name, row in zip(names, rows, strict=True)
-        ]
+        rows = zip(names, self.coefficients, self.standard_errors, *ends, strict=True)
+        return [dict(zip(FIGURES, row, strict=True)) for row in rows]
 
 
 def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
@@ -95,9 +92,7 @@ def independent(columns: Mapping[str, np.ndarray], parts: np.ndarray) -> dict[st
     """Return the predictors that are independent in all rows, and in those of all parts but one."""
     kept = dict(columns)
     for left_out in range(-1, parts.max() + 1):
-        while kept:
-            _, _, _, _, dependent = _factored(matrix(kept, parts)[parts != left_out])
-            if not dependent.any():
-                break
+        rows = parts != left_out
+        while (dependent := _factored(matrix(kept, parts)[rows])[-1]).any():
             del kept[[*kept][dependent.argmax()]]
     return kept

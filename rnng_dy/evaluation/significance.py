@@ -6,8 +6,9 @@ Units of the test and the bootstrap are sentences, or items, whose words are not
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,19 +65,15 @@ def t_of_95(degrees: int) -> float:
     """
     degrees = min(degrees, 10000)
     odd = degrees % 2
-
-    def share(angle: float) -> float:
-        term, total = (math.cos(angle) if odd else 1.0), 0.0
-        for k in range(1 + odd, degrees, 2):
-            total += term
-            term *= math.cos(angle) ** 2 * k / (k + 1)
-        total *= math.sin(angle)
-        return 2 / math.pi * (angle + total) if odd else total
-
+    k = np.arange(1 + odd, degrees - 1, 2)
     low, high = 0.0, math.pi / 2
     for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share(middle) < 0.95 else (low, middle)
+        angle = (low + high) / 2
+        cosine = math.cos(angle)
+        series = cosine**odd * (1 + np.cumprod(cosine**2 * k / (k + 1)).sum()) * (degrees > 1)
+        share = math.sin(angle) * series
+        share = 2 / math.pi * (angle + share) if odd else share
+        low, high = (angle, high) if share < 0.95 else (low, angle)
     return math.sqrt(degrees) * math.tan(low)
 
 
@@ -91,6 +88,21 @@ def holm(ps: Sequence[float]) -> list[float]:
     for done, (p, i) in enumerate(tests):
         highest = corrected[i] = max(highest, min(1.0, (len(tests) - done) * p))
     return corrected
+
+
+def pairs_of(
+    systems: Mapping[str, Any], compare: Callable[[Any, Any], Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the names `first` and `second` of each pair of systems, and what `compare` returns of both, such as p.
+
+    `p_holm` is p corrected for the number of pairs.
+    """
+    found = [
+        {"first": first, "second": second, **compare(systems[first], systems[second])}
+        for first, second in combinations(systems, 2)
+    ]
+    corrected = holm([of["p"] for of in found])
+    return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]
 
 
 def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) -> Difference:

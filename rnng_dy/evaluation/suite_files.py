@@ -175,36 +175,28 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
         names = {int(number): str(name) for number, name in content.get("region_meta", {}).items()}
         # files of Hu et al. have their predictions as texts in `meta`, with an empty list here
         texts = [{"formula": text} for text in meta.get("string_predictions", [])]
-        predictions = [*enumerate(content.get("predictions") or texts, 1)]
-        found = [*enumerate(content["items"] or [], 1)]
+        predictions = [*(content.get("predictions") or texts)]
+        found = [*(content["items"] or [])]
         if not (predictions and found):
             raise RnngError("predictions and items are needed, one of each at least")
         name = str(meta.get("name", Path(path).stem))
     formulas, items = [], []
-    for i, of_prediction in predictions:
+    for i, of in enumerate(predictions, 1):
         with reading(path, remedy=f"see prediction {i}"):
-            formula = of_prediction["formula"]
-            formulas.append(Formula(formula, str(of_prediction.get("name", i))))
-    for i, of_item in found:
+            formulas.append(Formula(of["formula"], str(of.get("name", i))))
+    for i, of in enumerate(found, 1):
         with reading(path, remedy=f"see item {i} of the file"):
-            items.append(_item(of_item, tokenize))
+            items.append(_item(of, tokenize))
     return Suite(name, path, names, tuple(formulas), tuple(items))
 
 
 def _item(content: Any, tokenize: Tokenize) -> Item:
-    conditions = [
-        (
-            str(condition["condition_name"]),
-            [
-                (
-                    number := int(of["region_number"]),
-                    tokenize(text_of(of["content"], f"{where}, region {number}: content")),
-                )
-                for of in condition["regions"]
-            ],
-            (),
-        )
-        for condition in content["conditions"]
-        for where in [f"item {content['item_number']}, condition {condition['condition_name']}"]
-    ]
+    conditions = []
+    for condition in content["conditions"]:
+        name, regions = str(condition["condition_name"]), []
+        for of in condition["regions"]:
+            number = int(of["region_number"])
+            what = f"item {content['item_number']}, condition {name}, region {number}: content"
+            regions.append((number, tokenize(text_of(of["content"], what))))
+        conditions.append((name, regions, ()))
     return Item.of(int(content["item_number"]), conditions)

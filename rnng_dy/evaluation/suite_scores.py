@@ -61,16 +61,16 @@ class ItemResult:
     """Per prediction; None if the item does not decide it."""
     compares_oov: tuple[bool, ...]
     """Per prediction, whether it compares a region with a word outside the vocabulary."""
+    holds: bool | None
+    """Whether all predictions hold: False if one does not, else None if one is undecided.
+
+    None for an item that does not belong to all predictions, which decides nothing about all.
+    """
 
     @property
     def oov(self) -> list[str]:
         """Return the words of the item outside the model's vocabulary, each once."""
         return list(dict.fromkeys(word for words in self.oov_by_region.values() for word in words))
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether all predictions hold: False if one does not, else None if one is undecided."""
-        return next((outcome for outcome in (False, None) if outcome in self.outcomes), True)
 
 
 class Effect(NamedTuple):
@@ -112,12 +112,7 @@ class SuiteResult:
             pairs = [(item.outcomes[i], item.compares_oov[i]) for item in self.items]
             found.append((of.name, of.text, _accuracy(pairs)))
         if len(found) > 1:
-            # an item that does not belong to all predictions decides nothing about all
-            lack = [any(map(item.item.lacks, self.suite.predictions)) for item in self.items]
-            pairs = [
-                (None if lacks else item.holds, any(item.compares_oov))
-                for item, lacks in zip(self.items, lack, strict=True)
-            ]
+            pairs = [(item.holds, any(item.compares_oov)) for item in self.items]
             found.append(("all predictions", "", _accuracy(pairs)))
         return found
 
@@ -187,13 +182,12 @@ def _item_result(
     with_oov: set[tuple[str, int | None]] = {place for place, found in oov.items() if found}
     # None stands for all regions
     with_oov |= {(name, None) for name, _ in with_oov}
-    return ItemResult(
-        item,
-        values,
-        oov,
-        tuple(None if item.lacks(of) else of.decide(values) for of in suite.predictions),
-        tuple(not with_oov.isdisjoint(of.references) for of in suite.predictions),
-    )
+    lacks = list(map(item.lacks, suite.predictions))
+    pairs = zip(suite.predictions, lacks, strict=True)
+    outcomes = tuple(None if lacking else of.decide(values) for of, lacking in pairs)
+    holds = next((outcome for outcome in (False, None) if outcome in outcomes), True)
+    compares_oov = tuple(not with_oov.isdisjoint(of.references) for of in suite.predictions)
+    return ItemResult(item, values, oov, outcomes, compares_oov, None if any(lacks) else holds)
 
 
 def accuracy_table(results: Sequence[SuiteResult]) -> str:

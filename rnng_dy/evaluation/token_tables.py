@@ -34,6 +34,7 @@ _ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
 """Marks of the beginning or the end of a sentence."""
 _MARKS = "Ġ▁"
 """Marks of subwords that begin a word."""
+_BEGINS_A_WORD = re.compile(f"[{_MARKS} ]")
 _PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 GAP = "\0"
@@ -82,18 +83,19 @@ def read_surprisals(
     rows = list(read_columns(path, names, _OPTIONAL, _USUAL))
     if not rows:
         raise InputError("no surprisals in this table", path)
+    texts = [cells[0] for _, cells in rows]
     # a table with marks of unknown words knows the others
-    others = True if any(cells[0] in _UNKNOWNS for _, cells in rows) else None
-    letters_of = _ByteLetters() if any("Ġ" in cells[0] for _, cells in rows) else plain
-    tokens: list[Token] = []
-    has_marks = any(cells[0][0:1] in (*_MARKS, " ") for _, cells in rows)
+    others = None if {*_UNKNOWNS}.isdisjoint(texts) else True
+    letters_of = _ByteLetters() if any("Ġ" in text for text in texts) else plain
+    has_marks = any(map(_BEGINS_A_WORD.match, texts))
+    tokens = []
     for number, (of, of_sentence) in enumerate(groupby(rows, lambda row: row[1][4:])):
         sentence = number if any(cell is not None for cell in of) else None
         before = ""
         for line, (text, bits, known, unknown, *_) in of_sentence:
-            is_marked = text[0:1] in (*_MARKS, " ")
             continues = text.startswith("##") or before.endswith("@@")
-            continues |= has_marks and not is_marked and before not in ("", *_ENDS)
+            if has_marks and not _BEGINS_A_WORD.match(text):
+                continues |= before not in ("", *_ENDS)
             before = text
             is_end, is_unknown = text in _ENDS, text in _UNKNOWNS
             letters = "" if is_end else GAP if is_unknown else letters_of(text)
@@ -102,20 +104,9 @@ def read_surprisals(
                 # the end of a sentence, and a word that was not read, are neither known nor unknown
                 is_read = not is_end and not math.isnan(value)
                 is_known = _is_known(known, unknown, others) if is_read else None
-                is_known = False if is_unknown else is_known
-            tokens.append(
-                Token(
-                    text,
-                    letters,
-                    value,
-                    is_known,
-                    is_end,
-                    line,
-                    sentence,
-                    (of[1], of[2]),
-                    continues,
-                )
-            )
+            is_known = False if is_unknown else is_known
+            place = line, sentence, (of[1], of[2])
+            tokens.append(Token(text, letters, value, is_known, is_end, *place, continues))
     return tokens
 
 

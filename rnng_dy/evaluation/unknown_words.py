@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from oracle.errors import InputError
+from oracle.errors import InputError, listed
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import WordRecord
 
@@ -71,11 +71,9 @@ def unknown_words_of(records: Iterable[WordRecord]) -> str | None:
 
 
 def shown_counts(counts: Counter[str]) -> str:
-    """Return the most frequent keys with their counts, and how many more there are.
+    """Return the most frequent keys with their counts for a message.
 
     >>> shown_counts(Counter({"cat": 2, "dog": 1}))
     'cat (2), dog (1)'
     """
-    shown = [f"{word:.40} ({count})" for word, count in counts.most_common(SHOWN_WORDS)]
-    more = [f"and {len(counts) - SHOWN_WORDS} more"] if len(counts) > SHOWN_WORDS else []
-    return ", ".join(shown + more)
+    return listed([f"{word:.40} ({n})" for word, n in counts.most_common()], SHOWN_WORDS)

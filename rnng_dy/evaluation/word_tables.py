@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from oracle.errors import InputError
@@ -98,12 +98,10 @@ class WordRows(TokenRows):
         """Yield the rows of each text; `sentences` are the records of the sentences of all texts."""
         numbered = enumerate(sentences, 1)
         for text, of_text in enumerate(self.texts):
-            found = zip(of_text, islice(numbered, len(of_text)), strict=True)
-            words = [
-                word
-                for sentence, (number, records) in found
-                for word in written_words(number, sentence, records)
-            ]
+            words: list[Word] = []
+            for sentence in of_text:
+                number, records = next(numbered)
+                words += written_words(number, sentence, records)
             yield self._of_text(text, words)
 
     def _of_text(self, text: int, words: Sequence[Word]) -> Iterator[Row]:
