@@ -68,7 +68,8 @@ def count_bigrams(sentences: Iterable[Sequence[str]]) -> Bigrams:
         number += len(starts)
         words, across = np.array(part, np.int64), np.zeros(len(part) + 1, np.int64)
         across[starts] = 1
-        counts = np.bincount(words[len(last) :], minlength=len(ids)) + _padded(counts, len(ids))
+        counts = np.pad(counts, (0, len(ids) - len(counts)))
+        counts += np.bincount(words[len(last) :], minlength=len(ids))
         pairs = (words[:-1] << _WORD_BITS | words[1:]) << 1 | across[1 : len(words)]
         new, new_counts = np.unique(pairs, return_counts=True)
         keys, place = np.unique(np.concatenate([keys, new]), return_inverse=True)
@@ -89,7 +90,3 @@ def count_bigrams(sentences: Iterable[Sequence[str]]) -> Bigrams:
         inside=(keys & 1) == 0,
         sentences=number,
     )
-
-
-def _padded(counts: np.ndarray, length: int) -> np.ndarray:
-    return np.pad(counts, (0, length - len(counts)))

@@ -75,6 +75,7 @@ def cluster_corpus(
         pass
     placed = [] if unk == "none" else unknown_classes(unk or rules_of(bigrams.words))
     entries = place_unseen(clustering.entries(), placed)
+    information = average_mutual_information(bigrams, clustering.class_of)
     report = {
         "corpus": os.fspath(corpus),
         "sentences": bigrams.sentences,
@@ -82,9 +83,7 @@ def cluster_corpus(
         "types": len(bigrams.words),
         "classes": clustering.classes,
         **options,
-        "mutual_information_within_sentences": average_mutual_information(
-            bigrams, clustering.class_of
-        ),
+        "mutual_information_within_sentences": information,
         "unseen": [entry.word for entry in entries if not entry.count],
     }
     return entries, report

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from clusters.files import ClusteredWord
-from oracle.unknown import CLASSES, RULES, unknown_classes
+from oracle.unknown import CLASSES, RULES, nearest_class, unknown_classes
 
 
 def rules_of(words: Collection[str]) -> str | None:
@@ -33,14 +33,11 @@ def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[C
     """
     path_of = {entry.word: entry.path for entry in entries}
     last_resort = _most_frequent(entries)
-    placed = []
-    for name in classes:
-        if name in path_of:
-            continue
-        nearest = name
-        while nearest not in path_of and "-" in nearest:
-            nearest = nearest.rpartition("-")[0]
-        placed.append(ClusteredWord(path_of.get(nearest, last_resort), name, 0))
+    placed = [
+        ClusteredWord(path_of.get(nearest_class(name, path_of), last_resort), name, 0)
+        for name in classes
+        if name not in path_of
+    ]
     return sorted(entries + placed, key=lambda entry: entry.path)
 
 

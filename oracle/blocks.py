@@ -155,9 +155,8 @@ def _read_block(block: list[str], location: Location) -> OracleSentence:
     begin = location.line or 0
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
-        raise ValueError(
-            f"a sentence of an oracle begins with `# ` and its tree, not {block[0]!r:.60}"
-        )
+        wanted = "a sentence of an oracle begins with `# ` and its tree"
+        raise ValueError(f"{wanted}, not {block[0]!r:.60}")
     first = _first_action(block)
     if not first:
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1

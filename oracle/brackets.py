@@ -53,15 +53,12 @@ class LocatedTree(NamedTuple):
     """The line without white space at its end, if the tree alone fills it."""
 
 
-def read_trees(
-    path: str | os.PathLike[str], *, encoding: str = "utf-8", bare: bool = False
-) -> Iterator[LocatedTree]:
+def read_trees(path: str | os.PathLike[str]) -> Iterator[LocatedTree]:
     """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
 
-    With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`.
     Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and binarised trees.
     """
-    return read_tree_lines(read_lines(path, encoding), path, bare)
+    return read_tree_lines(read_lines(path), path)
 
 
 def read_tree_lines(
@@ -69,7 +66,8 @@ def read_tree_lines(
 ) -> Iterator[LocatedTree]:
     """Yield the trees of numbered lines; see `read_trees`.
 
-    With `wordless` a line may be a tree without words, such as `(TOP)`, which is read as a tree without children.
+    With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`. With `wordless` a line may
+    be a tree without words, such as `(TOP)`, which is read as a tree without children.
     """
     reader = _Reader(str(path), bare)
     for number, text in lines:
@@ -111,9 +109,8 @@ def parse_line(
     trees = reader.read(text, line)
     reader.finish()
     if len(trees) != 1:
-        raise InputError(
-            f"{len(trees) or 'no'} trees in {text!r:.60}: give one tree per line", path, line
-        )
+        what = f"{len(trees) or 'no'} trees in {text!r:.60}"
+        raise InputError(f"{what}: give one tree per line", path, line)
     if path is not None and not any_bytes:
         with placed(path, line):
             require_words(trees[0].tree)
@@ -148,9 +145,7 @@ def format_tree(tree: nltk.Tree) -> str:
 
 def escape_brackets(word: str) -> str:
     """Return the word with -LRB- and -RRB- in place of its round brackets."""
-    if "(" in word or ")" in word:
-        return word.replace("(", "-LRB-").replace(")", "-RRB-")
-    return word
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def unspelled(word: str) -> str:
@@ -215,12 +210,9 @@ class _Reader:
         """Raise InputError if a tree is still open."""
         if self._open:
             begin = "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
-            raise InputError(
-                f"unbalanced brackets: the tree that begins here with {begin!r} is never "
-                f"closed, {len(self._open)} closing brackets are missing",
-                self._path,
-                self._begin,
-            )
+            what = f"the tree that begins here with {begin!r} is never closed"
+            message = f"unbalanced brackets: {what}, {len(self._open)} closing brackets are missing"
+            raise InputError(message, self._path, self._begin)
 
     def _begin_constituent(self) -> str | None:
         if self._open and not self._open[-1]:

@@ -84,10 +84,8 @@ class BracketedFiles(TreeReader):
             inside = (f for f in Path(path).rglob("*") if f.is_file())
             of_trees = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
             if not of_trees:
-                raise InputError(
-                    "this folder has no .mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees file",
-                    path,
-                )
+                names = ".mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees"
+                raise InputError(f"this folder has no {names} file", path)
             files += of_trees
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
         if not selected:

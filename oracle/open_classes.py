@@ -10,7 +10,7 @@ from itertools import product
 
 from oracle.errors import RnngError
 from oracle.files import WHITE_SPACE
-from oracle.unknown import CLASSES, SUFFIXES, UnknownWords
+from oracle.unknown import CLASSES, SUFFIXES, UnknownWords, nearest_class
 
 _ENDS = ("", *(case(end) for end in ("s", *SUFFIXES) for case in (str.lower, str.upper)))
 # characters that add any features to a word, others that make it long, and any of its ends
@@ -58,7 +58,13 @@ class OpenClasses:
             )
         self._most_general = min(self.names, key=lambda name: name.count("-"))
         self._by_spelling = UnknownWords(unknown.rules, ())
-        self._reachable = cache(self._find_reachable)
+        self.kind_of = self._by_spelling.kind_of
+        """See `UnknownWords.kind_of`."""
+        self.reachable = cache(self._reachable)
+        """Function from features of a prefix to the classes of the strings that begin with it, at least one.
+
+        It leaves the `capitalised` words out. Infinitely many strings reach each class.
+        """
 
     @cached_property
     def capitalised(self) -> dict[str, str]:
@@ -77,10 +83,6 @@ class OpenClasses:
             return word
         return self.capitalised.get(word) or self._nearest(self._by_spelling.word_class(word))
 
-    def kind_of(self, character: str) -> str:
-        """See `UnknownWords.kind_of`."""
-        return self._by_spelling.kind_of(character)
-
     def features(self, prefix: str) -> str:
         """Return a string that can reach the same classes as the prefix, of which there are few."""
         return self.extended("", map(self.kind_of, prefix))
@@ -94,18 +96,9 @@ class OpenClasses:
                 features = first + "".join(sorted(later + kind))
         return features
 
-    def reachable(self, features: str) -> frozenset[str]:
-        """Return the classes of the strings that begin with a prefix of these features; not empty.
-
-        It leaves the `capitalised` words out. Infinitely many strings reach each class.
-        """
-        return self._reachable(features)
-
-    def _find_reachable(self, features: str) -> frozenset[str]:
+    def _reachable(self, features: str) -> frozenset[str]:
         classes = {self._by_spelling.word_class(features + more) for more in _CONTINUATIONS}
         return frozenset(map(self._nearest, classes))
 
     def _nearest(self, name: str) -> str:
-        while name and name not in self.names:
-            name = name.rpartition("-")[0]
-        return name or self._most_general
+        return nearest_class(name, self.names) or self._most_general

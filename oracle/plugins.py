@@ -117,8 +117,5 @@ def require(needed: Iterable[str], place: object) -> None:
     """Raise InputError unless all plugin files that the model in `place` needs are loaded."""
     missing = sorted({*needed} - {os.path.basename(path) for path in _loaded})
     if missing:
-        raise InputError(
-            f"this model needs the plugin {missing[0]}: give it with --plugin {missing[0]}, or in Python with "
-            "rnng_dy.load_plugin",
-            place,
-        )
+        how = f"give it with --plugin {missing[0]}, or in Python with rnng_dy.load_plugin"
+        raise InputError(f"this model needs the plugin {missing[0]}: {how}", place)

@@ -115,27 +115,20 @@ def read_scored_samples(
     samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
     if not samples:
         raise InputError("no samples: make the file with `rnng-dy sample`", samples_path)
+    again = "score these samples again"
     if len(samples) != len(scores):
-        raise InputError(
-            f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}: score these samples again",
-            likelihoods_path,
-        )
+        what = f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}"
+        raise InputError(f"{what}: {again}", likelihoods_path)
     for number, (sample, (length, _)) in enumerate(zip(samples, scores, strict=True), 1):
-        if length != len(words(sample.tree)):
-            raise InputError(
-                f"{length} words, but the tree at {samples_path}:{sample.line} has {len(words(sample.tree))}: "
-                "score these samples again",
-                likelihoods_path,
-                number,
-            )
+        of_tree = len(words(sample.tree))
+        if length != of_tree:
+            what = f"{length} words, but the tree at {samples_path}:{sample.line} has {of_tree}"
+            raise InputError(f"{what}: {again}", likelihoods_path, number)
     for before, sample in pairwise(samples):
         if sample.index < before.index:
-            raise InputError(
-                f"a sample of sentence {sample.index} after those of {before.index}: keep the samples of a "
-                "sentence together, sentences in order",
-                samples_path,
-                sample.line,
-            )
+            what = f"a sample of sentence {sample.index} after those of {before.index}"
+            how = "keep the samples of a sentence together, sentences in order"
+            raise InputError(f"{what}: {how}", samples_path, sample.line)
     pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
     return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
 

@@ -112,12 +112,9 @@ def _from_tokens(
     mark = None if tagged is False else _mark_of_tags(head)
     if tagged is None and mark is not None:
         line, token = next((line, t) for line, tokens in head for t in tokens if _has_tag(t, mark))
-        raise InputError(
-            f"{token!r} looks like word{mark}TAG, as most tokens do: say --tagged if they are, --untagged if they are "
-            "words",
-            path,
-            line,
-        )
+        how = "say --tagged if they are, --untagged if they are words"
+        message = f"{token!r} looks like word{mark}TAG, as most tokens do: {how}"
+        raise InputError(message, path, line)
     last = 0
     for number, tokens in chain(head, rows):
         # empty lines at the end of the file are no sentences

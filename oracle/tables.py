@@ -193,11 +193,6 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     NP     10
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if i < left else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in rows
-    )
+    cells = (f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
+    line = "  ".join(cells)
+    return "".join(line.format(*row).rstrip() + "\n" for row in rows)

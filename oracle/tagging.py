@@ -191,12 +191,10 @@ def fold_tags(
     sentences: Sequence[TaggedSentence], folds: int, seed: int, fold: int
 ) -> list[list[str]]:
     """Return tags of every `folds`-th sentence from `fold` on, by a tagger trained on the others."""
-    held_out = [[word for word, _ in sentence] for sentence in sentences[fold::folds]]
-    if not held_out:
-        return []
     others = [sentence for i, sentence in enumerate(sentences) if i % folds != fold]
     tagger = train_tagger(others, seed)
-    return [tags_by(tagger, sentence) for sentence in held_out]
+    held_out = sentences[fold::folds]
+    return [tags_by(tagger, [word for word, _ in sentence]) for sentence in held_out]
 
 
 def jackknife(
@@ -206,8 +204,6 @@ def jackknife(
     run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
 ) -> list[list[str]]:
     """Return tags per sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
-    if not 2 <= folds <= len(sentences):
-        raise ValueError(f"{folds} folds of {len(sentences)} sentences")
     new_tags: list[list[str]] = [[] for _ in sentences]
     for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
         new_tags[fold::folds] = part

@@ -58,12 +58,10 @@ class Preparation:
             else:
                 yield cleaned
         if first and not self._skips:
-            raise InputError(
-                f"{format_tree(first.tree)} is only a preterminal, no tree ({self.skipped} such in "
-                "all): take them out, or skip them by --skip-preterminals of `prepare`",
-                first.path,
-                first.line,
-            )
+            what = f"{format_tree(first.tree)} is only a preterminal, no tree"
+            how = "take them out, or skip them by --skip-preterminals of `prepare`"
+            message = f"{what} ({self.skipped} such in all): {how}"
+            raise InputError(message, first.path, first.line)
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         with placed(located.path, located.line):

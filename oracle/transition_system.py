@@ -97,9 +97,20 @@ class TransitionSystem(ABC):
     def mask_number(self, state: Any) -> int:
         """Return the row of `masks` that applies in a state."""
 
-    @abstractmethod
     def why_not(self, state: Any, action: int | None) -> str:
-        """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
+        """Return why an action is not valid, to follow its name in a message; None stands for ending here.
+
+        Subclasses add their own reasons to these, which are those of all systems.
+        """
+        if state.is_finished:
+            return "comes after the tree is complete"
+        if action == SHIFT:
+            if state.words_left == 0:
+                return "needs one word more than there are"
+            return "puts a word outside all constituents"
+        if action == REDUCE:
+            return "finds no open constituent"
+        return f"opens one constituent more than the {self.max_open + 1} that can be open"
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """Return the actions that build the tree.

@@ -94,21 +94,13 @@ class TopDown(TransitionSystem):
         """See `TransitionSystem`."""
         if action is None:
             return f"with {state.open} constituents open"
-        if state.is_finished:
-            return "comes after the tree is complete"
-        if action == SHIFT:
-            if not state.open:
-                return "puts a word outside all constituents"
-            return "needs one word more than there are"
-        if action == REDUCE:
-            if not state.open:
-                return "finds no open constituent"
-            if state.after_nt:
-                return "would close an empty constituent"
+        if action == REDUCE and state.after_nt:
+            return "would close an empty constituent"
+        if action == REDUCE and state.open:
             return "would close the tree before its last word"
-        if state.words_left == 0:
+        if action > SHIFT and state.words_left == 0 and not state.is_finished:
             return "opens a constituent when no word is left for it"
-        return f"opens one constituent more than the {self.max_open + 1} that can be open"
+        return super().why_not(state, action)
 
 
 class InOrderState(NamedTuple):
@@ -194,29 +186,19 @@ class InOrder(TransitionSystem):
         words, opened, top, unary = state
         if action is None:
             return f"with {opened} constituents open" if opened else "without FINISH"
-        if top == FINISHED:
-            return "comes after the tree is complete"
-        if action == SHIFT:
-            if words == 0:
-                return "needs one word more than there are"
-            return "puts a word outside all constituents"
-        if action == REDUCE:
-            if not opened:
-                return "finds no open constituent"
+        if action == REDUCE and opened:
             return self._too_many_unaries()
-        if action == FINISH:
+        if action == FINISH and not state.is_finished:
             if opened:
                 return f"finds {opened} constituents open"
-            if words:
-                return f"finds {words} words left"
-            return "finds no constituent"
-        if top == NOTHING:
+            return f"finds {words} words left" if words else "finds no constituent"
+        if action > FINISH and top == NOTHING:
             return "finds nothing to be its first child"
-        if top == OPEN:
+        if action > FINISH and top == OPEN:
             return "finds an open constituent without a second child, which cannot be a first one"
-        if unary >= self.max_unary:
+        if action > FINISH and unary >= self.max_unary:
             return self._too_many_unaries()
-        return f"opens one constituent more than the {self.max_open + 1} that can be open"
+        return super().why_not(state, action)
 
     def _too_many_unaries(self) -> str:
         return f"makes a unary chain of more than {self.max_unary} constituents"

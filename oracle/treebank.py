@@ -13,7 +13,8 @@ NO_TAG = "XX"
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
-_WITHOUT_FUNCTION = re.compile(r"[^-=]+")
+_BASE_LABEL = re.compile(r"[^-=]+|.*")
+"""NP of NP-SBJ-1 and NP=2; -LRB- as it is."""
 # markup of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each word
 _BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA"])
 _NUMERALS = ("NUM", "CD")
@@ -141,9 +142,8 @@ def is_trace(tree: nltk.Tree) -> bool:
 def untraced(tree: nltk.Tree) -> nltk.Tree:
     """Return the tree itself. Raises RnngError if it has an empty element or markup, which no text has."""
     if any(not isinstance(node, str) and is_trace(node) for node in subtrees(tree)):
-        raise RnngError(
-            "a trace (-NONE-), which is no word: `rnng-dy prepare --from trees` takes traces out"
-        )
+        how = "`rnng-dy prepare --from trees` takes traces out"
+        raise RnngError(f"a trace (-NONE-), which is no word: {how}")
     return _without_markup(tree)
 
 
@@ -175,7 +175,11 @@ def clean(
     if is_left_out(tree):
         return None
     ends = re.compile(f"(?<=.)[{re.escape(marks)}]" if marks else "(?!)")
-    root = copied(tree, word_of, lambda label: _base_label(ends.split(label)[0]), is_left_out)
+
+    def base_label(label: str) -> str:
+        return _BASE_LABEL.match(ends.split(label)[0])[0]
+
+    root = copied(tree, word_of, base_label, is_left_out)
     while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
     if root.label() == "":
@@ -183,12 +187,6 @@ def clean(
     if is_left_out is is_trace and len(root):
         _without_markup(root)
     return root if len(root) else None
-
-
-def _base_label(label: str) -> str:
-    """Return NP for NP-SBJ-1 and NP=2; -LRB- stays as it is."""
-    match = _WITHOUT_FUNCTION.match(label)
-    return match[0] if match else label
 
 
 def is_no_text(tree: nltk.Tree) -> bool:

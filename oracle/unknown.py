@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import chain, product
 
 from oracle.errors import RnngError
@@ -57,7 +56,8 @@ def unknown_classes(rules: str | None) -> list[str]:
         return []
     if rules == "single":
         return ["UNK"]
-    _require_rules(rules)
+    if rules not in RULES:
+        raise RnngError(f"no rules for unknown words are called {rules!r}: {', '.join(RULES)}")
     classes = []
     cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
     for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
@@ -71,21 +71,28 @@ def unknown_classes(rules: str | None) -> list[str]:
     return classes
 
 
-def _require_rules(rules: str) -> None:
-    if rules not in RULES:
-        raise RnngError(f"no rules for unknown words are called {rules!r}: {', '.join(RULES)}")
-
-
 CLASSES = frozenset(unknown_classes("berkeley-unicode"))
 """All classes that any rules can give."""
+
+
+def nearest_class(name: str, classes: Container[str]) -> str:
+    """Return the class itself, or the nearest more general one of `classes`; "" if there is none.
+
+    >>> nearest_class("UNK-LC-DASH-s", {"UNK", "UNK-LC"})
+    'UNK-LC'
+    """
+    while name and name not in classes:
+        name = name.rpartition("-")[0]
+    return name
 
 
 class UnknownWords:
     """Known words, and the rules that map all others to classes. Raises RnngError for other rules."""
 
     def __init__(self, rules: str, known: Collection[str]):
-        _require_rules(rules)
         self.rules, self.known = rules, frozenset(known)
+        self.classes = frozenset(unknown_classes(rules))
+        """All classes that the rules can give."""
 
     def unkify(self, tokens: Iterable[str], keep_classes: bool = False) -> list[str]:
         """Return the words, with each unknown word replaced by its class.
@@ -103,19 +110,11 @@ class UnknownWords:
         >>> UnknownWords("berkeley", {"cat"}).read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
         ['cat', 'UNK-LC-s', 'UNK-INITC-KNOWNLC-s']
         """
+        triples = zip(tokens, unkified, self.unkify(tokens), strict=True)
         return [
-            word
-            if word in self.known
-            else given
-            if given in self.classes
-            else self.word_class(word)
-            for word, given in zip(tokens, unkified, strict=True)
+            given if word not in self.known and given in self.classes else own
+            for word, given, own in triples
         ]
-
-    @cached_property
-    def classes(self) -> frozenset[str]:
-        """All classes that the rules can give."""
-        return frozenset(unknown_classes(self.rules))
 
     def word_class(self, word: str) -> str:
         """Return the class of a word, whether it is known or not.
@@ -156,8 +155,8 @@ def infer_unknown_words(
     this may be a part. Of rules that explain equally many, `likely` is chosen. Raises RnngError, with an example, if no
     rules explain nine classes in ten.
     """
-    read_as = _pairs(sentences)
-    known = _known(read_as)
+    read_as = dict.fromkeys(chain.from_iterable(zip(*s, strict=True) for s in sentences))
+    known = known_in(read_as)
     classes = {word: unkified for word, unkified in read_as if word != unkified}
     candidates = [UnknownWords(rules, known) for rules in dict.fromkeys([likely, *RULES])]
     different = [
@@ -167,25 +166,14 @@ def infer_unknown_words(
     best = min(range(len(candidates)), key=lambda i: len(different[i]))
     if len(different[best]) * 10 > len(classes):
         word = different[best][0]
-        raise RnngError(
-            f"the training oracle writes {word!r} as {classes[word]!r}, which no --unk rules of "
-            "`rnng-dy oracle` give: make it with `rnng-dy oracle`"
-        )
+        what = f"the training oracle writes {word!r} as {classes[word]!r}"
+        how = "which no --unk rules of `rnng-dy oracle` give: make it with `rnng-dy oracle`"
+        raise RnngError(f"{what}, {how}")
     return candidates[best]
 
 
-def known_in(sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
-    """Return the words that an oracle knows, given its tokens and unkified tokens."""
-    return _known(_pairs(sentences))
-
-
-def _pairs(
-    sentences: Iterable[tuple[Sequence[str], Sequence[str]]],
-) -> dict[tuple[str, str], None]:
-    return dict.fromkeys(chain.from_iterable(zip(*s, strict=True) for s in sentences))
-
-
-def _known(pairs: Iterable[tuple[str, str]]) -> set[str]:
+def known_in(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the words that an oracle knows, given pairs of a token and an unkified token."""
     return {word for word, unkified in pairs if word == unkified}
 
 

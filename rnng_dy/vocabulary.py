@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
@@ -39,13 +40,47 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class ParserVocabulary:
-    """The discriminative parser's words, nonterminals and tags, from the training data."""
+class ModelVocabulary:
+    """The words and nonterminals of a model; a subclass says which words it has."""
 
     words: Vocabulary
-    """Raw, lower-cased and unkified words of the training oracle, sentence by sentence, and UNK."""
     nonterminals: tuple[str, ...]
     unknown: UnknownWords
+
+    def known_after(
+        self, sentences: Iterable[OracleSentence], words: Container[str]
+    ) -> UnknownWords:
+        """Return the known words of this vocabulary and of further training; of the latter, only those of `words`."""
+        pairs = chain.from_iterable(zip(s.tokens, s.unkified, strict=True) for s in sentences)
+        more = (word for word in known_in(pairs) if word in words)
+        return UnknownWords(self.unknown.rules, self.unknown.known.union(more))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the content of vocabulary.json."""
+        return {
+            "words": self.words.symbols,
+            "nonterminals": self.nonterminals,
+            "unknown_rules": self.unknown.rules,
+            "known": sorted(self.unknown.known),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], **more: object) -> Any:
+        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else.
+
+        `more` are the fields of a subclass.
+        """
+        unknown = UnknownWords(data["unknown_rules"], set(data["known"]))
+        return cls(Vocabulary(data["words"]), tuple(data["nonterminals"]), unknown, **more)
+
+
+@dataclass(frozen=True)
+class ParserVocabulary(ModelVocabulary):
+    """The discriminative parser's words, nonterminals and tags, from the training data.
+
+    Words are the raw, lower-cased and unkified words of the training oracle, sentence by sentence, and UNK.
+    """
+
     singletons: frozenset[int]
     """Ids of the words that training also reads as their classes: seen once, or too rare to be known."""
     tags: Vocabulary | None
@@ -91,7 +126,7 @@ class ParserVocabulary:
 
         The sentences' other words are read as their classes, too, if the vocabulary has them.
         """
-        unknown = _known_after(self, self.words, sentences)
+        unknown = self.known_after(sentences, self.words)
         tokens = counted(sentences).tokens
         rare = {w for w in tokens if w in self.words and w not in unknown.known}
         more = unknown.known - self.unknown.known
@@ -99,8 +134,8 @@ class ParserVocabulary:
         return replace(self, unknown=unknown, singletons=singletons.union(map(self.words.id, rare)))
 
     def to_json(self) -> dict[str, object]:
-        """Return the content of vocabulary.json."""
-        return _shared_json(self) | {
+        """See `ModelVocabulary`."""
+        return super().to_json() | {
             "singletons": sorted(self.singletons),
             "tags": None if self.tags is None else self.tags.symbols,
             "tag_counts": self.tag_counts,
@@ -109,10 +144,10 @@ class ParserVocabulary:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> ParserVocabulary:
-        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        """See `ModelVocabulary`."""
         tags = data["tags"]
-        return cls(
-            **_shared_fields(data),
+        return super().from_json(
+            data,
             singletons=frozenset(data["singletons"]),
             tags=None if tags is None else Vocabulary(tags),
             tag_counts=tuple(data["tag_counts"]),
@@ -138,17 +173,17 @@ class ParserVocabulary:
 
 
 @dataclass(frozen=True)
-class GeneratorVocabulary:
-    """The generative model's vocabulary: the words of the clusters file that training has, and its classes."""
+class GeneratorVocabulary(ModelVocabulary):
+    """The generative model's vocabulary: the words of the clusters file that training has, and its classes.
 
-    words: Vocabulary
-    """`<s>`, which begins sentences and is a word only if the clusters file has it; then that file's words in order."""
+    The first word is `<s>`, which begins sentences and is a word only if the clusters file has it; then follow the
+    words of that file in order.
+    """
+
     clusters: tuple[tuple[int, ...], ...]
     """Word ids of each cluster; clusters are in the order in which their bit strings first appear."""
     paths: tuple[str, ...]
     """The bit string of each cluster."""
-    nonterminals: tuple[str, ...]
-    unknown: UnknownWords
 
     @classmethod
     def build(
@@ -185,17 +220,17 @@ class GeneratorVocabulary:
 
     def trained_on(self, sentences: Sequence[OracleSentence]) -> GeneratorVocabulary:
         """Return the vocabulary after further training, in which words that these sentences know become known."""
-        return replace(self, unknown=_known_after(self, self.ids, sentences))
+        return replace(self, unknown=self.known_after(sentences, self.ids))
 
     def to_json(self) -> dict[str, object]:
-        """Return the content of vocabulary.json."""
-        return _shared_json(self) | {"clusters": self.clusters, "paths": self.paths}
+        """See `ModelVocabulary`."""
+        return super().to_json() | {"clusters": self.clusters, "paths": self.paths}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
-        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        """See `ModelVocabulary`."""
         clusters = tuple(map(tuple, data["clusters"]))
-        return cls(**_shared_fields(data), clusters=clusters, paths=tuple(data["paths"]))
+        return super().from_json(data, clusters=clusters, paths=tuple(data["paths"]))
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
@@ -212,30 +247,3 @@ class GeneratorVocabulary:
         if unseen := [word for word in unkified if word not in self.ids]:
             raise UnseenSymbolError(unseen)
         return [self.ids[word] for word in unkified]
-
-
-def _known_after(
-    v: ParserVocabulary | GeneratorVocabulary,
-    words: Container[str],
-    sentences: Iterable[OracleSentence],
-) -> UnknownWords:
-    """Return the known words of a vocabulary and of further training; of the latter, only those of `words`."""
-    known = known_in((s.tokens, s.unkified) for s in sentences)
-    return UnknownWords(v.unknown.rules, v.unknown.known.union(w for w in known if w in words))
-
-
-def _shared_json(v: ParserVocabulary | GeneratorVocabulary) -> dict[str, object]:
-    return {
-        "words": v.words.symbols,
-        "nonterminals": v.nonterminals,
-        "unknown_rules": v.unknown.rules,
-        "known": sorted(v.unknown.known),
-    }
-
-
-def _shared_fields(data: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "words": Vocabulary(data["words"]),
-        "nonterminals": tuple(data["nonterminals"]),
-        "unknown": UnknownWords(data["unknown_rules"], set(data["known"])),
-    }

@@ -78,17 +78,12 @@ class Program(NamedTuple):
         times = ((a - b) / sentences for a, b in zip(large[:2], small[:2], strict=True))
         return Usage(*times, large.memory)
 
-    def training(self, kind: str, data: str, model: str) -> str:
-        """Return a command that trains without an evaluation before its end, in this checkout's words."""
-        asked = [sys.executable, "-m", "rnng_dy", "train", kind, "--help"]
-        environment = {**os.environ, "PYTHONPATH": str(self.checkout)}
-        said = subprocess.run(asked, env=environment, capture_output=True, text=True).stdout
-        output = "-o" if "-o, --output" in said else "--model"
-        suffix, rare = KINDS[kind], "--set first_evaluation=1000000000"
-        if "--set" not in said:
-            rare = rare.replace("--set ", "--").replace("_", "-").replace("=", " ")
-        files = f"--train {data}.{suffix} --dev dev.{suffix} {INPUTS[kind]} {output} {model}"
-        return f"train {kind} {files} --preset fast {rare}"
+
+def training(kind: str, data: str, model: str) -> str:
+    """Return a command that trains without an evaluation before its end."""
+    suffix, rare = KINDS[kind], "--set first_evaluation=1000000000"
+    files = f"--train {data}.{suffix} --dev dev.{suffix} {INPUTS[kind]} --model {model}"
+    return f"train {kind} {files} --preset fast {rare}"
 
 
 def main() -> None:
@@ -126,7 +121,7 @@ def prepare(program: Program, sentences: int) -> None:
             program.run(f"oracle --train train.trees {part}.trees {option} -o {part}.{suffix}")
     program.run("clusters train.gen.oracle -c 140 -o clusters")
     for kind in KINDS:
-        program.run(f"{program.training(kind, 'train', kind)} --epochs 1")
+        program.run(f"{training(kind, 'train', kind)} --epochs 1")
     for part in ("some", "one"):
         command = f"sample --model discriminative --samples 100 {part}.oracle -o {part}.props"
         program.run(command)
@@ -154,7 +149,7 @@ def _measured(program: Program, work: str | tuple[str, str], sentences: int) -> 
         more, less = (work.format(part=part) for part in ("some", "one"))
         return program.measure(more, less, SEARCHED - 1)
     kind, how = work
-    command = f"{program.training(kind, 'train', 'tried')} {how} --epochs"
+    command = f"{training(kind, 'train', 'tried')} {how} --epochs"
     return program.measure(f"{command} 2", f"{command} 1", sentences)
 
 

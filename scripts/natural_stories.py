@@ -32,12 +32,8 @@ def main(text: str, times: str, corpus: Path) -> None:
     Sentences are those of the gold trees. TIMES has columns item, position, word, time (the mean over readers in ms)
     and count (of the word without punctuation, in Google Books).
     """
-    words = {
-        (int(item), int(zone)): word
-        for _, (word, zone, item) in read_columns(
-            corpus / "all_stories.tok.xz", ["word", "zone", "item"]
-        )
-    }
+    rows = read_columns(corpus / "all_stories.tok.xz", ["word", "zone", "item"])
+    words = {(int(item), int(zone)): word for _, (word, zone, item) in rows}
     sentence_of, counts = _sentences(corpus), _counts(corpus)
     sentences = defaultdict(list)
     for place in sorted(words):
@@ -45,11 +41,10 @@ def main(text: str, times: str, corpus: Path) -> None:
     with replacing(text) as stream:
         stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences.values())
     names = ["word", "zone", "item", "meanItemRT"]
+    rows = read_columns(corpus / "processed_wordinfo.tsv.xz", names)
     with replacing(times) as stream:
         stream.write("item\tposition\tword\ttime\tcount\n")
-        for _, (word, zone, item, time) in read_columns(
-            corpus / "processed_wordinfo.tsv.xz", names
-        ):
+        for _, (word, zone, item, time) in rows:
             count = counts.get((int(item), int(zone)), "NA")
             stream.write(f"{item}\t{zone}\t{word}\t{time}\t{count}\n")
 

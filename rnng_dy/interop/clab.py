@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -156,20 +156,16 @@ def import_parser(
     words, vectors = pretrained or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
     names = partial(parser_names, tags=use_tags, vectors=pretrained is not None)
-    layers, arrays = _named(read_checkpoint(path), path, names)
-    with reading(path, remedy=REMEDY):
-        hidden, lstm_input = arrays["stack.0.x2i"].shape
+
+    def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> DiscriminativeParser:
         tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
-        action, word = arrays["action"].shape[1], arrays["word"].shape[1]
-        sizes = ParserSizes(layers, lstm_input, hidden, action, word, tag)
+        sizes = ParserSizes(*common, arrays["word"].shape[1], tag)
         arrays.pop("pretrained", None)
-        model = DiscriminativeParser(
+        return DiscriminativeParser(
             vocabulary, sizes, composition=composition, vectors=vectors, state=state
         )
-        model.store.load(arrays)
-    # the archive does not record it
-    model.updates = None
-    return model
+
+    return _loaded(path, names, made)
 
 
 def import_generator(
@@ -186,36 +182,39 @@ def import_generator(
     """
     gated = composition == GatedAttention.name
     if gated and state is None:
-        raise InputError(
-            "a model with gated attention: say by --state what its parser state is (in the published program `stack`)",
-            path,
-        )
+        how = "say by --state what its parser state is (in the published program `stack`)"
+        raise InputError(f"a model with gated attention: {how}", path)
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
     # the two LSTMs of the composition always have one layer
     names = partial(generator_names, clusters=several, gated=gated)
-    layers, arrays = _named(read_checkpoint(path), path, names)
-    with reading(path, remedy=REMEDY):
-        hidden, lstm_input = arrays["stack.0.x2i"].shape
-        sizes = Sizes(layers, lstm_input, hidden, arrays["action"].shape[1])
-        model = GenerativeModel(vocabulary, sizes, composition=composition, state=state or STATE)
-        model.store.load(arrays)
-    model.updates = None
-    return model
+
+    def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> GenerativeModel:
+        sizes, of_state = Sizes(*common), state or STATE
+        return GenerativeModel(vocabulary, sizes, composition=composition, state=of_state)
+
+    return _loaded(path, names, made)
 
 
-def _named(
-    checkpoint: ClabCheckpoint, path: str | Path, names_of: Callable[[int], Names]
-) -> tuple[int, dict[str, np.ndarray]]:
-    """Return the number of LSTM layers, which follows from the number of parameters, and the arrays by our names."""
+def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[..., Any]) -> Any:
+    """Return the model that `made` makes of its common sizes and of the arrays of a checkpoint by our names.
+
+    The number of LSTM layers follows from the number of parameters.
+    """
+    checkpoint = read_checkpoint(path)
     fixed, one_layer = (len(names_of(layers)[0]) for layers in (0, 1))
     layers, rest = divmod(len(checkpoint.dense) - fixed, one_layer - fixed)
     dense, lookups = names_of(layers)
     if layers < 1 or rest or len(lookups) != len(checkpoint.lookups):
-        raise InputError(
-            f"{len(checkpoint.dense)} parameters and {len(checkpoint.lookups)} lookup tables are not those of a model "
-            "of this kind: see to --pos, --pretrained, --clusters and --composition",
-            path,
-        )
+        what = f"{len(checkpoint.dense)} parameters and {len(checkpoint.lookups)} lookup tables"
+        how = "see to --pos, --pretrained, --clusters and --composition"
+        raise InputError(f"{what} are not those of a model of this kind: {how}", path)
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
-    return layers, arrays | {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
+    arrays |= {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
+    with reading(path, remedy=REMEDY):
+        hidden, lstm_input = arrays["stack.0.x2i"].shape
+        model = made((layers, lstm_input, hidden, arrays["action"].shape[1]), arrays)
+        model.store.load(arrays)
+    # the archive does not record it
+    model.updates = None
+    return model

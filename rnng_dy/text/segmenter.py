@@ -34,11 +34,11 @@ _SEEN = re.compile(
     "[\u200c\u200d\u0600-\u0605\u06dd\u070f\u08e2\U000110bd\U000110cd]|[\U000e0020-\U000e007f]"
 )
 _BLANKS = "\u200b\ufeff"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LOWER_CASE = 1 << 5
 """Punkt's flag of a word that was seen in lower case inside a sentence."""
 _PARAGRAPH = re.compile(r"\n(?: *\n)+")
 _LINE = re.compile(r"\n")
-_HAN_RUN = re.compile(f"[{HAN}]+")
 _HAN_END = re.compile(rf"[{HAN_ENDS}]+[!?…]*[{re.escape(CLOSERS)}\"']*")
 _GOES_ON = re.compile(r"[,;:!?–—)\]}]|\.(?!\.)|--|\[\d")
 """Marks that continue a sentence, or begin a note to the previous one."""
@@ -202,13 +202,12 @@ class Segmenter:
         """Raise InputError, with the line, if Chinese without blanks is longer than every training word."""
         if self.conventions.han != "words":
             return
-        for run in _HAN_RUN.finditer(text):
-            if len(run[0]) > self.conventions.longest_han:
-                raise InputError(
-                    f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese "
-                    "words: put blanks between words, or train a model on single characters",
-                    line=text.count("\n", 0, run.start()) + 1,
-                )
+        if run := re.search(f"[{HAN}]{{{self.conventions.longest_han + 1},}}", text):
+            raise InputError(
+                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese "
+                "words: put blanks between words, or train a model on single characters",
+                line=text.count("\n", 0, run.start()) + 1,
+            )
 
 
 def _texts(items: Any) -> Any:
@@ -248,17 +247,16 @@ class _Cleaning(dict[int, str | None]):
     """A table for str.translate: blanks except line ends become spaces, invisible characters inside words vanish."""
 
     def __missing__(self, code: int) -> str | None:
-        character = chr(code)
+        character = self[code] = chr(code)
         category = unicodedata.category(character)
-        if character.isspace() or category in ("Cc", "Zl", "Zp") or character in _BLANKS:
-            self[code] = " " if character != "\n" else "\n"
-        else:
-            vanishes = category == "Cf" and not _SEEN.match(character)
-            self[code] = None if vanishes else character
+        if character.isspace() or category == "Cc" or character in _BLANKS:
+            self[code] = " "
+        elif category == "Cf" and not _SEEN.match(character):
+            self[code] = None
         return self[code]
 
 
-_CLEANING = _Cleaning()
+_CLEANING = _Cleaning({ord("\n"): "\n"})
 
 
 def clean(text: str) -> tuple[str, Sequence[int]]:
@@ -269,11 +267,9 @@ def clean(text: str) -> tuple[str, Sequence[int]]:
 
     Raises RnngError for a character that UTF-8 cannot encode.
     """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        message = f"character {error.start + 1} of the text is a lone surrogate: decode it again"
-        raise RnngError(message) from None
+    if found := _SURROGATE.search(text):
+        message = f"character {found.start() + 1} of the text is a lone surrogate: decode it again"
+        raise RnngError(message)
     cleaned = text.translate(_CLEANING)
     if len(cleaned) == len(text):
         return cleaned, range(len(text))

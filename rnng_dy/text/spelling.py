@@ -8,7 +8,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,17 +53,16 @@ class SpellingModel:
         self.classes = OpenClasses(unknown, vocabulary)
         known = self.classes.known
         self.words = {word: count for word, count in sorted(words.items()) if word not in known}
-        self._read: dict[str, SpelledWord] = {}
+        self._spelled = cache(self._spell)
 
     def read(self, tokens: Iterable[str]) -> list[SpelledWord]:
         """Return each token as the language model reads it, with the probability of its spelling."""
-        return [self._read.get(token) or self._spelled(token) for token in tokens]
+        return [self._spelled(token) for token in tokens]
 
-    def _spelled(self, token: str) -> SpelledWord:
+    def _spell(self, token: str) -> SpelledWord:
         unk = self.classes.class_of(token)
-        log_prob = 0.0 if token in self.classes.known else self.log_prob(token, unk)
-        self._read[token] = SpelledWord(unk, log_prob)
-        return self._read[token]
+        is_known = token in self.classes.known
+        return SpelledWord(unk, 0.0 if is_known else self.log_prob(token, unk))
 
     def log_prob(self, word: str, name: str) -> float:
         """Return log p(word | class) in nats; -inf if the class called `name` does not have the word."""
@@ -262,9 +261,8 @@ class ClassNgrams:
         """Return the probability of each symbol after a prefix in words of a class: float64."""
         padded = _START * (ORDER - 1) + prefix
         own = every = self.symbols.prior
-        for k, (of_class, of_all) in enumerate(
-            zip(self._of_class[name], self._of_all, strict=True)
-        ):
+        tables = zip(self._of_class[name], self._of_all, strict=True)
+        for k, (of_class, of_all) in enumerate(tables):
             history = padded[len(padded) - k :]
             every = _interpolated(of_all, history, every)
             own = _interpolated(of_class, history, SHARE * every + (1 - SHARE) * own)

@@ -143,59 +143,43 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     # the condition of a text in one of several columns takes the place of the row's
     left = (*at.texts, at.region, *(i for i in at.conditions if is_wide and names[i] == CONDITION))
     carried = [i for i, name in enumerate(names) if name and i not in left]
-    found: dict[_Key, list[Row]] = {}
+    # a text has an item and a condition, and if it is a row, its line
+    found: dict[tuple[str | None, str | None, int], list[Row]] = {}
     for line, row in _filled(lines, at, path):
         cells = [_plain(cell) for cell in row]
         item = "_".join(cells[i] for i in at.items) if at.items else None
-        of_row = [cells[i] for i in at.conditions]
         # rows in Python keep their numbers
         kept = tuple(cells[i] if isinstance(row[i], str) else row[i] for i in carried)
         for of in at.texts:
-            parts = [*of_row, names[of]] if is_wide else of_row
+            if is_whole and not cells[of]:
+                raise InputError(f"column {names[of]!r}: no text", path, line)
+            parts = [*(cells[i] for i in at.conditions), *[names[of]] * is_wide]
             condition = "_".join(parts if any(parts) else parts[:0]) if parts else None
-            own = (*kept, condition) if is_wide else kept
-            if is_whole:
-                if not cells[of]:
-                    raise InputError(f"column {names[of]!r}: no text", path, line)
-                found[item, condition, line] = [Row(line, "", "", cells[of], own)]
-            else:
-                region = _region(line, cells, of, at, path)._replace(cells=own)
-                found.setdefault((item, condition, 0), []).append(region)
+            region = _region(line, cells, of, at, path)
+            region = region._replace(cells=(*kept, *[condition] * is_wide))
+            found.setdefault((item, condition, line * is_whole), []).append(region)
     if not found:
         raise InputError("no stimuli in this table", path)
     if is_whole:
-        given = [row for [row] in found.values()]
-        pieces = divided([(row.line, row.text) for row in given], path, columns.mark, is_usual=True)
-        for key, row, parts in zip(found, given, pieces, strict=True):
-            found[key] = [
-                row._replace(region=str(i), key=i, text=of) for i, of in enumerate(parts, 1)
-            ]
+        given = [(row.line, row.text) for [row] in found.values()]
+        pieces = divided(given, path, columns.mark, is_usual=True)
+        for rows, parts in zip(found.values(), pieces, strict=True):
+            numbered = enumerate(parts, 1)
+            rows[:] = [rows[0]._replace(region=str(i), key=i, text=of) for i, of in numbered]
     elif columns.mark is not None:
         raise InputError("--mark is for tables with a text in a row, not a region", path)
     texts = [_text_of(rows, path, *key[:2]) for key, rows in found.items()]
     rows = [(text.line, text.text) for text in texts if text.text]
-    numbers = (
-        "name the column of the words' numbers by --region, such as zone, and the items by --item"
-    )
-    require_column(
-        rows,
-        path,
-        f"column {names[at.texts[0]]!r}",
-        "name that of texts by --column, or leave the row out",
-        f"{numbers}; the columns are {shown(names)}" if is_whole else "",
-    )
+    what, remedy = f"column {names[at.texts[0]]!r}", "name that of texts by --column"
+    numbers = "name the column of the words' numbers by --region, such as zone"
+    of_words = f"{numbers}, and the items by --item; the columns are {shown(names)}" * is_whole
+    require_column(rows, path, what, f"{remedy}, or leave the row out", of_words)
     if is_whole:
         _require_one_each(texts, path, at.items)
     if is_whole and at.word is not None and len({text for _, text in rows}) < len(rows):
-        message = (
-            f"sentences in several rows, beside {names[at.word]!r}: name the texts by --column"
-        )
-        raise InputError(message, path, rows[0][0])
+        what = f"sentences in several rows, beside {names[at.word]!r}"
+        raise InputError(f"{what}: name the texts by --column", path, rows[0][0])
     return Stimuli(path, [*(names[i] for i in carried), *[CONDITION] * is_wide], texts)
-
-
-_Key = tuple[str | None, str | None, int]
-"""The item and the condition of a text, and its line if a row is a text."""
 
 
 def _plain(cell: Any) -> str:
@@ -207,21 +191,22 @@ def _filled(
 ) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield the rows with merged cells filled: an empty item and, if rows are regions, its empty conditions."""
     merged = at.items if at.region is None else (*at.items, *at.conditions)
-    last: list[Any] = []
+    last: Sequence[Any] = []
     filled = 0
     for line, row in lines:
-        new = list(row)
-        if last and all(_plain(row[i]) in ("", _plain(last[i])) for i in at.items):
-            new = [last[i] if i in merged and not _plain(of) else of for i, of in enumerate(row)]
         filled += any(not _plain(row[i]) for i in at.items)
-        last = new
-        yield line, new
+        if last and all(_plain(row[i]) in ("", _plain(last[i])) for i in at.items):
+            row = [last[i] if i in merged and not _plain(of) else of for i, of in enumerate(row)]
+        last = row
+        yield line, row
     if filled:
         _log.warning(f"{path}: {filled} empty cells of items are filled with the item above them")
 
 
 def _region(line: int, cells: Sequence[str], text: int, at: Places, path: str) -> Row:
-    """Return the region of a row. Raises InputError for a number that is none, and for a text that is none."""
+    """Return the region of a row, or the row's text. Raises InputError for a number, and for a text, that is none."""
+    if at.region is None:
+        return Row(line, "", "", cells[text], ())
     name, key = cells[at.region], cells[at.region if at.number is None else at.number]
     number = _NUMBER.fullmatch(key)
     if at.number is not None and not number:
@@ -267,17 +252,17 @@ def _require_one_each(texts: Sequence[Stimulus], path: str, items: Sequence[int]
 
 def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | None) -> Stimulus:
     """Return the text of regions. Raises InputError for a region that is there twice."""
-    keys = [row.key for row in rows]
-    for i, row in enumerate(rows):
-        if row.key in keys[:i]:
+    by_key: dict[float | str, Row] = {}
+    for row in rows:
+        if by_key.setdefault(row.key, row) is not row:
             of = " ".join(filter(None, (item, condition)))
-            message = (
-                f"the sentence {of!r} has the region {row.region!r} twice: number its regions, and tell sentences "
-                "apart by the columns of --item and --condition, each one or several"
+            what = f"the sentence {of!r} has the region {row.region!r} twice"
+            how = (
+                "tell sentences apart by the columns of --item and --condition, each one or several"
             )
-            raise InputError(message, path, row.line)
-    is_ordered = not any(isinstance(key, str) for key in keys)
-    is_numbered = is_ordered and all(key >= 0 and key == int(key) for key in keys)
+            raise InputError(f"{what}: number its regions, and {how}", path, row.line)
+    is_ordered = not any(isinstance(key, str) for key in by_key)
+    is_numbered = is_ordered and all(key >= 0 and key == int(key) for key in by_key)
     text, regions = "", []
     for row in sorted(rows, key=lambda row: row.key) if is_ordered else rows:
         piece = row.text

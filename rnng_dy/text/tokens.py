@@ -185,10 +185,9 @@ def spelled(
                 letters != "''" and _opens(text, begin, end, piece, is_open)
             )
             yield c.quotes[0 if is_open else 1]
-        elif letters in ("'", "`") and (letters == "`" or _opens(text, begin, end, piece, True)):
-            yield c.single_quotes[0]
-        elif letters == "'":
-            yield c.single_quotes[1]
+        elif letters in ("'", "`"):
+            opens = letters == "`" or _opens(text, begin, end, piece, True)
+            yield c.single_quotes[0 if opens else 1]
         elif len(letters) > 2 and len(set(letters)) == 1 and letters[0] in ".-":
             yield "..." if letters[0] == "." else "--"
         elif len(letters) == 1:

@@ -40,18 +40,9 @@ def main() -> None:
     """Make what is missing in the output folder."""
     parser = argparse.ArgumentParser(prog="scripts.english", description=__doc__)
     shared = os.environ.get("RNNG_DY_SHARED", "../shared")
-    parser.add_argument(
-        "--archives",
-        type=Path,
-        default=Path(shared, "treebanks", "open"),
-        help="[default: %(default)s]",
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("english"), help="[default: %(default)s]"
-    )
-    parser.add_argument(
-        "--texts", type=Path, default=Path(shared, "open_text"), help="[default: %(default)s]"
-    )
+    archives, texts = Path(shared, "treebanks", "open"), Path(shared, "open_text")
+    for name, folder in {"archives": archives, "output": Path("english"), "texts": texts}.items():
+        parser.add_argument(f"--{name}", type=Path, default=folder, help="[default: %(default)s]")
     parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
     options = parser.parse_args()
     texts = [(options.texts / f"{name}.txt.xz").resolve(strict=True) for name in OPEN]
@@ -79,10 +70,8 @@ def oracles(transitions: str) -> None:
     make("train.tagged.trees", "tag train.trees --jackknife 10 --jobs 2")
     make("dev.tagged.trees", "tag dev.trees --train train.trees")
     for part in ("train", "dev"):
-        oracle = (
-            f"oracle --train train.tagged.trees {part}.tagged.trees --transitions {transitions}"
-        )
-        make(f"{part}.{transitions}.oracle", oracle)
+        tagged = f"oracle --train train.tagged.trees {part}.tagged.trees"
+        make(f"{part}.{transitions}.oracle", f"{tagged} --transitions {transitions}")
         make(f"{part}.gen.oracle", f"oracle --train train.trees {part}.trees --generative")
     make("clusters.paths", "clusters train.gen.oracle --refine")
 

@@ -27,10 +27,7 @@ WAYS = ("greedy", "mbr", "map", "both")
 def main() -> None:
     """Print a table in Markdown: tagging accuracy, F1 of four decodings and perplexity of each part."""
     if not Path("train.trees").exists():
-        print(
-            "Error: run `python3 -m scripts.english` and enter its output folder", file=sys.stderr
-        )
-        sys.exit(2)
+        sys.exit("Error: run `python3 -m scripts.english` and enter its output folder")
     Path("scored").mkdir(exist_ok=True)
     print("| documents | tags | greedy | MBR | reranked | both models | perplexity |")
     print("|---|---|---|---|---|---|---|")

@@ -16,12 +16,8 @@ from oracle.treebank import clean, is_no_text, is_preterminal, subtrees
 TREEBANKS = ("masc", "gum", "craft")
 """Those of general English come first; the parser reads their trees more often."""
 GENERAL = TREEBANKS[:2]
-DOCUMENTS = {
-    name: part
-    for part, name in map(
-        str.split, Path(__file__).with_name("documents.txt").read_text().splitlines()
-    )
-}
+_lines = Path(__file__).with_name("documents.txt").read_text().splitlines()
+DOCUMENTS = {name: part for part, name in map(str.split, _lines)}
 """The part, `dev` or `test`, of each document that is not trained on, by its name."""
 MOST_OF_DEV = 400
 """The most trees of a treebank among the development trees, by which models are chosen."""

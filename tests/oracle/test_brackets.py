@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
-from oracle.brackets import format_tree, parse_line, read_trees
+from oracle.brackets import format_tree, parse_line, read_tree_lines
 from oracle.errors import InputError, RnngError
+from oracle.files import read_lines
 
 # everything but surrogates, brackets and the white space that separates words
 SYMBOLS = st.text(
@@ -33,15 +34,15 @@ def tagged_trees(symbols):
 BARE_TREES = constituents(st.recursive(SYMBOLS, constituents, max_leaves=15))
 
 
-def read(tmp_path, text, **options):
+def read(tmp_path, text, encoding="utf-8"):
     path = tmp_path / "in.trees"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return list(read_trees(path, **options))
+    return list(read_tree_lines(read_lines(path, encoding), path))
 
 
-def refusal(tmp_path, text, **options) -> InputError:
+def refusal(tmp_path, text) -> InputError:
     with pytest.raises(InputError) as caught:
-        read(tmp_path, text, **options)
+        read(tmp_path, text)
     return caught.value
 
 
