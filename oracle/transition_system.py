@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from oracle.brackets import format_tree
 from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.lazy import nltk
+from oracle.states import Cell, State
 from oracle.treebank import has_tags, is_preterminal
 
 REDUCE, SHIFT = 0, 1
@@ -21,31 +22,6 @@ MAX_OPEN = 100
 
 MOST_MOVES = 1 << 16
 """How many transitions between states are cached, some 20 MB."""
-
-
-class State(Protocol):
-    """The facts that decide the valid actions; immutable, and equal if they decide the same."""
-
-    @property
-    def open(self) -> int:
-        """Number of open constituents."""
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the stack holds one complete tree."""
-
-    def after(self, action: int) -> State:
-        """Return the state that a valid action leads to."""
-
-
-class StackItem(Protocol):
-    """An item of a stack that is a linked list: an open nonterminal has a label, a word or constituent None."""
-
-    below: StackItem | None
-    label: object
-
-
-Cell = TypeVar("Cell", bound=StackItem)
 
 
 class TransitionSystem(ABC):
@@ -98,19 +74,17 @@ class TransitionSystem(ABC):
         """Return the row of `masks` that applies in a state."""
 
     def why_not(self, state: Any, action: int | None) -> str:
-        """Return why an action is not valid, to follow its name in a message; None stands for ending here.
-
-        Subclasses add their own reasons to these, which are those of all systems.
-        """
+        """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
         if state.is_finished:
             return "comes after the tree is complete"
-        if action == SHIFT:
-            if state.words_left == 0:
-                return "needs one word more than there are"
-            return "puts a word outside all constituents"
-        if action == REDUCE:
-            return "finds no open constituent"
-        return f"opens one constituent more than the {self.max_open + 1} that can be open"
+        if action == SHIFT and state.words_left == 0:
+            return "needs one word more than there are"
+        too_many = f"opens one constituent more than the {self.max_open + 1} that can be open"
+        reasons = {
+            SHIFT: "puts a word outside all constituents",
+            REDUCE: "finds no open constituent",
+        }
+        return reasons.get(action, too_many)
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """Return the actions that build the tree.
