@@ -128,11 +128,11 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
 
 @contextmanager
 def placed(path: object, line: int | None = None) -> Iterator[None]:
-    """Add file and line to an RnngError."""
+    """Add file and line to an RnngError that has no file yet."""
     try:
         yield
-    except RnngError as error:
-        raise InputError(str(error), path, line) from None
+    except RnngError as e:
+        raise e if isinstance(e, InputError) else InputError(str(e), path, line) from None
 
 
 def _reason(error: Exception) -> str:

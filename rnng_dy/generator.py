@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from operator import add
 
 import nltk
@@ -85,14 +84,15 @@ class GenerativeModel(Model, Scorer, ParserI):
 
     def log_probs(self, trees: Iterable[nltk.Tree], open_vocabulary: bool = False) -> list[float]:
         """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
-        encoders, spellings = [], []
-        for tree in trees:
+        spellings = []
+
+        def encode(tree: nltk.Tree) -> GeneratorExample:
             tokens, _ = split_tokens(words_of(tree))
             unkified, spelling = read_words(self, tokens, open_vocabulary)
-            actions = self.transitions.actions_of(untraced(tree))
-            encoders.append(partial(self.encode, unkified, actions))
             spellings.append(spelling)
-        return [*map(add, tree_log_probs_of(self, encoders), spellings)]
+            return self.encode(unkified, self.transitions.actions_of(untraced(tree)))
+
+        return [*map(add, tree_log_probs_of(self, trees, encode), spellings)]
 
     def generate(
         self, n: int, seed: int = 1, max_length: int = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,9 +51,9 @@ class ParameterStore:
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
         self.used: dict[str, dict[int, Any]] = {}
-        """By table, the embeddings of the rows that are used, computed or pending (see `LookupTable`)."""
-        self._groups: list[tuple[dy.Parameters, ...]] = []
-        self._group_of: dict[tuple[str, int], int] = {}
+        """By table, the embeddings of the rows that are used, computed or pending (see `LookupTable`); and the numbers
+        of groups of parameters (see `group`)."""
+        self._groups: dict[tuple[str, int], tuple[dy.Parameters, ...]] = {}
         # a table must not outlive its collection: DyNet would read freed memory
         self._constants = dy.ParameterCollection()
         self._random = None if seed is None else np.random.default_rng(seed)
@@ -74,21 +74,17 @@ class ParameterStore:
             table.init_from_array(self._uniform((rows, size), size))
         return table
 
-    def used_with(
-        self, table: str, rows: Iterable[int], parameters: tuple[dy.Parameters, ...]
-    ) -> None:
-        """Declare that a graph uses the parameters only if it uses one of these rows of a table."""
-        self._group_of.update(((table, row), len(self._groups)) for row in rows)
-        self._groups.append(parameters)
+    def group(self, name: str, number: int, *parameters: dy.Parameters) -> None:
+        """Declare that a graph uses the parameters only if it notes this number in `used[name]`."""
+        self._groups[name, number] = parameters
 
-    def unused(self, rows: Mapping[str, Iterable[int]]) -> list[dy.Parameters]:
-        """Return the parameters that a graph with these rows does not use, according to `used_with`."""
-        used = {self._group_of.get((table, row)) for table, ids in rows.items() for row in ids}
-        return [p for i, group in enumerate(self._groups) if i not in used for p in group]
+    def unused(self, rows: Mapping[str, Collection[int]]) -> list[dy.Parameters]:
+        """Return the parameters of the groups that are not among these rows and numbers."""
+        return [p for (x, n), of in self._groups.items() if n not in rows.get(x, ()) for p in of]
 
     @contextmanager
-    def only_used(self, rows: Mapping[str, Iterable[int]]) -> Iterator[None]:
-        """Let DyNet's trainers leave the parameters alone that graphs with these rows do not use, in a block.
+    def only_used(self, rows: Mapping[str, Collection[int]]) -> Iterator[None]:
+        """Let DyNet's trainers leave the parameters of all other groups alone, in a block.
 
         A minibatch uses few clusters of a large vocabulary.
         """
@@ -178,7 +174,7 @@ class ParameterStore:
         return {name: set(table.touched()) for name, table in self.lookups.items()}
 
     def used_rows(self) -> dict[str, set[int]]:
-        """Return the rows by table that have been used since `forget_used_rows`."""
+        """Return the rows by table, and groups, that have been used since `forget_used_rows`."""
         return {name: set(rows) for name, rows in self.used.items()}
 
     def forget_used_rows(self) -> None:
@@ -195,12 +191,12 @@ class ParameterStore:
         for parameter in self.dense.values():
             parameter.scale(1.0 - rate)
 
-    def row_penalty(self, rows: Mapping[str, Iterable[int]]) -> dy.Expression:
-        """Return half the sum of squares of these lookup rows: its gradient is the rows themselves."""
+    def row_penalty(self, rows: Mapping[str, Collection[int]]) -> dy.Expression:
+        """Return half the sum of squares of these lookup rows, groups aside: its gradient is the rows themselves."""
         terms = [
             dy.sum_batches(dy.squared_norm(dy.lookup_batch(self.lookups[name], sorted(ids))))
             for name, ids in rows.items()
-            if ids
+            if ids and name in self.lookups
         ]
         return 0.5 * dy.esum(terms)
 

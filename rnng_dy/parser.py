@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -259,7 +258,7 @@ class DiscriminativeParser(Model, ParserI):
 
     def log_probs(self, trees: Iterable[nltk.Tree]) -> list[float]:
         """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
-        return tree_log_probs_of(self, (partial(self.example_of, tree) for tree in trees))
+        return tree_log_probs_of(self, trees, self.example_of)
 
 
 Parser = DiscriminativeParser

@@ -102,7 +102,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
             write_output(path, (f"{line}\n" for line in texts[form]))
 
     if not system.has_trees:
-        problem = "a word or the end has no probability, or memory ran out"
+        problem = "a word or the end (`surprisal --end`) has no probability, or memory ran out"
         log_probs = model.log_probs_of(sentences)
         write((log_p if math.isfinite(log_p) else -math.inf, problem) for log_p in log_probs)
         return

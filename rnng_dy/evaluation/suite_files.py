@@ -145,8 +145,10 @@ def read_suites(
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
     keys = {*re.findall(r'"(\w+)"\s*:', first)}
-    are_lines = first.rstrip().endswith("}") and keys.isdisjoint(["meta", "items"])
-    if first.startswith("{") and columns == USUAL and not are_lines:
+    are_lines = columns != USUAL or keys.isdisjoint(["meta", "items"])
+    if first.startswith("{") and not (are_lines and first.rstrip().endswith("}")):
+        if columns != USUAL:
+            raise InputError("a suite in JSON has no columns, items or marks to name", path)
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
     pairs = read_pairs(path, lines, first, columns)
     if not pairs:

@@ -29,7 +29,8 @@ class ClassFactoredSoftmax:
                 weights = store.matrix(f"word_weights.{k}", len(words), hidden)
                 bias = store.vector(f"word_bias.{k}", len(words))
                 self._word_parameters[k] = weights, bias
-                store.used_with("word", words, (weights, bias))
+                store.group("class_weights", k, weights, bias)
+        self._used = store.used.setdefault("class_weights", {})
 
     def class_logits(self, u: dy.Expression) -> dy.Expression:
         """Return unnormalised log p(cluster | u): shape (clusters,), batched as u is."""
@@ -73,6 +74,7 @@ class ClassFactoredSoftmax:
         for b, (k, _) in enumerate(positions):
             if k in self._word_parameters:
                 members[k].append(b)
+        self._used |= members
         for k, group in members.items():
             logits = self.word_logits(k, pick(u, group))
             losses.append(dy.pickneglogsoftmax_batch(logits, [positions[b][1] for b in group]))

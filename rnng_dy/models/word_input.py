@@ -29,7 +29,11 @@ class WordInput:
     """Whether a word's vector depends on the rest of the sentence, which a generative model has yet to predict."""
 
     def __init__(self, store: ParameterStore, forms: Sequence[str], size: int):
-        """Create the parameters. `forms` are the words of the vocabulary by their ids; vectors have `size` values."""
+        """Create the parameters. `forms` are the words of the vocabulary by their ids; vectors have `size` values.
+
+        `--extend` appends forms: number what you count in their order. Parameters grow at the end of their first
+        dimension alone.
+        """
 
     def sentence(self, words: Sequence[Word]) -> list[Embedding]:
         """Return the vectors of the words of a parser's sentence, by default those of their forms.

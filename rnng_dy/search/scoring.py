@@ -8,10 +8,11 @@ from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import nltk
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import ImpossibleError
+from oracle.errors import ImpossibleError, RnngError
 from oracle.files import numbered_lines, open_text, peeked, placed, reading
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import untraced
@@ -54,12 +55,17 @@ def batched_log_probs(model: Model, examples: Iterable[Any]) -> list[float]:
     ]
 
 
-def tree_log_probs_of(model: Model, encoders: Iterable[Callable[[], Any]]) -> list[float]:
-    """Return log probabilities in nats of trees, given functions that encode them; -inf if one says that p = 0."""
+def tree_log_probs_of(model: Model, trees: Iterable, encode: Callable[..., Any]) -> list[float]:
+    """Return log probabilities in nats of trees; -inf for one that `encode` says has p = 0.
+
+    Raises RnngError for a single tree, which is a list of its parts, too.
+    """
+    if isinstance(trees, nltk.Tree):
+        raise RnngError("one tree where a list of trees is wanted: `log_prob` takes it")
     examples: list[Any] = []
-    for encode in encoders:
+    for tree in trees:
         try:
-            examples.append(encode())
+            examples.append(encode(tree))
         except ImpossibleError:
             examples.append(None)
     found = iter(batched_log_probs(model, [e for e in examples if e is not None]))

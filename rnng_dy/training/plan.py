@@ -57,7 +57,8 @@ class Plan:
         return {
             "train": data.train.hash,
             "dev": checkpoint.content_hash(data.dev),
-            "init": bool(self.init),
+            "init": bool(self.init) and os.fspath(self.init),
+            **({"extend": True} if self.extend else {}),
             **{n: checkpoint.content_hash(Path(path)) for n, path in files.items() if path},
         }
 

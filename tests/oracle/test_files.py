@@ -17,7 +17,7 @@ import filelock
 import pytest
 
 from oracle.errors import InputError, RnngError
-from oracle.files import file_hash, locked, open_text, read_lines, reading, replacing
+from oracle.files import file_hash, locked, open_text, placed, read_lines, reading, replacing
 from tests.commands import invoke
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -185,6 +185,12 @@ def test_an_output_that_is_not_completed_changes_nothing(tmp_path, name, interru
         raise interruption
     assert content_of(path) == "before"
     assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("within", [placed, reading])
+def test_an_error_that_has_a_file_gets_no_other(within):
+    with pytest.raises(InputError, match=r"^words\.txt:2: no number$"), within("train.trees"):
+        raise InputError("no number", "words.txt", 2)
 
 
 def test_a_file_can_be_replaced_while_it_is_read(tmp_path):

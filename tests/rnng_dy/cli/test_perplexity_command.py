@@ -138,7 +138,9 @@ def test_a_table_of_surprisals_has_a_perplexity(folder):
     (folder / "text").write_text("go .\nstop\n")
     result = invoke("perplexity", "text", "--scorer", "surprisals=bits.tsv")
     assert value("PPL", result.stdout) == pytest.approx(8)
-    assert "text:2: p = 0, a word or the end has no probability, or memory ran out" in result.stderr
+    assert (
+        "text:2: p = 0, a word or the end (`surprisal --end`) has no probability" in result.stderr
+    )
 
 
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):

@@ -88,6 +88,11 @@ def test_an_option_goes_with_others_and_once(names, option):
         ("train lstm-lm --model m --set layers=1 --set layers=2", "--set layers is given twice"),
         ("train lstm-lm --trees t --hold-out 0.5 --model m --jobs 2", "give --batch-size 2"),
         ("suite agreement-pp --scorer surprisals=s.tsv --effects e.json", "file in .tsv or .csv"),
+        ("suite agreement-pp --scorer surprisals=s.tsv --item x", "no columns, items or marks"),
+        (
+            "train generative --trees t --hold-out 0.5 --model m --set unknown_probability=0.1",
+            "--set unknown_probability goes with `kind` discriminative",
+        ),
         ("parse t --tagged", "t: --tagged and --untagged are for tokenised text"),
     ],
 )

@@ -84,11 +84,19 @@ def test_a_resumed_run_reaches_the_same_bits_though_the_first_model_is_gone(kind
     assert_same_bits("m", "straight")
 
 
-def test_resume_needs_init_again():
+@pytest.mark.parametrize(
+    ("again", "other"),
+    [
+        ([], "init"),
+        (["--init", "other"], "init"),
+        (["--init", "generative", "--extend"], "extend"),
+    ],
+)
+def test_resume_needs_the_same_beginning_again(again, other):
     go_on("generative")
-    command = ["--trees", "more.trees", "--hold-out", "0.2", "--resume", "--model", "m"]
+    command = [*again, "--trees", "more.trees", "--hold-out", "0.2", "--resume", "--model", "m"]
     result = invoke("train", "generative", *command, code=2)
-    assert "m was trained with other data (init)" in result.stderr
+    assert f"m was trained with other data ({other})" in result.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--extend"]])

@@ -203,6 +203,8 @@ def test_lists_in_and_lists_out(parser, generator, trees):
         together = model.log_probs(golds)
         assert together == pytest.approx([model.log_prob(tree) for tree in golds], abs=1e-4)
         assert together[0] == -math.inf and model.log_probs([]) == []
+        with pytest.raises(RnngError, match="one tree where a list of trees is wanted"):
+            model.log_probs(golds[0])
 
 
 @pytest.fixture

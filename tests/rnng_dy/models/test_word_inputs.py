@@ -7,17 +7,19 @@ import re
 import numpy as np
 import pytest
 
-from oracle.brackets import parse_line
+from oracle.blocks import counted
+from oracle.brackets import LocatedTree, parse_line
 from oracle.errors import RnngError
 from oracle.plugins import load_plugin
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.parser import DiscriminativeParser
+from rnng_dy.training.initial_models import extended
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 from tests import pages
 from tests.plugin_state import no_plugins
 
-from ..conftest import GENERATOR_SIZES, PARSER_SIZES, simple_clusters
+from ..conftest import GENERATOR_SIZES, PARSER_SIZES, sentences_of, simple_clusters
 
 PAGE = pages.CHECKOUT / "docs" / "extending.md"
 
@@ -73,6 +75,21 @@ def test_gradients_reach_the_parameters_of_the_input(sentences, word_input):
     parser.training_loss([parser.encode_training(s) for s in sentences[:3]], 0.0).backward()
     own = [v for name, v in parser.store.dense.items() if name.startswith(word_input)]
     assert own and all(np.abs(values.grad_as_array()).max() > 0 for values in own)
+
+
+def test_a_generative_model_trains_the_words_that_it_predicts(generative_sentences):
+    model = generator_with("characters", generative_sentences)
+    dy.renew_cg()
+    model.training_loss([*map(model.encode_training, generative_sentences)], 0.0).backward()
+    assert model.store.unused(model.store.used_rows()) == []
+
+
+def test_words_with_new_characters_leave_the_vectors_of_others_alone(sentences):
+    [new] = sentences_of([LocatedTree(parse_line("(S (NN #x) (NN #x))"), "t", 1)], generative=False)
+    parser = parser_with("characters", sentences)
+    larger = extended(parser, counted([new]), seed=1)
+    assert "#x" in larger.unknown.known
+    assert log_q_of_a_tree(larger, ["the"]) == log_q_of_a_tree(parser, ["the"])
 
 
 def test_a_generative_model_must_not_read_ahead(generative_sentences):
