@@ -57,7 +57,7 @@ class Model:
     # Any stands for None, which a model without a card has
     about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
-    saved_in: tuple[str, Sequence[object]] | None = None
+    saved_in: tuple[str, Sequence[object], Segmenter | None] | None = None
     """The folder that has the model, and the companions that are there (see `travelling`)."""
 
     def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):

@@ -16,13 +16,16 @@ from rnng_dy.model_folder import PARAMETERS, Folder, located
 
 def remember(model: Any, folder: str | Folder) -> None:
     """Note that the folder or archive has the model as it is now."""
-    model.saved_in = os.path.realpath(str(folder).rstrip("/")), _companions(model)
+    # one that the folder lacks is made when it is needed
+    segmenter = vars(model).get("segmenter")
+    model.saved_in = os.path.realpath(str(folder).rstrip("/")), _companions(model), segmenter
 
 
 def as_path(model: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return what makes the model in another process. Raises RnngError if the model differs from its folder."""
-    folder, companions = model.saved_in or ("", None)
-    if companions != _companions(model) or not _has_parameters(folder, model):
+    folder, companions, segmenter = model.saved_in or ("", None, None)
+    is_same = companions == _companions(model) and segmenter in (None, model.segmenter)
+    if not (is_same and _has_parameters(folder, model)):
         raise RnngError(
             "a model travels as the path of its folder, which does not have this one as it is: save() it first"
         )

@@ -11,6 +11,7 @@ import pytest
 
 from oracle.errors import RnngError
 from rnng_dy.checkpoint import load
+from rnng_dy.text.segmenter import Segmenter
 from tests.commands import PYTHON, run
 
 
@@ -30,10 +31,12 @@ def test_a_saved_model_is_the_same_in_another_process(parser, generator, tmp_pat
 def test_a_model_that_its_folder_does_not_have_stays(parser, tagger, tmp_path):
     with pytest.raises(RnngError, match=r"save\(\) it first"):
         pickle.dumps(parser)
+    parser.segmenter = Segmenter()
     parser.save(tmp_path / "m")
     arrays = parser.store.arrays()
     for change in (
         lambda model: setattr(model, "tagger", tagger),
+        lambda model: setattr(model, "segmenter", Segmenter()),
         lambda model: model.store.load({**arrays, "action_bias": arrays["action_bias"] + 1}),
         lambda model: (tmp_path / "m" / "parameters.npz").unlink(),
     ):
