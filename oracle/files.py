@@ -110,8 +110,7 @@ class Location:
 def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Location]:
     """Turn what a reader raises in the block into an InputError with file, line, reason and `remedy`.
 
-    The reader sets `line` of the Location that it gets. OSError for a file that cannot be read, MemoryError and
-    errors that have a file already pass unchanged.
+    The reader sets `line` of its Location. MemoryError, OSError with the file, and errors that have a file pass.
     """
     location = Location(line)
     try:
@@ -121,6 +120,7 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
     except Exception as error:
         # damaged files raise OSError without a number, or seek a place before their beginning
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            error.filename = error.filename or str(path)
             raise
         reason = "; ".join(filter(None, [_reason(error), remedy]))
         raise InputError(reason, path, location.line) from error

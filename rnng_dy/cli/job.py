@@ -76,9 +76,9 @@ class Results:
         same = resume and self._key.exists() and self._key.read_bytes().startswith(begin)
         self.is_another = resume and not same and self.part.exists()
         """Whether the results that should be resumed are of another job."""
-        # the key is there before the results, and after them
+        # the key is there before the results, so unbuffered, and after them
         mode = "a+b" if same else "w+b"
-        self._sums, self._stream = self._key.open(mode), self.part.open(mode)
+        self._sums, self._stream = self._key.open(mode, 0), self.part.open(mode)
         if same:
             self._skip_finished(len(begin))
         else:

@@ -76,7 +76,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
     else:
         yield from _plain_pairs(path, lines)
         return
-    own, phenomenon = as_names(columns.item), ""
+    own, last = as_names(columns.item), dict[str, str]()
     for line, content in found:
         with reading(path, line):
             row = read_json(content) if isinstance(content, str) else content
@@ -84,10 +84,11 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
                 raise RnngError("no object with a good and a bad sentence")
             require_names([*columns.texts, *own], [*row])
             plain = {plain_column(name): cell_text(value) for name, value in row.items()}
-            usual = next(filter(None, map(plain.get, _ITEM)), "")
-            item = "_".join(cell_text(row[name]) for name in own) or usual
             # merged cells have the value in the first of them
-            phenomenon = next(filter(None, map(plain.get, _PHENOMENON)), phenomenon)
+            last = {name: text or last.get(name, "") for name, text in plain.items()}
+            usual = next(filter(None, map(last.get, _ITEM)), "")
+            item = "_".join(cell_text(row[n]) or last[plain_column(n)] for n in own) or usual
+            phenomenon = next(filter(None, map(last.get, _PHENOMENON)), "")
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):

@@ -30,6 +30,15 @@ def _marks_in(text: str) -> set[str]:
     return found | ({"a_b"} if _JOINED.search(text) else set())
 
 
+def mark_of(rows: Sequence[tuple[int, str]], is_usual: bool = False) -> tuple[str, int, str] | None:
+    """Return the mark in which texts agree, all, or several and a third of them, with the first line and its text."""
+    found = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows]
+    for agreed, count in Counter(chain.from_iterable(found)).most_common(1):
+        if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
+            return agreed, *next(row for row, of in zip(rows, found, strict=True) if agreed in of)
+    return None
+
+
 def divided(
     rows: Sequence[tuple[int, str]], path: object, mark: str | None, is_usual: bool = False
 ) -> list[list[str]]:
@@ -44,11 +53,9 @@ def divided(
     Raises:
         InputError: The texts agree in a mark that has no name, or one does not fit the mark that has.
     """
-    found = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows] if mark is None else []
-    for agreed, count in Counter(chain.from_iterable(found)).most_common(1):
-        if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
-            line, text = next(row for row, of in zip(rows, found, strict=True) if agreed in of)
-            raise InputError(f"{text!r:.60}: {_as_words(agreed)}", path, line)
+    if mark is None and (agreed := mark_of(rows, is_usual)):
+        mark, line, text = agreed
+        raise InputError(f"{text!r:.60}: {_as_words(mark)}", path, line)
     if mark is None and not is_usual:
         return [[text] for _, text in rows]
     return _divided(rows, path, USUAL_MARK if mark is None else mark)

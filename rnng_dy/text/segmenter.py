@@ -23,7 +23,7 @@ from oracle.lazy import nltk
 from oracle.sentences import SourceSentence
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.learning import learn
-from rnng_dy.text.no_sentences import require_sentence
+from rnng_dy.text.no_sentences import require_sentence, require_unmarked
 from rnng_dy.text.tokens import Tokenizer, spelled
 
 FORMAT, VERSION = "rnng_dy text", 1
@@ -130,6 +130,7 @@ class Segmenter:
         """
         text = getattr(text, "text", text)
         if isinstance(text, str):
+            require_unmarked(text)
             return [sentence.tokens for sentence in self.sentences(text)], True
         if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
             return [text], False

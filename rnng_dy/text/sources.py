@@ -15,7 +15,7 @@ from oracle.errors import InputError, RnngError
 from oracle.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.no_sentences import require_unmarked
-from rnng_dy.text.regions import divided
+from rnng_dy.text.regions import mark_of
 from rnng_dy.text.segmenter import Segmenter
 
 S = TypeVar("S", SourceSentence, OracleSentence)
@@ -66,6 +66,9 @@ class Source(NamedTuple):
                     require_unmarked(sentence.text or " ".join(sentence.tokens))
         if text is None and (found := running_text([s.tokens for s in lines])):
             _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
+        if marked := mark_of([(s.line, s.text or " ".join(s.tokens)) for s in lines]):
+            mark, line, _ = marked
+            _log.warning(f"{self.path}:{line}: {mark!r} is text here; stimuli have regions")
         return (read_by(model, sentence) for sentence in chain(head, sentences))
 
     def _read_text(self, segmenter: Segmenter) -> Iterator[SourceSentence]:
@@ -77,8 +80,6 @@ class Source(NamedTuple):
         text, last = self.given, 0
         if text is None:
             text = "".join(line for _, line in read_lines(self.path))
-        else:
-            divided([*enumerate(filter(str.strip, text.splitlines()), 1)], self.path, None)
         try:
             for sentence in segmenter.stream(text, self.one_per_line):
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):

@@ -171,8 +171,8 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     texts = [_text_of(rows, path, *key[:2]) for key, rows in found.items()]
     rows = [(text.line, text.text) for text in texts if text.text]
     what, remedy = f"column {names[at.texts[0]]!r}", "name that of texts by --column"
-    numbers = "name the column of the words' numbers by --region, such as zone"
-    of_words = f"{numbers}, and the items by --item; the columns are {shown(names)}" * is_whole
+    numbers = "name the column of words' numbers by --region, such as zone"
+    of_words = f"{numbers}, and items by --item; the columns are {shown(names)}" * is_whole
     require_column(rows, path, what, f"{remedy}, or leave the row out", of_words)
     if is_whole:
         _require_one_each(texts, path, at.items)
@@ -194,7 +194,7 @@ def _filled(
     last: Sequence[Any] = []
     filled = 0
     for line, row in lines:
-        filled += any(not _plain(row[i]) for i in at.items)
+        filled += bool(last) and any(not _plain(row[i]) for i in at.items)
         if last and all(_plain(row[i]) in ("", _plain(last[i])) for i in at.items):
             row = [last[i] if i in merged and not _plain(of) else of for i, of in enumerate(row)]
         last = row

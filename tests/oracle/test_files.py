@@ -307,3 +307,9 @@ def test_blocks_nest_but_not_across_threads(tmp_path):
     assert len(refused) == 1
     other()
     assert len(refused) == 1
+
+
+def test_a_file_that_cannot_be_read_further_is_named_in_place_of_the_output():
+    with pytest.raises(OSError) as caught, reading("in.txt"):
+        raise OSError(errno.EIO, "Input/output error")
+    assert caught.value.filename == "in.txt"

@@ -92,6 +92,12 @@ def test_the_results_of_another_job_are_not_resumed(tmp_path):
     assert list(other.lines()) == []
 
 
+def test_a_job_that_was_killed_before_its_first_batch_is_no_other(tmp_path):
+    killed = kept(tmp_path / "out")
+    assert not kept(tmp_path / "out", resume=True).is_another
+    killed.close()
+
+
 def test_results_of_nothing_are_not_kept(tmp_path):
     kept(tmp_path / "out").close()
     assert os.listdir(tmp_path) == []

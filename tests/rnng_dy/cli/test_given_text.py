@@ -49,10 +49,12 @@ def test_several_texts_are_read_one_by_one():
     assert "'The' is none" in invoke("parse", "The", "dog", "slept.", code=2).stderr
 
 
-@pytest.mark.parametrize("command", ["parse", "surprisal"])
-def test_a_mark_in_a_text_is_no_word(command):
-    said = invoke(command, "The dog / slept.", code=2).stderr
+def test_a_mark_in_a_text_is_no_word(tmp_path):
+    said = invoke("surprisal", "The dog / slept.", code=2).stderr
     assert "'/' is a mark of regions, not a word: name it by --mark '/'" in said
+    (tmp_path / "t.txt").write_text("The dog / slept .\nHe / left .\n", encoding="utf-8")
+    for given in ("The dog / slept.", tmp_path / "t.txt"):
+        assert ":1: '/' is text here; stimuli have regions" in invoke("parse", given).stderr
 
 
 def test_a_text_may_have_regions():
@@ -139,6 +141,8 @@ def test_a_list_has_its_texts_or_says_which_is_none(use):
     for bad in (None, math.nan, "", "  ", []):
         with pytest.raises(RnngError, match=re.escape(f"text 2 of the list is {bad!r}")):
             use(["He slept.", bad])
+    with pytest.raises(RnngError, match=re.escape("'*He sleep.' begins with '*'")):
+        use("*He sleep.")
     for text, reason in (("NA", "is a number or a missing value"), ("*He sleep.", "begins with")):
         with pytest.raises(RnngError, match=rf"text 2 of the list: .*{reason}"):
             use(["He slept.", text])

@@ -132,7 +132,7 @@ def test_a_mark_is_never_read_as_a_word(read, mark, texts, message):
         (["x1", "x2", "x1"], "2: column 'text' has only x1 and x2: labels"),
         (["A <b>dog</b> ran"], "2: 'A <b>dog</b> ran' has '<b>', which is markup"),
         (["A <unk> ran"], "2: 'A <unk> ran' has '<unk>'"),
-        (["5", "dogs", "ran", "."], " each text is one word: name the column of the words' numbers by --region"),
+        (["5", "dogs", "ran", "."], " each text is one word: name the column of words' numbers by --region"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_sentence_is_not_read_as_one(read, texts, message):
@@ -168,6 +168,9 @@ def test_merged_cells_have_the_value_of_the_first(read, caplog):
     assert "items.csv: 1 empty cells of items are filled" in caplog.text
     regions = "item,condition,region,text\n1,a,1,A\n,,2,dog\n,b,1,A\n,,2,cat\n"
     assert [text.text for text in read(regions).texts] == ["A dog", "A cat"]
+    caplog.clear()
+    assert [text.item for text in read("item,text\n,A dog\n1,A cat\n").texts] == ["", "1"]
+    assert "filled" not in caplog.text
 
 
 def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
