@@ -12,7 +12,7 @@ from typing import Any
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
 from oracle.errors import RnngError, UnseenSymbolError
-from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, known_in, lower
+from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_in, lower
 
 UNK = "UNK"
 SENTENCE_START = "<s>"
@@ -174,7 +174,7 @@ class ParserVocabulary(ModelVocabulary):
 
 @dataclass(frozen=True)
 class GeneratorVocabulary(ModelVocabulary):
-    """The generative model's vocabulary: the words of the clusters file that training has, and its classes.
+    """The generative model's vocabulary: the words of the clusters file, known if training has them, and its classes.
 
     The first word is `<s>`, which begins sentences and is a word only if the clusters file has it; then follow the
     words of that file in order.
@@ -192,7 +192,7 @@ class GeneratorVocabulary(ModelVocabulary):
         sentences: Sequence[OracleSentence],
         rules: str = RULES[0],
     ) -> GeneratorVocabulary:
-        """Make the vocabulary of word clusters and a training oracle; words that the oracle lacks stay out.
+        """Make the vocabulary of word clusters and a training oracle; words that the oracle lacks are unknown.
 
         `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with examples, if training
         words have no cluster.
@@ -205,7 +205,6 @@ class GeneratorVocabulary(ModelVocabulary):
                 f"{len(missing)} training words are not in the clusters file, such as "
                 f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this training oracle"
             )
-        clustered = [e for e in clustered if e.word in counts.unkified or e.word in CLASSES]
         words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
         for entry in clustered:

@@ -21,7 +21,7 @@ from oracle.errors import RnngError
 from oracle.files import locked, placed
 from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
-from oracle.unknown import RULES, UnknownWords, infer_unknown_words
+from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words
 from rnng_dy.checkpoint import new_folder
 from rnng_dy.model_folder import TAGGER, located
 from rnng_dy.models.word_input import WordTable
@@ -69,6 +69,9 @@ def new_model(
         clusters = brown.brown_clusters((s.unkified for s in sentences), rules=rules)
         classes = len({entry.path for entry in clusters})
         _log.info(f"{classes} Brown clusters of {len(clusters)} words")
+    # no training would give words of larger clusters a meaning
+    trained = counted(sentences).unkified.keys() | CLASSES
+    clusters = [entry for entry in clusters if entry.word in trained]
     return kind(GeneratorVocabulary.build(clusters, sentences, rules), sizes, **config)
 
 

@@ -16,11 +16,13 @@ from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
+from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.text.sources import Source
 from rnng_dy.training.data import Data
-from rnng_dy.training.initial_models import fine_tuned
+from rnng_dy.training.initial_models import fine_tuned, new_model
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -46,10 +48,15 @@ def oracle_of(trees, least, generative=False):
 
 
 def test_words_that_only_the_clusters_have_are_unknown(generative_sentences):
+    """A new model leaves them out; a checkpoint of the original has rows for them."""
     clusters = [*simple_clusters(generative_sentences), ClusteredWord("000", "zork", 99)]
     vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
-    assert "zork" not in vocabulary.words
+    assert "zork" in vocabulary.words
     assert vocabulary.unkify(["the", "zork"]) == ["the", "UNK-LC"]
+    kind, sizes = LstmLanguageModel, LanguageModelSizes(1, 5, 5)
+    model = new_model(kind, generative_sentences, sizes, clusters=clusters)
+    assert len(model.vocabulary.words) == len(vocabulary.words) - 1
+    assert model.vocabulary.unkify(["zork"]) == ["UNK-LC"]
 
 
 def test_a_saved_model_reads_them_as_their_classes(generator):
