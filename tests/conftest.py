@@ -48,6 +48,16 @@ def pytest_configure() -> None:
         engine.start(os.environ["RNNG_DY_TEST_DEVICE"], memory=16)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Reports of other processes are sent as UTF-8, and messages may name bytes that are not."""
+    report = yield
+    report.sections = [
+        (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the reference data, before `-m` chooses."""
