@@ -26,23 +26,8 @@ import numpy as np
 
 from oracle.errors import RnngError
 from oracle.files import hidden_name, locked, reading, replacing
-from rnng_dy import companions, engine
-from rnng_dy.model_folder import (
-    CONFIG,
-    FORMAT,
-    PARAMETERS,
-    PLUGINS,
-    VECTORS,
-    VERSION,
-    VOCABULARY,
-    About,
-    Folder,
-    kind_of,
-    located,
-    model_files,
-    read_config,
-    write_about,
-)
+from rnng_dy import companions, engine, model_folder
+from rnng_dy.model_folder import CONFIG, PARAMETERS, PLUGINS, VECTORS, VOCABULARY, About, Folder
 from rnng_dy.parameters import restored, rounded
 from rnng_dy.vocabulary import UNK
 
@@ -114,7 +99,7 @@ def save(
 def _write(model, folder: Path, bits: int = 32) -> None:
     """Write a model's files into a folder, those that are there already one by one, with arrays in `bits` bits."""
     if not (folder / CONFIG).exists():
-        config = {"format": FORMAT, "version": VERSION, **model.config()}
+        config = {"format": model_folder.FORMAT, "version": model_folder.VERSION, **model.config()}
         _write_json(folder / CONFIG, config)
         _write_json(folder / VOCABULARY, model.vocabulary.to_json())
     if model.vectors is not None:
@@ -126,7 +111,7 @@ def _write(model, folder: Path, bits: int = 32) -> None:
 def _require_same(model, folder: Path) -> None:
     if not (folder / CONFIG).is_file():
         raise RnngError(f"{folder} exists and is no model folder: choose another name")
-    old, new = read_config(folder), model.config()
+    old, new = model_folder.read_config(folder), model.config()
     old, new = ({**model.config_defaults, **c, PLUGINS: [*c.get(PLUGINS, ())]} for c in (old, new))
     # the order of JSON's keys and its lists
     words = json.loads(json.dumps(model.vocabulary.to_json()))
@@ -158,13 +143,13 @@ def export(model, output: str | os.PathLike[str], bits: int, about: About) -> No
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
         _write(model, folder, bits)
-        write_about(folder, about)
+        model_folder.write_about(folder, about)
         with (
             locked(output),
             replacing(output, binary=True) as file,
             zipfile.ZipFile(file, "w") as archive,
         ):
-            for name, path in sorted(model_files(folder).items()):
+            for name, path in sorted(model_folder.model_files(folder).items()):
                 member = zipfile.ZipInfo(name, _DATE)
                 archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
@@ -184,7 +169,7 @@ def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray], bits: int = 32) 
 
 def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
     """Return the content of a model's vocabulary.json. Raises InputError if it is damaged."""
-    path = located(folder) / VOCABULARY
+    path = model_folder.located(folder) / VOCABULARY
     with reading(path, remedy="damaged: train the model again"):
         content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
         words, tags = content["words"], content.get("tags") or []
@@ -225,19 +210,14 @@ def load_parameters(model, folder: Folder) -> None:
         model.store.load(arrays)
 
 
-def load_training(store: Any, folder: str | Path, optimizer: Any) -> dict[str, Any]:
-    """Set parameters and optimizer from the training state and return its JSON object."""
+def load_training(store: Any, folder: str | Path, optimizer: Any) -> None:
+    """Set parameters and optimizer from the training state."""
     path = Path(folder) / TRAINING
     arrays = read_arrays(path)
     with reading(path, remedy="not the training state of this model"):
-        state = json.loads(str(arrays.pop("state")))
-        parts: dict[str, dict[str, np.ndarray]] = {"parameter": {}, "optimizer": {}}
-        for key, values in arrays.items():
-            part, _, name = key.partition("/")
-            parts[part][name] = values
-        store.load(parts["parameter"])
-        optimizer.load(parts["optimizer"])
-    return state
+        for part, of in (("parameter/", store), ("optimizer/", optimizer)):
+            names = [name for name in arrays if name.startswith(part)]
+            of.load({name.removeprefix(part): arrays[name] for name in names})
 
 
 def training_state(folder: str | Path) -> dict[str, Any]:
@@ -283,7 +263,7 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
         oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
     """
     # before DyNet is loaded
-    found = kind_of(folder)
+    found = model_folder.kind_of(folder)
     engine.start(device)
     model = found.load(os.fspath(folder))
     warn_of_model(model, folder)

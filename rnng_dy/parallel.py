@@ -155,7 +155,8 @@ class Workers:
         if not workers:
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
         on_a_machine = max(Counter(worker["host"] for worker in workers).values(), default=1)
-        contents = [_contents(place) for place in self._places]
+        read = [place.files().items() for place in self._places]
+        contents = [{name: path.read_bytes() for name, path in files} for files in read]
         sent = partial(_open_sent, dict(plugins.loaded()), self._places, contents, on_a_machine)
         self._opening = self._client.submit(bytes, pickle.dumps(sent))
         self._executor = self._client.get_executor(pure=False)
@@ -181,25 +182,18 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
         yield batch
 
 
-def split_on_memory_error(
-    function: Callable[[Sequence[T]], list[R]], batch: Sequence[T]
-) -> list[R | None]:
-    """Return `function(batch)`, a result per item.
+def split_on_memory_error(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]:
+    """Return `function(*models, batch)`, a result per item, for the arguments `*models, batch`.
 
     If memory does not suffice, each item is a batch of its own; the result of one that does not fit alone is None.
     """
+    *models, batch = arguments
     try:
-        return [*function(batch)]
+        return [*function(*models, batch)]
     except MemoryError:
         if len(batch) == 1:
             return [None]
-    return [result for item in batch for result in split_on_memory_error(function, [item])]
-
-
-def fitting(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]:
-    """Return `function(*models, batch)` for the arguments `*models, batch`, as `split_on_memory_error` does."""
-    *models, batch = arguments
-    return split_on_memory_error(partial(function, *models), batch)
+    return [result for item in batch for result in split_on_memory_error(function, *models, [item])]
 
 
 def check_jobs(jobs: int | str, device: str) -> None:
@@ -248,10 +242,6 @@ def _open_sent(
                 path.write_bytes(content)
             moved.append(place.moved(os.path.join(folder, str(number))))
         return _open(sent, moved)
-
-
-def _contents(place: Place) -> dict[str, bytes]:
-    return {name: path.read_bytes() for name, path in place.files().items()}
 
 
 def _prepare(processes: int) -> None:

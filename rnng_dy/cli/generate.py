@@ -9,13 +9,7 @@ from oracle.files import replacing
 from oracle.treebank import words
 from rnng_dy.cli.inputs import seed_option
 from rnng_dy.cli.job import Job
-from rnng_dy.cli.options import (
-    GENERATIVE,
-    Command,
-    device_option,
-    model_option,
-    output_option,
-)
+from rnng_dy.cli.options import GENERATIVE, Command, device_option, model_option, output_option
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.search.generation import generate_trees
 

@@ -10,7 +10,6 @@ from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.errors import RnngError
 from oracle.files import file_hash
-from rnng_dy import model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice
@@ -59,7 +58,7 @@ def import_clab(
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():
         raise RnngError(f"{folder} exists: name another --model folder")
-    is_parser = not model_folder.kind(kind).generates_words
+    is_parser = kind == "discriminative"
     if not (is_parser or clusters):
         raise click.UsageError("a generative model needs --clusters")
     states = PARSER_STATES if is_parser else GENERATOR_STATES

@@ -26,7 +26,7 @@ from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.parallel import Workers, check_jobs, fitting, tidy
+from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
 from rnng_dy.settings import AT_LEAST_1
 
 if TYPE_CHECKING:
@@ -186,13 +186,9 @@ class Job:
         self.places.append(place)
         return model
 
-    def workers(self) -> Workers:
-        """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
-        return Workers(self.places, self.jobs, self.models)
-
     def map(self, function: Callable, items: Iterable) -> Iterator:
         """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
-        with self.workers() as workers:
+        with Workers(self.places, self.jobs, self.models) as workers:
             for _, result in workers.map(function, items):
                 yield result
 
@@ -227,7 +223,8 @@ class Job:
         models = [part for place in self.places for part in place.content()]
         key = checkpoint.content_hash(__version__, FORMAT, name, *decides, *read, *models)
         left_out = []
-        opened, workers = results(output, key, can_resume, make is not None), self.workers()
+        opened = results(output, key, can_resume, make is not None)
+        workers = Workers(self.places, self.jobs, self.models)
         with tidy(), opened as kept, workers, progress(name, done=kept.items) as shown:
             # an error before the first sentence stands alone
             shown.leave = kept.items > 0
@@ -235,7 +232,8 @@ class Job:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
                 unfinished = islice(batches, kept.batches, None)
-                for batch, found in workers.map(partial(fitting, lines_of), unfinished):
+                lines_of_fitting = partial(split_on_memory_error, lines_of)
+                for batch, found in workers.map(lines_of_fitting, unfinished):
                     of_items = [*zip(batch, found, strict=True)]
                     left_out += [item for item, lines in of_items if lines is None]
                     kept.write([lines_of_left_out(i) if of is None else of for i, of in of_items])

@@ -10,14 +10,7 @@ import click
 from oracle.errors import RnngError
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
-from rnng_dy.cli.inputs import (
-    OPTIONS,
-    decode_option,
-    given_options,
-    parser_source,
-    search_options,
-    seed_option,
-)
+from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.options import GENERATIVE, Command, model_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given
@@ -31,7 +24,7 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @click.command(cls=Command)
 @model_option(default="english")
 @outputs_option({".trees": "brackets", ".jsonl": "all, a sentence per line"})
-@parser_source
+@inputs.parser_source
 @goes("without `decode` mbr or `generator`")
 @click.option(
     "--nbest",
@@ -41,14 +34,14 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 )
 @goes("with `decode` mbr or `generator`")
 @click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
-@decode_option("The greedy or best trees")
+@inputs.decode_option("The greedy or best trees")
 @click.option(
     "--generator",
     type=GENERATIVE,
     help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
 )
-@seed_option
-@search_options("search", "particles", "like_reference")
+@inputs.seed_option
+@inputs.search_options("search", "particles", "like_reference")
 @job_options
 def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
@@ -70,7 +63,8 @@ def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job)
         decoder = decoding.generative_decoder(wanted, options)
     else:
         kind = model_folder.kind("discriminative")
-        if given := given_options(*(name for name in OPTIONS if not (nbest and name == "beam"))):
+        names = [name for name in inputs.OPTIONS if not (nbest and name == "beam")]
+        if given := inputs.given_options(*names):
             more = ", and for a parser's --nbest" if given[0] == "`beam`" else ""
             raise RnngError(f"{given[0]} is for generative models{more}: {folder} is a parser")
         beam = options.beam if is_given("beam") else None

@@ -14,13 +14,7 @@ import click
 from clusters.files import read_clusters
 from oracle.files import finite, is_replaced
 from rnng_dy.baselines.kneser_ney import KneserNey
-from rnng_dy.cli.inputs import (
-    require_trees,
-    search_options,
-    seed_option,
-    source_options,
-    system_option,
-)
+from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Lines, job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, Command, open_option, outputs_option, write_output
@@ -35,7 +29,7 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
 
 
 @click.command(cls=Command)
-@system_option
+@inputs.system_option
 @goes(f"with `scorers` {KneserNey.name}")
 @click.option("--clusters", "clusters_path", type=FILE, help="Further classes of n-gram models.")
 @outputs_option(FORMS)
@@ -44,9 +38,9 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
     "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."
 )
 @open_option
-@search_options("like_reference")
-@seed_option
-@source_options()
+@inputs.search_options("like_reference")
+@inputs.seed_option
+@inputs.source_options()
 @job_options
 def perplexity(system, clusters_path, outputs, against, is_open, options, source, job) -> None:
     """Measure likelihood and perplexity of sentences, in nats.
@@ -57,7 +51,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """
-    require_trees((), system, also="jobs")
+    inputs.require_trees((), system, also="jobs")
     if clusters_path:
         words = [entry.word for entry in read_clusters(clusters_path)]
         model = KneserNey.open(system.source, system.order, words)

@@ -7,16 +7,8 @@ from math import isnan
 import click
 
 from oracle.tables import CSV, joined
+from rnng_dy.cli import options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import (
-    FILE,
-    Assignment,
-    Command,
-    ListOf,
-    outputs_option,
-    titles,
-    write_output,
-)
 from rnng_dy.evaluation import reading_times as studies
 from rnng_dy.evaluation.alignment import SHOWN, align
 from rnng_dy.evaluation.reading_tables import NEEDED, OPTIONAL, read_times
@@ -25,13 +17,13 @@ from rnng_dy.evaluation.token_tables import COLUMNS, UNITS, read_surprisals
 from rnng_dy.settings import FiniteRange
 
 
-@click.command(cls=Command)
-@click.argument("paths", type=FILE, nargs=-1, required=True, metavar="SURPRISALS...")
-@click.option("--times", "table", type=FILE, required=True, help="Table of reading times.")
+@click.command(cls=options.Command)
+@click.argument("paths", type=options.FILE, nargs=-1, required=True, metavar="SURPRISALS...")
+@click.option("--times", "table", type=options.FILE, required=True, help="Table of reading times.")
 @click.option(
     "--column",
     "columns",
-    type=Assignment(dict.fromkeys([*NEEDED, *OPTIONAL, *COLUMNS], click.STRING)),
+    type=options.Assignment(dict.fromkeys([*NEEDED, *OPTIONAL, *COLUMNS], click.STRING)),
     metavar="NAME=COLUMN",
     multiple=True,
     help="A column of that table: item, position, word or time if it has no usual name; subject; frequency (a count); "
@@ -42,7 +34,7 @@ from rnng_dy.settings import FiniteRange
 @click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
 @click.option(
     "--exclude",
-    type=ListOf(click.Choice(studies.EXCLUSIONS)),
+    type=options.ListOf(click.Choice(studies.EXCLUSIONS)),
     default=(),
     metavar=",".join(studies.EXCLUSIONS),
     help="Words of sentences to leave out.",
@@ -62,7 +54,7 @@ from rnng_dy.settings import FiniteRange
     default=2,
     help="Number of words before a word that are predictors, too.",
 )
-@outputs_option(
+@options.outputs_option(
     {
         ".txt": "a row per system, pair of systems, and coefficient",
         ".tsv": "the coefficients",
@@ -88,7 +80,7 @@ def reading_times(
         outputs.setdefault(".txt", "-")
     columns = dict(columns)
     times, systems = read_times(table, columns), {}
-    for name, path in zip(titles(paths), paths, strict=True):
+    for name, path in zip(options.titles(paths), paths, strict=True):
         tokens = read_surprisals(path, columns, unit)
         systems[name], reports = align(times, tokens, path, by_letters, allow_missing)
         more = [f"{len(reports) - SHOWN} more differences"] * (len(reports) > SHOWN)
@@ -116,4 +108,4 @@ def reading_times(
         ".R": lambda: [studies.lme4_script(study, outputs[".csv"])],
     }
     for ending, path in outputs.items():
-        write_output(path, forms[ending]())
+        options.write_output(path, forms[ending]())

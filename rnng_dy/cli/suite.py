@@ -34,7 +34,7 @@ from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.model_folder import ModelFolder
-from rnng_dy.parallel import batches, fitting
+from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.spelling import required_spelling
 
@@ -128,7 +128,7 @@ def _surprisals(
     found: list[Sequence[WordRecord]] = []
     in_batches = [*batches(enumerate(sentences), lambda _: 1, SENTENCES)]
     with progress("suite", total=len(sentences)) as shown:
-        for records in job.map(partial(fitting, records_of), in_batches):
+        for records in job.map(partial(split_on_memory_error, records_of), in_batches):
             found += records
             shown.update(len(records))
     # a sentence that does not fit into memory has NaN

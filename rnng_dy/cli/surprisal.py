@@ -13,14 +13,7 @@ import click
 
 from oracle.errors import listed
 from oracle.transitions import TOP_DOWN
-from rnng_dy.cli.inputs import (
-    columns_options,
-    require_trees,
-    search_options,
-    seed_option,
-    source_options,
-    system_option,
-)
+from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Lines, Results, job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
@@ -44,10 +37,10 @@ OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 
 
 @click.command(cls=Command)
-@system_option
+@inputs.system_option
 @outputs_option(FORMS)
-@search_options()
-@seed_option
+@inputs.search_options()
+@inputs.seed_option
 @open_option
 @click.option(
     "--unknown",
@@ -63,8 +56,8 @@ OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @goes(f"without `end`, {OF_TABLES}")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
-@columns_options
-@source_options(
+@inputs.columns_options
+@inputs.source_options(
     click.option("--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table: csv, tsv, xlsx.")
 )
 @job_options
@@ -78,7 +71,7 @@ def surprisal(
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    require_trees(outputs, system)
+    inputs.require_trees(outputs, system)
     table: Any = source.path
     if source.given is not None:
         texts = [*enumerate(filter(str.strip, source.given.splitlines()), 1)]

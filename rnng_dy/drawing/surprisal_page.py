@@ -32,11 +32,10 @@ def surprisal_page(
     `ANALYSES` best partial trees per word, or fewer, so that there are at most `ANALYSES_IN_ALL`. Shares are of the
     whole beam. `page.html#2.5` opens at the fifth word of the second sentence.
     """
-    shown = values(sentences, transitions, names)
-    shown |= {"title": title, "description": model_description}
     # without the XML declaration
     svg = markup(figure[figure.find("<svg") :]) if figure else ""
-    return parts("surprisal.html", **shown | {"figure": svg})
+    shown = {"title": title, "description": model_description, "figure": svg}
+    return parts("surprisal.html", **values(sentences, transitions, names) | shown)
 
 
 def values(

@@ -181,9 +181,7 @@ def _compare(one: System, two: System, seed: int, trials: Trials) -> Iterator[Ro
             "seed": str(seed),
             "measure": measure,
             "difference": found.value,
-            "low": found.low,
-            "high": found.high,
-            "p": found.p,
+            **{name: getattr(found, name) for name in ("low", "high", "p")},
         }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import shutil
 import signal
@@ -13,16 +12,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 import rnng_dy
 from oracle import plugins
 from oracle.errors import RnngError
+from oracle.files import locked
+from rnng_dy.checkpoint import content_hash
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.stages import Stage
 
-LOGS, LOCK = "logs", ".lock"
-OF_0_3 = "stages.json"
+LOGS = "logs"
 
 
 def run(
@@ -40,17 +38,12 @@ def run(
 
     Raises:
         RnngError: A stage failed (with the last line of its log), another reproduction runs in the folder, or the
-            folder has results of version 0.3, or other files of their names.
+            folder has other files of an output's name.
     """
-    if (folder / OF_0_3).exists():
-        raise RnngError(f"{folder} has results of rnng_dy 0.3 ({OF_0_3}): name another folder")
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
     chosen = [stage for stage in planned if groups is None or stage.group in groups]
-    try:
-        with FileLock(folder / LOCK, timeout=0):
-            _run(folder, chosen, keys(folder, planned), jobs, device, report)
-    except Timeout:
-        raise RnngError(f"{folder}: another reproduction is running there") from None
+    with locked(folder):
+        _run(folder, chosen, keys(folder, planned), jobs, device, report)
 
 
 def _run(
@@ -140,8 +133,7 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
             for word in stage.words
             if word not in stage.outputs
         ]
-        parts = [rnng_dy.__version__, own, stage.command, read]
-        found[stage.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        found[stage.name] = content_hash(rnng_dy.__version__, own, stage.command, read)
     return found
 
 

@@ -11,19 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from oracle.transitions import SHIFT
-from rnng_dy.search.word_search import (
-    Expansion,
-    ExpansionRequest,
-    Hypothesis,
-    Search,
-    SearchState,
-    WordSearch,
-    best_first,
-    completes_tree,
-    expand,
-    log_sum,
-    without_words,
-)
+from rnng_dy.search import word_search
+from rnng_dy.search.word_search import Expansion, Hypothesis, Search, SearchState, WordSearch
 
 
 class BeamSearch(WordSearch):
@@ -51,16 +40,16 @@ class BeamSearch(WordSearch):
         word_beam: list[Hypothesis] = []
         rounds = done = reached = 0
         while beam:
-            answer = yield ExpansionRequest(beam, word, word_beam)
+            answer = yield word_search.ExpansionRequest(beam, word, word_beam)
             rounds += 1
             scores, goal, closing = self._scores(beam, answer, word, at_end)
-            order = best_first(scores)
+            order = word_search.best_first(scores)
             kept, behind = order[: self.options.beam], order[self.options.beam :]
             fast_tracked = behind[goal.ravel()[behind]][: self.options.fast_track]
             items = np.concatenate([kept, fast_tracked])
             done += len(items)
             at_goal = goal.ravel()[items]
-            rows, arrived = expand(beam, answer, scores, items[at_goal])
+            rows, arrived = word_search.expand(beam, answer, scores, items[at_goal])
             lexical = (answer.word[rows] if word is not None else np.zeros(len(rows))).tolist()
             arrived = [
                 h._replace(word=word, lexical=p) for h, p in zip(arrived, lexical, strict=True)
@@ -70,10 +59,10 @@ class BeamSearch(WordSearch):
             word_beam = best[: self.options.word_beam]
             others = items[~(at_goal | closing.ravel()[items])]
             hopeful = others[scores.ravel()[others] > self._bound(word_beam, reached)]
-            _, beam = expand(beam, answer, scores, hopeful)
+            _, beam = word_search.expand(beam, answer, scores, hopeful)
         scores = np.array([h.score for h in word_beam])
-        log_mass = log_sum(scores)
-        log_syntactic = log_sum([h.score - h.lexical for h in word_beam])
+        log_mass = word_search.log_sum(scores)
+        log_syntactic = word_search.log_sum([h.score - h.lexical for h in word_beam])
         shares = np.exp(scores - log_mass)
         return SearchState(word_beam, log_mass, shares, log_syntactic, rounds, done)
 
@@ -82,9 +71,9 @@ class BeamSearch(WordSearch):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the scores of all actions, which of them reach the goal, and which complete a tree."""
         scores = np.array([h.score for h in beam])[:, None] + answer.actions
-        closing = completes_tree(self.system, answer)
+        closing = word_search.completes_tree(self.system, answer)
         if at_end:
-            return without_words(self.system, scores), closing, closing
+            return word_search.without_words(self.system, scores), closing, closing
         if word is not None:
             scores[:, SHIFT] += answer.word
         if not self.options.like_reference:

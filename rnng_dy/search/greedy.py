@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import batches, split_on_memory_error
@@ -44,6 +43,6 @@ def parse_all(
     order = sorted(range(len(sentences)), key=lengths.__getitem__)
     results = {}
     for part in batches(order, lambda _: 1, batch_size):
-        parsed = split_on_memory_error(partial(parse_batch, parser), [sentences[i] for i in part])
+        parsed = split_on_memory_error(parse_batch, parser, [sentences[i] for i in part])
         results.update(zip(part, parsed, strict=True))
     return [results[i] for i in range(len(sentences))]

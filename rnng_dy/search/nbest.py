@@ -7,17 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from oracle.errors import RnngError
+from rnng_dy.search import word_search
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.greedy import Parsed
 from rnng_dy.search.model import Model
-from rnng_dy.search.word_search import (
-    ExpansionRequest,
-    Hypothesis,
-    Search,
-    best_first,
-    completes_tree,
-    expand,
-)
+from rnng_dy.search.word_search import ExpansionRequest, Hypothesis, Search, best_first
 
 BEAM = 20
 """Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""
@@ -50,13 +44,13 @@ def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[P
         answer = yield ExpansionRequest(following, None)
         scores = np.array([h.score for h in following])[:, None] + answer.actions
         taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
-        closing = completes_tree(parser.transitions, answer)
-        _, found = expand(following, answer, scores, np.flatnonzero(closing))
+        closing = word_search.completes_tree(parser.transitions, answer)
+        _, found = word_search.expand(following, answer, scores, np.flatnonzero(closing))
         # sorted is stable: ties go to the tree completed first
         complete = sorted(complete + found, key=lambda h: -h.score)[:k]
         bound = complete[-1].score if len(complete) == k else -np.inf
         items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
-        rows, following = expand(following, answer, scores, items)
+        rows, following = word_search.expand(following, answer, scores, items)
         kept = [(row, h.action) for row, h in zip(rows, following, strict=True)]
         greedy = kept.index(taken) if taken in kept else None
     return [(h.action_ids(), h.score) for h in complete]

@@ -9,16 +9,8 @@ import numpy as np
 
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.search.word_search import (
-    ExpansionRequest,
-    Hypothesis,
-    Search,
-    SearchState,
-    WordSearch,
-    completes_tree,
-    log_sum,
-    without_words,
-)
+from rnng_dy.search import word_search
+from rnng_dy.search.word_search import ExpansionRequest, Hypothesis, Search, SearchState, WordSearch
 
 RESAMPLED_BELOW = 0.5
 """Particles are resampled if their effective sample size is below this share of them."""
@@ -32,15 +24,20 @@ It returns the actions that get a share of the weights, each with its share.
 def _walk(
     system: TransitionSystem, state: SearchState, word: int | None, share_out: ShareOut
 ) -> Search[tuple[list[Hypothesis], int, int]]:
-    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out."""
+    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out.
+
+    The most probable derivation is the first; those with p = 0 are left out.
+    """
     following = [h._replace(at_word=h.score, lexical=0.0) for h in state.hypotheses]
     reached: list[Hypothesis] = []
     rounds = done = 0
     while following:
         answer = yield ExpansionRequest(following, word, reached)
         rounds += 1
-        closing = completes_tree(system, answer)
-        allowed = answer.actions if word is not None else without_words(system, answer.actions)
+        closing = word_search.completes_tree(system, answer)
+        allowed = answer.actions
+        if word is None:
+            allowed = word_search.without_words(system, allowed)
         open_ones = []
         for row, (h, c) in enumerate(zip(following, answer.configurations, strict=True)):
             for action, share in share_out(h.weights, np.exp(allowed[row])):
@@ -57,7 +54,8 @@ def _walk(
                 elif word is None:
                     reached.append(after)
         following = open_ones
-    return reached, rounds, done
+    possible = [h for h in reached if h.score > -math.inf]
+    return sorted(possible, key=lambda h: -h.score), rounds, done
 
 
 class ParticleFilter(WordSearch):
@@ -93,21 +91,19 @@ class ParticleFilter(WordSearch):
                 for action in drawn.nonzero()[0].tolist():
                     yield action, np.array([drawn[action], weighed])
 
-        reached, rounds, done = yield from _walk(self.system, state, word, share_out)
-        reached = [h for h in reached if h.lexical > -math.inf]
-        return self._resampled(reached, random, rounds, done)
+        hypotheses, rounds, done = yield from _walk(self.system, state, word, share_out)
+        return self._resampled(hypotheses, random, rounds, done)
 
     def _resampled(
-        self, reached: Sequence[Hypothesis], random: np.random.Generator, rounds: int, done: int
+        self, hypotheses: Sequence[Hypothesis], random: np.random.Generator, rounds: int, done: int
     ) -> SearchState:
         particles = self.options.particles
-        if not reached:
+        if not hypotheses:
             return SearchState([], -math.inf, np.zeros(0), None, rounds, done)
-        hypotheses = sorted(reached, key=lambda h: -h.score)
         counts, log_weights = np.stack([h.weights for h in hypotheses], axis=1)
         log_weights += np.array([h.lexical for h in hypotheses])
         joint = np.log(counts) + log_weights
-        total = log_sum(joint)
+        total = word_search.log_sum(joint)
         log_mass = total - math.log(particles)
         shares = np.exp(joint - total)
         effective = 1 / (shares * np.exp(log_weights - total)).sum()
@@ -147,11 +143,9 @@ class VariableBeam(WordSearch):
             dealt = np.rint(k * probs / total) if total > 0 else probs
             return [(action, dealt[action]) for action in dealt.nonzero()[0].tolist()]
 
-        reached, rounds, done = yield from _walk(self.system, state, word, share_out)
-        reached = [h for h in reached if h.score > -math.inf]
-        hypotheses = sorted(reached, key=lambda h: -h.score)
+        hypotheses, rounds, done = yield from _walk(self.system, state, word, share_out)
         log_probs = np.array([h.score for h in hypotheses])
-        log_mass = log_sum(log_probs)
+        log_mass = word_search.log_sum(log_probs)
         shares = np.exp(log_probs - log_mass)
         dealt = np.rint(self.options.particles * shares)
         if len(dealt) and not dealt.any():
@@ -159,5 +153,5 @@ class VariableBeam(WordSearch):
         left = dealt.nonzero()[0].tolist()
         kept = [hypotheses[i]._replace(weights=dealt[i]) for i in left]
         shares = shares[left] / shares[left].sum()
-        log_syntactic = log_sum([h.score - h.lexical for h in hypotheses])
+        log_syntactic = word_search.log_sum([h.score - h.lexical for h in hypotheses])
         return SearchState(kept, log_mass, shares, log_syntactic, rounds, done)

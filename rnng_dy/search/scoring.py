@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import nltk
 import numpy as np
 
 from oracle.brackets import read_tree_lines
 from oracle.errors import ImpossibleError, RnngError
 from oracle.files import numbered_lines, open_text, peeked, placed, reading
+from oracle.lazy import nltk
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import untraced
 from oracle.treebank import words as words_of
@@ -51,7 +50,7 @@ def batched_log_probs(model: Model, examples: Iterable[Any]) -> list[float]:
     return [
         math.nan if log_p is None else log_p
         for part in batches(examples, lambda example: len(example.actions), MAX_STATES)
-        for log_p in split_on_memory_error(partial(example_log_probs, model), part)
+        for log_p in split_on_memory_error(example_log_probs, model, part)
     ]
 
 

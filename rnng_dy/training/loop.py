@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -90,8 +90,8 @@ class Training:
     progress: Progress
     evaluate: Callable[[], Mapping[str, Any]]
     folder: Path
-    inputs: Mapping[str, Any]
-    report: Callable[[Record], None]
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    report: Callable[[Record], None] = lambda record: None
 
     def update(self, members: Sequence[int]) -> None:
         """Make the next update, from the examples with these indices."""
@@ -153,48 +153,39 @@ class Training:
         store, state = self.updater.model.store, state_of(self.updater, self.progress, self.inputs)
         checkpoint.save_training(store, self.folder, state, self.updater.optimizer)
 
+    def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Train to the end and return True, or until `stop` returns True and return False.
 
-def run(
-    updater: Updater,
-    progress: Progress,
-    evaluate: Callable[[], Mapping[str, Any]],
-    folder: Path,
-    inputs: Mapping[str, Any] | None = None,
-    report: Callable[[Record], None] = lambda record: None,
-    stop: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Train from `progress` to the end and return True, or until `stop` returns True and return False.
-
-    Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the `score` of
-    `evaluate`. Afterwards the folder holds the training state and the model that scored best on the development data.
-    """
-    training = Training(updater, progress, evaluate, folder, inputs or {}, report)
-    p, n, settings, saved = progress, len(updater.examples), updater.settings, time.monotonic()
-    while not p.is_over(settings):
-        order = np.random.default_rng([settings.seed, 0, p.epoch]).permutation(n)
-        epoch = p.epoch
-        while p.epoch == epoch and not p.is_over(settings):
-            before = p.sentences
-            training.update(order[p.position :][: settings.batch_size].tolist())
-            if crosses(before, p.sentences, settings.report_every):
-                training.record_progress()
-            if p.is_evaluation_due(before, settings):
-                training.judge()
-            if time.monotonic() - saved >= 60 * settings.save_every:
-                training.save()
-                saved = time.monotonic()
-            if stop():
-                training.save()
-                if p.best is None:
-                    checkpoint.save_parameters(updater.model, folder)
-                return False
-    if p.evaluated != p.sentences:
-        training.judge()
-    training.save()
-    if p.epoch < settings.epochs:
-        why = f"no new best in {p.stale} evaluations: training ends here (patience)"
-        _log.info(f"{folder.name}: {p.sentences} sentences: {why}")
-    return True
+        Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the
+        `score` of `evaluate`. Afterwards the folder holds the training state and the model that scored best on the
+        development data.
+        """
+        p, settings, saved = self.progress, self.updater.settings, time.monotonic()
+        while not p.is_over(settings):
+            random = np.random.default_rng([settings.seed, 0, p.epoch])
+            order, epoch = random.permutation(len(self.updater.examples)), p.epoch
+            while p.epoch == epoch and not p.is_over(settings):
+                before = p.sentences
+                self.update(order[p.position :][: settings.batch_size].tolist())
+                if crosses(before, p.sentences, settings.report_every):
+                    self.record_progress()
+                if p.is_evaluation_due(before, settings):
+                    self.judge()
+                if time.monotonic() - saved >= 60 * settings.save_every:
+                    self.save()
+                    saved = time.monotonic()
+                if stop():
+                    self.save()
+                    if p.best is None:
+                        checkpoint.save_parameters(self.updater.model, self.folder)
+                    return False
+        if p.evaluated != p.sentences:
+            self.judge()
+        self.save()
+        if p.epoch < settings.epochs:
+            why = f"no new best in {p.stale} evaluations: training ends here (patience)"
+            _log.info(f"{self.folder.name}: {p.sentences} sentences: {why}")
+        return True
 
 
 def described(record: Record, has_trees: bool) -> str:

@@ -102,9 +102,6 @@ class Processes(_Replica):
             raise
         updater.replicas = self
 
-    def __enter__(self) -> Processes:
-        return self
-
     def __exit__(self, *error: object) -> None:
         self._updater.replicas = None
         for connection, _ in self._helpers:
@@ -188,9 +185,6 @@ class Ranks(Replicas):
             ) from None
         self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
         self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
-
-    def __enter__(self) -> Ranks:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
         if kind is None and not self.rank:

@@ -156,13 +156,8 @@ def run(
                 raise RnngError(f"{plan.folder} {message}")
         start = opened(plan, resumes)
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
-        data = material.read(
-            start.model,
-            start.origin,
-            plan.parts.get("transitions"),
-            plan.kind.generates_words,
-            scratch,
-        )
+        system, generative = plan.parts.get("transitions"), plan.kind.generates_words
+        data = material.read(start.model, start.origin, system, generative, scratch)
         settings, inputs = settings_of(plan, start, data)
         model = model_of(plan, start, data, settings)
         data = read_as(model, data, plan, scratch)
@@ -186,7 +181,7 @@ def run(
         if not is_first:
             return None
         report = partial(reported, plan.folder, model, on_record)
-        loop.run(updater, progress, evaluate, plan.folder, inputs, report, stop)
+        loop.Training(updater, progress, evaluate, plan.folder, inputs, report).run(stop)
     return plan.kind.load(plan.folder)
 
 

@@ -54,6 +54,9 @@ class Replicas:
         self._dense = [(p, p.grad_view().ravel(order="K")) for p in store.dense.values()]
         self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
 
+    def __enter__(self) -> Any:
+        return self
+
     def begin(self, *task: object) -> None:
         """Give the arguments of `Updater.update` to the other replicas, if this is the first one."""
 

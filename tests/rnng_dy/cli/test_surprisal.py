@@ -354,7 +354,7 @@ def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
 
 
 def test_a_signal_before_the_first_result_promises_nothing(folder):
-    place = {"module": "cli", "owner": "job", "name": "fitting", "n": 1}
+    place = {"module": "cli", "owner": "job", "name": "split_on_memory_error", "n": 1}
     program = KILLED.format(signal="SIGINT", **place)
     stopped = run_and_die(program, *KINDS["lm"], "many.txt", "-o", "first", code=130)
     assert "continues" not in stopped.stderr and not list(folder.glob("first*"))

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from rnng_dy import checkpoint
+from rnng_dy.training import loop
 from rnng_dy.training.data import examples_of
-from rnng_dy.training.loop import Progress, require_same, restored, run, saved_state, state_of
+from rnng_dy.training.loop import Progress, require_same, restored, saved_state, state_of
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.updates import Updater
@@ -68,4 +69,7 @@ class Training:
         several = self.settings.jobs > 1
         replicas = Processes(self.updater, self.folder) if several else nullcontext()
         with replicas:
-            return run(self.updater, self.progress, lambda: self.evaluate(), self.folder, stop=stop)
+            of_loop = loop.Training(
+                self.updater, self.progress, lambda: self.evaluate(), self.folder
+            )
+            return of_loop.run(stop)
