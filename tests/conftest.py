@@ -78,6 +78,13 @@ def absent(reason: str) -> NoReturn:
     pytest.skip(reason, allow_module_level=True)
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of reference data: $RNNG_DY_SHARED, or `shared` beside the checkout."""

@@ -13,8 +13,7 @@ from .conftest import tiny_trees
 PAGE = pages.CHECKOUT / "docs" / "api.md"
 
 
-def test_every_line_runs_and_gives_what_the_page_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_every_line_runs_and_gives_what_the_page_says(here, monkeypatch):
     # the page sets it, for this test alone
     monkeypatch.setenv("RNNG_DY_MODELS", "")
     for name, part in {"train": (0, 60), "dev": (60, 75), "test": (75, 90)}.items():

@@ -42,11 +42,9 @@ def tree(tmp_path_factory):
 
 
 def test_gpus_that_come_later_compile_ptx(recipe):
-    assert recipe["gencode"]("90,80") == [
-        "-gencode=arch=compute_80,code=sm_80",
-        "-gencode=arch=compute_90,code=sm_90",
-        "-gencode=arch=compute_90,code=compute_90",
-    ]
+    pairs = (("80", "sm_80"), ("90", "sm_90"), ("90", "compute_90"))
+    expected = [f"-gencode=arch=compute_{arch},code={code}" for arch, code in pairs]
+    assert recipe["gencode"]("90,80") == expected
 
 
 def test_every_source_is_in_one_unit(recipe, tree, monkeypatch):

@@ -78,13 +78,11 @@ def test_what_is_no_word_and_what_cannot_be_read_is_left_out(tmp_path):
 def test_tags_are_those_of_the_penn_treebank_where_treebanks_differ(tmp_path):
     path = tmp_path / "craft.mrg"
     path.write_text("(S (VP (VB Go) (PP (IN To) (NP (NN work)))) (, ;) (NP (IN so)) (. .))\n")
-    assert treebanks.tree_lines(path) == [
-        "(S (VP (VB Go) (PP (TO To) (NP (NN work)))) (: ;) (NP (IN so)) (. .))\n"
-    ]
+    line = "(S (VP (VB Go) (PP (TO To) (NP (NN work)))) (: ;) (NP (IN so)) (. .))\n"
+    assert treebanks.tree_lines(path) == [line]
 
 
-def test_figures_are_those_of_the_decoded_trees(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_figures_are_those_of_the_decoded_trees(here, monkeypatch):
     monkeypatch.setattr(figures, "make", lambda *arguments: None)
     gold, tag = "(S (NP (NN a)) (VP (VB b)))\n", "(S (NP (NN a)) (VP (XX b)))\n"
     label = "(S (NP (NN a)) (NP (VB b)))\n"
@@ -116,10 +114,8 @@ def test_scores_by_phenomenon_are_means_over_suites(shared, tmp_path, monkeypatc
 def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
     (tmp_path / "masc" / "letters").mkdir(parents=True)
     (tmp_path / "masc" / "letters" / "known.mrg").touch()
-    unseen, kept_back = (
-        "It_PRP works_VBZ ._. \n No_UH !_. trailing_VBG",
-        next(iter(treebanks.DOCUMENTS)),
-    )
+    unseen = "It_PRP works_VBZ ._. \n No_UH !_. trailing_VBG"
+    kept_back = next(iter(treebanks.DOCUMENTS))
     with zipfile.ZipFile(tmp_path / "masc_tagged.zip", "w") as archive:
         for document in ("known", "unseen", kept_back):
             archive.writestr(f"masc_tagged/written/{document}.txt", unseen)

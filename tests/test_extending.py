@@ -56,9 +56,8 @@ def test_parsers_with_plugins_parse(ran, name):
 
 
 def test_the_search_has_the_surprisals_of_its_one_derivation(ran):
-    header, *rows = (
-        line.split("\t") for line in (ran[0] / "one.tsv").read_text("utf-8").splitlines()
-    )
+    lines = (ran[0] / "one.tsv").read_text("utf-8").splitlines()
+    header, *rows = (line.split("\t") for line in lines)
     rows = [dict(zip(header, row, strict=True)) for row in rows]
     assert len(rows) == 9
     for row in rows:

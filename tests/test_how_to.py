@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from . import pages
+from .commands import run
 
 NAMES = ["treebanks", "perplexity", "raw-text", "surprisal", "suites", "systems", "models"]
 NAMES += ["reproduce", "install"]
@@ -80,10 +81,7 @@ def test_the_page_on_surprisal_runs_in_python(ran, monkeypatch):
 def test_a_pool_of_processes_parses(tmp_path):
     [program] = pages.blocks(pages.CHECKOUT / "docs" / "serve.md", "python")
     (tmp_path / "service.py").write_text(program, encoding="utf-8")
-    ran = subprocess.run(
-        [sys.executable, "service.py"], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    assert ran.stdout.count("(S") == 3
+    assert run(tmp_path, "service.py", command=(sys.executable,)).stdout.count("(S") == 3
 
 
 def test_no_page_links_to_nowhere():

@@ -116,9 +116,8 @@ def install_dynet(*arguments: object, **environ: str) -> str:
 
 
 def test_a_missing_compiler_is_named_with_its_package(tmp_path):
-    assert install_dynet(RNNG_DY_CACHE=str(tmp_path), PATH=str(tmp_path), CXX="") == (
-        "install_dynet: error: no C++ compiler (g++): install the Debian package g++\n"
-    )
+    said = install_dynet(RNNG_DY_CACHE=str(tmp_path), PATH=str(tmp_path), CXX="")
+    assert said == "install_dynet: error: no C++ compiler (g++): install the Debian package g++\n"
 
 
 @pytest.fixture

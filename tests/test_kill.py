@@ -71,13 +71,9 @@ def test_ten_random_kills_and_two_in_a_checkpoint(folder):
         assert (folder / "killed/config.json").exists(), "the model folder is complete or not there"
     run(folder, *OPTIONS, "killed")
     for name in ("parameters.npz", "training.npz"):
-        expected, ours = (
-            read_arrays(folder / "straight" / name),
-            read_arrays(folder / "killed" / name),
-        )
+        expected, ours = (read_arrays(folder / of / name) for of in ("straight", "killed"))
         expected.pop("state", None), ours.pop("state", None)
         assert expected.keys() == ours.keys()
         assert all(np.array_equal(expected[key], ours[key]) for key in expected)
-    assert sorted(p.name for p in (folder / "killed").iterdir()) == sorted(
-        p.name for p in (folder / "straight").iterdir()
-    )
+    straight, killed = ({p.name for p in (folder / of).iterdir()} for of in ("straight", "killed"))
+    assert killed == straight

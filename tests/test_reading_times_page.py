@@ -47,14 +47,13 @@ def test_every_command_runs(printed):
     assert printed_names[:6] == ["system", "rnng", "lstm", "first", "rnng", "system"]
 
 
-def test_natural_stories_become_inputs(shared, tmp_path, monkeypatch):
+def test_natural_stories_become_inputs(shared, here):
     from scripts.natural_stories import main
 
-    monkeypatch.chdir(tmp_path)
     arguments = ["stories.txt", "times.tsv", "--corpus", str(shared / "reading_times")]
     main(arguments, standalone_mode=False)
-    sentences = (tmp_path / "stories.txt").read_text(encoding="utf-8").splitlines()
-    with (tmp_path / "times.tsv").open(encoding="utf-8", newline="") as stream:
+    sentences = (here / "stories.txt").read_text(encoding="utf-8").splitlines()
+    with (here / "times.tsv").open(encoding="utf-8", newline="") as stream:
         rows = [*csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)]
     rows.sort(key=lambda row: (int(row["item"]), int(row["position"])))
     # the numbers of the corpus' own description

@@ -15,17 +15,16 @@ NEEDS_NLTK = "prepare --from nltk"
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=[text.partition("\n")[0] for text in RECIPES])
-def test_the_recipe_runs_in_an_empty_folder(recipe, tmp_path, monkeypatch, request):
+def test_the_recipe_runs_in_an_empty_folder(recipe, here, request):
     if NEEDS_NLTK in recipe:
         request.getfixturevalue("shared")
-    monkeypatch.chdir(tmp_path)
-    page = tmp_path / "recipe.md"
+    page = here / "recipe.md"
     page.write_text(recipe, encoding="utf-8")
     printed = pages.run_commands(page)
     assert 2 <= len(printed) <= 12
     named = {name for line, _ in printed for name in re.findall(r" (?:-o|--effects) (\S+)", line)}
     for name in named:
-        assert (tmp_path / name).stat().st_size > 100, name
+        assert (here / name).stat().st_size > 100, name
     assert named or printed[-1][1]
 
 
@@ -33,18 +32,15 @@ def test_there_are_ten():
     assert len(RECIPES) == 10
 
 
-def test_data_frames_have_a_row_per_condition(tmp_path, monkeypatch, capsys):
+def test_data_frames_have_a_row_per_condition(here, capsys):
     pytest.importorskip("pandas")
     [recipe] = [text for text in RECIPES if "pandas" in text.partition("\n")[0]]
-    monkeypatch.chdir(tmp_path)
-    page = tmp_path / "recipe.md"
+    page = here / "recipe.md"
     page.write_text(recipe, encoding="utf-8")
     pages.run_commands(page)
     [program] = pages.blocks(page, "python")
     exec(program, {})
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[-2:]] == [
-        "ambiguous",
-        "comma",
-    ]
-    with (tmp_path / "regions.csv").open(encoding="utf-8", newline="") as stream:
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    assert [line.split()[0] for line in lines] == ["ambiguous", "comma"]
+    with (here / "regions.csv").open(encoding="utf-8", newline="") as stream:
         assert [row["region"] for row in csv.DictReader(stream)] == ["1", "2", "3", "4"] * 2

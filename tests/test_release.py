@@ -65,11 +65,8 @@ def test_the_metadata_name_files_that_are_there(monkeypatch):
 
 def test_the_container_gets_all_that_the_build_reads_and_little_else():
     """.dockerignore excludes all but the named parts of the checkout."""
-    ignored, *parts = [
-        line
-        for line in (pages.CHECKOUT / ".dockerignore").read_text("utf-8").splitlines()
-        if line and line[0] != "#"
-    ]
+    text = (pages.CHECKOUT / ".dockerignore").read_text("utf-8")
+    ignored, *parts = [line for line in text.splitlines() if line and line[0] != "#"]
     named = {part[1:] for part in parts if part[0] == "!"}
     packages = {"oracle", "clusters", "rnng_dy", "scripts"}
     assert ignored == "*"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 
 import pytest
@@ -12,6 +11,7 @@ import rnng_dy
 from rnng_dy.cli import COMMANDS
 
 from . import pages
+from .commands import run
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,8 @@ def site(tmp_path_factory):
     pytest.importorskip("mkdocstrings")
     folder = tmp_path_factory.mktemp("site")
     command = (sys.executable, "-m", "mkdocs", "build", "--strict", "-f", "scripts/mkdocs.yml")
-    done = subprocess.run(
-        [*command, "-d", folder], cwd=pages.CHECKOUT, capture_output=True, text=True
-    )
-    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+    done = run(pages.CHECKOUT, "-d", folder, command=command)
+    assert "WARNING" not in done.stderr, done.stderr
     return folder
 
 

@@ -41,9 +41,8 @@ def made(tiny_reference, tmp_path_factory) -> Path:
     (folder / "test20.trees").write_bytes(b"".join(lines[:SENTENCES]))
     for name, trees in (("train", train), ("test20", folder / "test20.trees")):
         invoke("oracle", "--train", train, trees, "-o", folder / f"{name}.oracle")
-        invoke(
-            "oracle", "--train", train, trees, "--generative", "-o", folder / f"{name}.gen.oracle"
-        )
+        output = folder / f"{name}.gen.oracle"
+        invoke("oracle", "--train", train, trees, "--generative", "-o", output)
     invoke("clusters", folder / "train.gen.oracle", "-c", 12, "-o", folder / "clusters.paths")
     oracle = ["--train-oracle", folder / "train.oracle"]
     params = tiny_reference / "corrected/disc.params"
@@ -73,9 +72,8 @@ def test_test_oracles_are_the_originals_byte_for_byte(tiny_reference, made, name
 
 def test_clusters_stay_what_they_were(tiny_reference, made):
     """The classes that the generative model of the reference was trained with; the command made them."""
-    assert (made / "clusters.paths").read_bytes() == (
-        tiny_reference / "clusters.paths"
-    ).read_bytes()
+    ours, theirs = (folder / "clusters.paths" for folder in (made, tiny_reference))
+    assert ours.read_bytes() == theirs.read_bytes()
 
 
 # the options that the original programs were trained with
@@ -160,16 +158,13 @@ def first_samples(tiny_reference: Path, alpha: float) -> list[Sample]:
 def test_greedy_trees_of_the_original(tiny_reference, made):
     invoke("parse", "--model", made / "parser", made / "test20.oracle", "-o", made / "greedy.trees")
     ours = [located.tree for located in read_trees(made / "greedy.trees")]
-    theirs = [
-        located.tree for located in read_trees(tiny_reference / "corrected/disc.greedy.trees")
-    ]
+    located = read_trees(tiny_reference / "corrected/disc.greedy.trees")
+    theirs = [of.tree for of in located]
     sentences = read_oracle(tiny_reference / "test20.oracle")
     # the original prints UNK classes and XX for every tag, we print words and tags
     assert [tuple(words(tree)) for tree in ours] == [s.tokens for s in sentences]
     assert [tuple(words(tree)) for tree in theirs] == [s.unkified for s in sentences]
-    assert [TOP_DOWN.actions_of(tree) for tree in ours] == [
-        TOP_DOWN.actions_of(tree) for tree in theirs
-    ]
+    assert [*map(TOP_DOWN.actions_of, ours)] == [*map(TOP_DOWN.actions_of, theirs)]
 
 
 def joint_differences(

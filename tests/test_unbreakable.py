@@ -42,15 +42,12 @@ def data(trees, tmp_path_factory):  # noqa: F811
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1"])
 def test_what_standard_output_is_redirected_to_is_written_to_and_not_replaced(data, tmp_path, name):
     target = tmp_path / "redirected"
-    for command in (
-        ("prepare", "--from", "trees", "some.trees"),
-        ("parse", "--model", "parser", "some.oracle"),
-    ):
+    for command in ("prepare --from trees some.trees", "parse --model parser some.oracle"):
         with target.open("w") as stream:
             stream.write("before\n")
             stream.flush()
             number = os.fstat(stream.fileno()).st_ino
-            run(data, *command, "-o", name, stdout=stream)
+            run(data, *command.split(), "-o", name, stdout=stream)
         assert target.stat().st_ino == number
         lines = target.read_text(encoding="utf-8").splitlines()
         assert lines[0] == "before" and len(lines) == 13

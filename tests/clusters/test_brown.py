@@ -133,10 +133,8 @@ def test_pairs_across_sentences_count_unless_told_otherwise():
     sentences = [["begin", "x", "end"], ["begin", "y", "end"]] * 5
     bigrams = count_bigrams(sentences)
     joined = [[word for sentence in sentences for word in sentence]]
-    running, within = (
-        BrownClustering(bigrams, 2),
-        BrownClustering(bigrams, 2, within_sentences=True),
-    )
+    running = BrownClustering(bigrams, 2)
+    within = BrownClustering(bigrams, 2, within_sentences=True)
     for clustering in (running, within):
         clustering.run()
     one_line = BrownClustering(count_bigrams(joined), 2, within_sentences=True)

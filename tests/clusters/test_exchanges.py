@@ -147,9 +147,8 @@ def test_a_refined_clustering_tells_more_and_its_tree_is_a_tree_of_its_clusters(
     # no leaf is above another, and every inner node has two branches
     assert sum(2.0 ** -len(leaf) for leaf in leaves) == 1
     assert not any(b.startswith(a) for a, b in pairwise(leaves))
-    assert {entry.word: entry.count for entry in better.entries()} == dict(
-        zip(bigrams.words, bigrams.counts.tolist(), strict=True)
-    )
+    counts = zip(bigrams.words, bigrams.counts.tolist(), strict=True)
+    assert {entry.word: entry.count for entry in better.entries()} == dict(counts)
 
 
 @pytest.mark.parametrize("seed", range(3))

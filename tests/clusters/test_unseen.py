@@ -59,10 +59,8 @@ def test_an_unseen_class_joins_the_one_with_the_nearest_name(name, path):
 
 def test_without_a_near_name_the_most_frequent_class_is_joined():
     placed = place_unseen(ENTRIES[:3], ["UNK", "UNK-CAPS"])
-    assert [(entry.word, entry.path) for entry in placed if not entry.count] == [
-        ("UNK", "00"),
-        ("UNK-CAPS", "00"),
-    ]
+    unseen = [(entry.word, entry.path) for entry in placed if not entry.count]
+    assert unseen == [("UNK", "00"), ("UNK-CAPS", "00")]
 
 
 def test_without_any_class_the_cluster_with_most_tokens_is_joined():

@@ -121,12 +121,7 @@ def test_a_tree_without_actions_is_refused_with_its_line(tmp_path):
         ("DT NN VBZ\n", "DT NN\n", 16, "3 words here, 2 on line 15"),
         ("the cat sleeps", "the cat", 17, "2 words here, 3 on line 15"),
         ("UNK-LC-s", "", 18, "2 words here, 3 on line 15"),
-        (
-            "REDUCE\nSHIFT\nREDUCE\n",
-            "REDUCE\nREDUCE\n",
-            14,
-            "would close the tree before its last word",
-        ),
+        ("SHIFT\nREDUCE\n\n", "REDUCE\n\n", 14, "would close the tree before its last word"),
         ("SHIFT\nREDUCE\n\n", "", 14, "1 constituents open"),
         ("NT(NP)\n", "NT(N P)\n", 14, "'NT(N P)' has a blank"),
         ("NT(NP)\n", "NP\n", 14, "'NP', is none of NT(X)"),

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
+from tests.commands import invoke
 
 TREES = "(S (NP (DT The) (NN cat)) (VBZ sleeps))\n(S (NP (DT The) (NN cat)) (VBZ eats))\n"
-
-
-def run(*args, stdin=None):
-    return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
 
 
 @pytest.fixture
@@ -23,8 +18,8 @@ def trees(tmp_path):
 
 def test_an_oracle_is_made(trees, tmp_path):
     output = tmp_path / "out.oracle"
-    result = run("oracle", "--train", trees, trees, "-o", output)
-    assert (result.exit_code, result.stdout) == (0, "")
+    result = invoke("oracle", "--train", trees, trees, "-o", output)
+    assert result.stdout == ""
     assert result.stderr == "2 trees read\n"
     assert output.read_text().splitlines()[:7] == [
         "# (S (NP (DT The) (NN cat)) (VBZ sleeps))",
@@ -38,10 +33,8 @@ def test_an_oracle_is_made(trees, tmp_path):
 
 
 def test_a_generative_oracle_goes_through_pipes(trees):
-    result = run(
-        "oracle", "--train", trees, "--generative", "--unk", "single", "-", stdin=TREES.encode()
-    )
-    assert result.exit_code == 0
+    options = ["--generative", "--unk", "single"]
+    result = invoke("oracle", "--train", trees, *options, "-", input=TREES.encode())
     assert result.stdout.splitlines()[1:4] == ["The cat sleeps", "The cat UNK", "NT(S)"]
 
 
@@ -49,19 +42,17 @@ def test_preterminals_are_refused_or_skipped_and_counted(trees, tmp_path):
     trees.write_text(f"(JJ last)\n{TREES}(NN yes)\n")
     output = tmp_path / "out"
     for command in (["oracle", "--train", trees], ["prepare", "--from", "trees"]):
-        refused = run(*command, trees, "-o", output)
-        assert refused.exit_code == 2
+        refused = invoke(*command, trees, "-o", output, code=2)
         assert f"{trees}:1: (JJ last) is only a preterminal, no tree (2 such" in refused.stderr
         assert not output.exists()
-    skipped = run(*command, trees, "-o", output, "--skip-preterminals")
-    assert skipped.exit_code == 0
+    skipped = invoke(*command, trees, "-o", output, "--skip-preterminals")
     assert "4 trees read, 0 emptied, 2 preterminals skipped" in skipped.stderr
 
 
 def test_preterminals_never_count_as_training_words(trees, tmp_path):
     train = tmp_path / "more.trees"
     train.write_text(f"{TREES}(VBZ sleeps)\n")
-    result = run("oracle", "--train", train, trees, "--generative")
+    result = invoke("oracle", "--train", train, trees, "--generative")
     assert "The cat UNK-LC-s" in result.stdout
 
 
@@ -71,8 +62,7 @@ def test_trees_are_prepared(tmp_path):
         "\n( (S (NP-SBJ-1 (PRP It)) (VP (VBD ran)\n  (NP (-NONE- *-1)))))\n( (S (-NONE- *)))\n"
     )
     output = tmp_path / "out.trees"
-    result = run("prepare", tmp_path, "--from", "ptb", "--sections", "2-21", "-o", output)
-    assert result.exit_code == 0
+    result = invoke("prepare", tmp_path, "--from", "ptb", "--sections", "2-21", "-o", output)
     assert result.stderr == "2 trees read, 1 emptied, 0 preterminals skipped, 1 written\n"
     assert output.read_text() == "(S (NP (PRP It)) (VP (VBD ran)))\n"
 
@@ -80,24 +70,20 @@ def test_trees_are_prepared(tmp_path):
 def test_chinese_files_are_prepared_as_utf8(tmp_path):
     path = tmp_path / "chtb_001.fid"
     path.write_bytes("<S ID=1>\n( (IP-HLN (NR 上海)\n (NN 浦东)) )\n</S>\n".encode("gb18030"))
-    result = run("prepare", path, "--from", "ctb")
+    result = invoke("prepare", path, "--from", "ctb")
     assert result.stdout == "(IP (NR 上海) (NN 浦东))\n"
-    named = run("prepare", path, "--from", "trees", "--encoding", "gb18030")
+    named = invoke("prepare", path, "--from", "trees", "--encoding", "gb18030")
     assert named.stdout == result.stdout
     for encoding, says in (("utf-8", "prepare --encoding"), ("ascii", "not utf-8")):
-        refused = run("prepare", path, "--from", "trees", "--encoding", encoding)
-        assert refused.exit_code == 2
-        assert says in refused.stderr
+        given = ("prepare", path, "--from", "trees", "--encoding", encoding)
+        assert says in invoke(*given, code=2).stderr
 
 
 def test_input_without_trees_is_an_error(trees, tmp_path):
     empty = tmp_path / "empty"
     empty.write_text("\n")
-    for result in (
-        run("oracle", "--train", trees, empty, "-o", tmp_path / "out"),
-        run("prepare", empty, "--from", "trees", "-o", tmp_path / "out"),
-    ):
-        assert result.exit_code == 2
+    for command in (("oracle", "--train", trees), ("prepare", "--from", "trees")):
+        result = invoke(*command, empty, "-o", tmp_path / "out", code=2)
         assert f"{empty}: no tree" in result.stderr
         assert not (tmp_path / "out").exists()
 
@@ -113,6 +99,4 @@ def test_input_without_trees_is_an_error(trees, tmp_path):
     ],
 )
 def test_options_that_do_not_fit_end_with_exit_code_2(args, message):
-    result = run(*args, stdin=TREES)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    assert message in invoke(*args, input=TREES, code=2).stderr

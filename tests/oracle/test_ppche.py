@@ -127,6 +127,5 @@ def test_markup_is_no_word_of_other_trees(tmp_path, markup):
     assert prepare(path, tree, "--from", "trees", "--strip-ids").stdout == "(IP (VBD left))\n"
     for command in (("prepare", "--from", "trees"), ("oracle", "--train", path)):
         said = " ".join(invoke(*command, path, code=2).stderr.split())
-        assert (
-            "a.trees:1:" in said and "is no word: `rnng-dy prepare --strip-ids` leaves it" in said
-        )
+        assert "a.trees:1:" in said
+        assert "is no word: `rnng-dy prepare --strip-ids` leaves it" in said

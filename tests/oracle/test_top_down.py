@@ -32,12 +32,7 @@ CASES = [
     ("only REDUCE when the buffer is empty", 1, [NT, SHIFT], {REDUCE}),
     ("also inside", 1, [NT, NT, SHIFT], {REDUCE}),
     ("an NT needs a word that is left", 1, [NT, SHIFT, REDUCE], set()),
-    (
-        "after a closed child the parent may close",
-        2,
-        [NT, NT, NT, SHIFT, REDUCE],
-        {REDUCE, SHIFT, NT},
-    ),
+    ("a parent may close after a child", 2, [NT, NT, NT, SHIFT, REDUCE], {REDUCE, SHIFT, NT}),
     ("the generator begins with NT", None, [], {NT}),
     ("the generator may not reduce right after NT", None, [NT], {SHIFT, NT}),
     ("the generator may close the root at any time", None, [NT, SHIFT], {REDUCE, SHIFT, NT}),

@@ -160,8 +160,7 @@ def generator(generative_sentences):
 
 
 @pytest.fixture
-def train_and_dev(tmp_path, monkeypatch):
+def train_and_dev(here):
     """A folder of 30 trees to train on and 10 others, the current one."""
-    monkeypatch.chdir(tmp_path)
     Path("t.trees").write_text(tiny_trees(0, 30), encoding="utf-8")
     Path("d.trees").write_text(tiny_trees(30, 40), encoding="utf-8")

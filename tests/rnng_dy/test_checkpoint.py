@@ -49,11 +49,8 @@ def change_config(folder, change):
         (lambda c: c.update(wings=2), "this version of rnng_dy does not know 'wings'"),
         (lambda c: c["sizes"].update(wings=2), "unexpected keyword argument 'wings'"),
         (lambda c: c["sizes"].update(layers="2"), "the sizes are no whole numbers"),
-        (lambda c: c["sizes"].update(hidden=0), "the sizes are no whole numbers"),
-        (
-            lambda c: c["sizes"].update(layers=10**30),
-            "the sizes are no whole numbers from 1 to 99,999",
-        ),
+        (lambda c: c["sizes"].update(hidden=0), "the sizes are no whole numbers from 1 to 99,999"),
+        (lambda c: c["sizes"].update(layers=10**30), "the sizes are no whole numbers"),
         (lambda c: c.update(composition="zzz"), "no composition is called 'zzz': corrected, buggy"),
         (lambda c: c.update(transitions="sideways"), "no transition system is called 'sideways'"),
         (lambda c: c.update(state="no-terms"), "no parser state is called 'no-terms': full, stack"),

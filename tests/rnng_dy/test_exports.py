@@ -71,11 +71,8 @@ def test_it_holds_what_use_needs_and_nothing_of_the_training(parser, tmp_path):
     (tmp_path / "m" / "data" / "mine.json").write_text("{}")
     rnng_dy.load(tmp_path / "m").export(tmp_path / "m.zip")
     names = set(zipfile.ZipFile(tmp_path / "m.zip").namelist())
-    assert {name for name in names if not name.startswith("tagger/")} == {
-        *NEEDED,
-        "vectors.npz",
-        "text.json",
-    }
+    others = {name for name in names if not name.startswith("tagger/")}
+    assert others == {*NEEDED, "vectors.npz", "text.json"}
     assert len(names) == len(NEEDED) + 2 + 3
 
 
@@ -241,11 +238,9 @@ def named(parser, tmp_path, monkeypatch):
 
 
 def test_known_models_are_those_of_the_variable_and_the_data_folder(named):
-    assert model_folder.known_models() == {
-        "english": named / "one" / "english.rnng.zip",
-        "folder": named / "two" / "folder",
-        "users": named / "data" / "rnng_dy" / "models" / "users.rnng.zip",
-    }
+    places = {"english": "one/english.rnng.zip", "folder": "two/folder"}
+    places["users"] = "data/rnng_dy/models/users.rnng.zip"
+    assert model_folder.known_models() == {name: named / at for name, at in places.items()}
 
 
 def test_a_file_or_folder_of_the_working_directory_comes_before_a_name(named, sentences):

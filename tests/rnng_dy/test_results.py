@@ -19,11 +19,10 @@ WORD = "caf\udce9"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, sentences):
-    monkeypatch.chdir(tmp_path)
+def folder(here, sentences):
     make_parser(sentences, tags=False).save("parser")
     Path("in.txt").write_text("the dog ran .\na cat sat .\n" * 200)
-    return tmp_path
+    return here
 
 
 def kept(output, resume=False, key="key"):
@@ -76,9 +75,8 @@ def test_what_its_checksum_does_not_match_is_made_again_with_all_after_it(tmp_pa
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_part_without_its_key_is_the_users_own_file(tmp_path, resume):
     (tmp_path / "out.part").write_text("mine")
-    with pytest.raises(
-        RnngError, match=r"out\.part is no result of this command, since out\.part\.key"
-    ):
+    says = r"out\.part is no result of this command, since out\.part\.key"
+    with pytest.raises(RnngError, match=says):
         kept(tmp_path / "out", resume)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 

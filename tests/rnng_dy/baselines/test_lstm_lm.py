@@ -74,9 +74,8 @@ def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, gene
 def test_a_word_that_cannot_be_given_is_infinitely_surprising_and_passed_over(model):
     # no UNK class of digits, capitals and a dash is in the small training data
     odd = "A1-S"
-    [with_odd, without, nothing] = model.records_of(
-        [["she", odd, "slept"], ["she", "slept"], [odd]]
-    )
+    sentences = [["she", odd, "slept"], ["she", "slept"], [odd]]
+    [with_odd, without, nothing] = model.records_of(sentences)
     bits = [r.surprisal for r in with_odd]
     assert bits[1] == math.inf
     assert [bits[0], *bits[2:]] == pytest.approx([r.surprisal for r in without], abs=1e-4)

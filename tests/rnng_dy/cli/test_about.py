@@ -22,13 +22,12 @@ TRAIN = ["train", "discriminative", *DATA, "--pos", "--no-tagger"]
 
 
 @pytest.fixture
-def data(trees, sentences, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def data(trees, sentences, here):
     for name, part in (("train", slice(40)), ("dev", slice(40, 50))):
         save_oracle(f"{name}.oracle", sentences[part])
         with replacing(f"{name}.trees") as stream:
             stream.writelines(f"{format_tree(located.tree)}\n" for located in trees[part])
-    return tmp_path
+    return here
 
 
 def log(folder):
@@ -40,10 +39,8 @@ def test_training_writes_a_description_with_its_best_score(data):
     about, records = model_folder.read_about("m d"), log(data / "m d")
     best = [r for r in records if r.get("is_best")][-1]
     scores = about["scores"]
-    assert {name: scores[name] for name in ("f1", "recall", "precision")} == {
-        name: best[name] for name in ("f1", "recall", "precision")
-    }
-    assert scores["updates"] == best["updates"]
+    for name in ("f1", "recall", "precision", "updates"):
+        assert scores[name] == best[name]
     assert scores["dev"] == about["data"]["dev"] != about["data"]["train"]
     assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
     assert about["sizes"]["hidden"] == 8
@@ -57,11 +54,8 @@ def test_a_model_that_begins_as_another_says_as_which(data):
     invoke(*TRAIN[:-2], "--no-tagger", "--init", "one", "--epochs", "1", "--model", "two")
     one, two = map(model_folder.read_about, ("one", "two"))
     digest = hashlib.sha256((data / "one" / "parameters.npz").read_bytes()).hexdigest()
-    assert two["origin"] == {
-        "model": "one",
-        "sha256": digest,
-        "trained_on": model_folder.trained_on(one),
-    }
+    trained_on = model_folder.trained_on(one)
+    assert two["origin"] == {"model": "one", "sha256": digest, "trained_on": trained_on}
     assert "--init one" in two["made"]["command"]
 
 
@@ -87,21 +81,18 @@ def test_scores_are_those_of_the_parameters_that_are_saved(data):
     model.store.load({name: values * 2 for name, values in arrays.items()})
     model.save("further")
     model.export("further.zip")
-    kept = [
-        "scores" in model_folder.read_about(name) for name in ("same", "further", "further.zip")
-    ]
-    assert kept == [True, False, False]
+    for name, kept in (("same", True), ("further", False), ("further.zip", False)):
+        assert ("scores" in model_folder.read_about(name)) is kept
 
 
-def test_an_imported_model_says_where_it_comes_from(tiny_reference, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_imported_model_says_where_it_comes_from(tiny_reference, here):
     shutil.copy(tiny_reference / "corrected" / "disc.params", "disc.params")
     trees = tiny_reference / "train.trees"
     invoke("oracle", "--train", trees, trees, "-o", "train.oracle")
     data = ["--train-oracle", "train.oracle", "--pos"]
     invoke("import-clab", "discriminative", "disc.params", *data, "--model", "m")
     about = model_folder.read_about("m")
-    digest = hashlib.sha256((tmp_path / "disc.params").read_bytes()).hexdigest()
+    digest = hashlib.sha256((here / "disc.params").read_bytes()).hexdigest()
     origin = {"program": "clab/rnng", "checkpoint": "disc.params", "sha256": digest}
     assert about["origin"] == origin
     assert about["corpus"]["sentences"] == 500

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from rnng_dy.cli import main
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
+from tests.commands import invoke
 
 GOLD = "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))"
 
-
-def run(*arguments, stdin: str | None = None):
-    return CliRunner().invoke(main, ["evalb", *map(str, arguments)], input=stdin)
+run = partial(invoke, "evalb")
 
 
 def figures(*arguments):
@@ -38,7 +36,6 @@ def test_evalb_format_is_evalbs_output_byte_for_byte(shared, corpus, rules):
     params = folder / f"{rules}.prm"
     gold, system = folder / f"{corpus}.gold", folder / f"{corpus}.sys"
     result = run(gold, system, "--params", params, "--format", "evalb")
-    assert result.exit_code == 0
     assert result.stdout_bytes == (folder / f"{corpus}.{rules}.out").read_bytes()
     assert result.stderr_bytes == (folder / f"{corpus}.{rules}.err").read_bytes()
 
@@ -89,9 +86,8 @@ def test_every_statement_of_a_parameter_file(tmp_path):
 def test_bad_statements_name_their_line(tmp_path, statement, message):
     prm = write(tmp_path / "bad.prm", "# rules", "", statement)
     gold = write(tmp_path / "gold", GOLD)
-    result = run(gold, gold, "--params", prm)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"Error: {prm}:3: {message}")
+    said = run(gold, gold, "--params", prm, code=2).stderr
+    assert said.startswith(f"Error: {prm}:3: {message}")
 
 
 # --- the command
@@ -101,7 +97,6 @@ def test_table_names_every_sentence_that_is_not_scored(tmp_path):
     gold = write(tmp_path / "gold", GOLD, "(S (NN a))", "(S (NN a))")
     system = write(tmp_path / "sys", GOLD, "", "(S (NN b))")
     result = run(gold, system)
-    assert result.exit_code == 0
     rows = dict(line.rsplit(maxsplit=2)[:2] for line in result.stdout.splitlines()[1:13])
     assert rows["Sentences"] == "3" and rows["Valid"] == "1" and rows["F1"] == "100.00"
     assert "sentence 2: skipped, No words in the system's tree" in result.stdout
@@ -110,7 +105,7 @@ def test_table_names_every_sentence_that_is_not_scored(tmp_path):
 
 def test_json_from_standard_input(tmp_path):
     gold = write(tmp_path / "gold", GOLD, "(S (NN a))")
-    result = run(gold, "-", "--format", "json", stdin=f"{GOLD.replace('VP', 'X')}\n\n")
+    result = run(gold, "-", "--format", "json", input=f"{GOLD.replace('VP', 'X')}\n\n")
     report = json.loads(result.stdout)
     assert report["figures"]["all"]["recall"] == pytest.approx(200 / 3)
     assert report["figures"]["all"]["matched_brackets"] == 2
@@ -131,11 +126,11 @@ def test_json_from_standard_input(tmp_path):
     ],
 )
 def test_files_that_do_not_fit_are_refused_with_their_line(tmp_path, gold, system, where, message):
-    result = run(write(tmp_path / "gold", *gold), write(tmp_path / "system", *system))
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith(f"Error: {tmp_path / where}: ")
-    assert message in result.stderr
+    files = write(tmp_path / "gold", *gold), write(tmp_path / "system", *system)
+    said = run(*files, code=2).stderr
+    assert said.count("\n") == 1
+    assert said.startswith(f"Error: {tmp_path / where}: ")
+    assert message in said
 
 
 @pytest.mark.parametrize("line", ["", " \t", "()", "(())", "(TOP)", "( (S (NP ) ) )"])
@@ -145,15 +140,14 @@ def test_a_line_without_a_parse_is_a_skipped_sentence(tmp_path, line):
     found = figures(gold, system)
     assert (found["skipped"], found["valid"], found["f1"]) == (1, 1, 100.0)
     # `prepare` leaves it out, and counts it
-    prepared = CliRunner().invoke(main, ["prepare", "--from", "trees", str(system)])
+    prepared = invoke("prepare", "--from", "trees", system)
     assert prepared.stdout == f"{GOLD}\n"
     assert f"{1 + ('(' in line)} trees read, {int('(' in line)} emptied" in prepared.stderr
 
 
 def test_no_sentence_that_can_be_scored_is_no_f1_of_0(tmp_path):
     gold, system = write(tmp_path / "gold", GOLD), write(tmp_path / "sys", "(TOP)")
-    result = run(gold, system, "-o", "-", "-o", tmp_path / "x.json")
-    assert result.exit_code == 1
+    result = run(gold, system, "-o", "-", "-o", tmp_path / "x.json", code=1)
     assert "No sentence can be scored" in result.stdout and "F1" not in result.stdout
     assert json.loads((tmp_path / "x.json").read_text())["figures"] == {}
 
@@ -181,7 +175,6 @@ def test_the_command_compares_what_every_system_has_and_says_what_is_left_out(tm
     few = write(tmp_path / "few", "()", OTHER, OTHER)
     every = write(tmp_path / "all", POOR, OTHER, OTHER)
     result = run(gold, few, every)
-    assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Figures are of the 2 of 3 sentences that all systems have\n")
     assert "\nF1                    100.00  100.00\n" in result.stdout
     too_few = "no interval, no p: the systems differ in fewer than 6 sentences"
@@ -191,9 +184,7 @@ def test_the_command_compares_what_every_system_has_and_says_what_is_left_out(tm
     assert found["not_scored"]["few"][0]["sentence"] == 1
     assert found["figures"]["all"]["valid"] == 2
     none = write(tmp_path / "none", "()", "()", "()")
-    result = run(gold, none, every)
-    assert result.exit_code == 2
-    assert "no sentence can be scored for every system" in result.stderr
+    assert "no sentence can be scored for every system" in run(gold, none, every, code=2).stderr
 
 
 def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
@@ -202,7 +193,6 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
     files = [write(tmp_path / name, *(many - 1) * of, *of) for name, of in trees.items()]
     write(files[3], *(many - 1) * [FLAT], PP)
     result = run(*files)
-    assert result.exit_code == 0, result.output
     f1 = [found.f1 for found in score_systems(*map(str, files[:1]), map(str, files[1:]))]
     [shown] = [line.split()[1:] for line in result.stdout.splitlines() if line.startswith("F1  ")]
     assert shown == [f"{value:.2f}" for value in f1]
@@ -224,12 +214,9 @@ def test_any_number_of_systems_all_pairs_with_holms_correction(tmp_path):
         (["gold", "./gold", "--format", "evalb"], "the listing of EVALB is of one system"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(tmp_path, options, message, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "gold", GOLD)
-    result = run("gold", *options)
-    assert result.exit_code == 2
-    assert message in result.stderr
+def test_what_cannot_be_compared_is_refused(here, options, message):
+    write(here / "gold", GOLD)
+    assert message in run("gold", *options, code=2).stderr
 
 
 # --- tags
@@ -250,9 +237,8 @@ def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
     assert own["f1"] == 100
     # of nine brackets two of the second tree are wrong: NP and VP
     assert by_gold["f1"] == pytest.approx(100 * 7 / 9)
-    assert (
-        "2 with other words than gold: if only tags differ, --gold-tags" in run(gold, system).stderr
-    )
+    said = run(gold, system).stderr
+    assert "2 with other words than gold: if only tags differ, --gold-tags" in said
     for quiet in (run(gold, system, "--gold-tags"), run(gold, gold)):
         assert quiet.stderr == ""
 
@@ -283,10 +269,8 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
 def test_an_oracle_gives_back_the_words(tmp_path, gold, system, matched):
     gold, system = write(tmp_path / "gold", *gold), write(tmp_path / "system", *system)
     oracle = tmp_path / "oracle"
-    arguments = ["oracle", "--train", str(gold), str(gold), "-o", str(oracle)]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
+    invoke("oracle", "--train", gold, gold, "-o", oracle)
     found = figures(gold, system, "--oracle", oracle)
     assert (found["matched_brackets"], found["precision"]) == (matched, 100)
     write(system, "(S (NP UNK-LC) sleeps)", "")
-    refused = run(gold, system, "--oracle", oracle)
-    assert refused.exit_code == 2 and "system:1: " in refused.stderr
+    assert "system:1: " in run(gold, system, "--oracle", oracle, code=2).stderr

@@ -76,15 +76,12 @@ def test_export_says_size_and_what_it_leaves_out():
     size = Path("m.rnng.zip").stat().st_size
     assert done.stdout == ""
     assert done.stderr == f"m.rnng.zip: {size / 1e6:.2f} MB, 32 bits\n"
-    half = invoke(
-        "models", "export", "m.rnng.zip", "-o", "half.rnng.zip", "--bits", "16"
-    ).stderr.splitlines()
-    assert half[0].endswith(" MB, 16 bits") and "measure again" in half[1] and len(half) == 2
-    assert "scores" not in model_folder.read_about("half.rnng.zip")
+    export = ("models", "export", "m.rnng.zip", "-o", "half.rnng.zip", "--bits", "16")
+    first, second = invoke(*export).stderr.splitlines()
+    assert first.endswith(" MB, 16 bits") and "measure again" in second
     assert Path("half.rnng.zip").stat().st_size < 0.7 * size
-    assert (
-        model_folder.read_about("half.rnng.zip")["corpus"] == model_folder.read_about("m")["corpus"]
-    )
+    about = model_folder.read_about("half.rnng.zip")
+    assert "scores" not in about and about["corpus"] == model_folder.read_about("m")["corpus"]
 
 
 @pytest.mark.parametrize(
@@ -196,9 +193,8 @@ class Mine(CorrectedComposition):
 
 def test_models_lists_what_has_a_name(monkeypatch, sentences):
     done = invoke("models")
-    assert (
-        done.stdout == "" and "no models in" in done.stderr and "data/rnng_dy/models" in done.stderr
-    )
+    assert done.stdout == ""
+    assert "no models in" in done.stderr and "data/rnng_dy/models" in done.stderr
     Path("one").mkdir()
     parser = make_parser(sentences)
     parser.about = {"model": {"kind": "discriminative"}, "scores": {"f1": 87.5128}}
@@ -212,19 +208,17 @@ def test_models_lists_what_has_a_name(monkeypatch, sentences):
     size = Path("one/english.rnng.zip").stat().st_size
     assert english[1:4] == ["discriminative", f"{size / 1e6:.2f}", "MB"]
     assert folder[-1] == "one/folder"
-    assert (
-        "broken is left out: one/broken.rnng.zip is a file, and a model is a folder" in done.stderr
-    )
+    says = "broken is left out: one/broken.rnng.zip is a file, and a model is a folder"
+    assert says in done.stderr
 
 
 def test_commands_take_a_model_by_name(monkeypatch):
     parsed = invoke("parse", "--model", "parser", "in.txt", "--tagged").stdout
+    by_name = ("parse", "--model", "english", "in.txt", "--tagged")
     Path("data/rnng_dy/models").mkdir(parents=True)
     Path("parser.rnng.zip").rename("data/rnng_dy/models/english.rnng.zip")
-    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
-    assert (
-        invoke("parse", "--model", "english", "in.txt", "--tagged", "--jobs", "2").stdout == parsed
-    )
+    for jobs in (1, 2):
+        assert invoke(*by_name, "--jobs", jobs).stdout == parsed
     archive = "data/rnng_dy/models/english.rnng.zip"
     refused = invoke("parse", "--model", "english", "in.txt", "-o", archive, code=2)
     assert f"{archive} is the input as well" in refused.stderr
@@ -233,17 +227,16 @@ def test_commands_take_a_model_by_name(monkeypatch):
     assert "english is a parser, which gives words no probability" in missing
     Path("generator.rnng.zip").rename("data/rnng_dy/models/english-generative.rnng.zip")
     assert invoke("surprisal", "--model", "english", "words.txt", "--beam", 5).stdout == measured
-    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
+    assert invoke(*by_name).stdout == parsed
     unknown = invoke("parse", "--model", "englsh", "in.txt", code=2).stderr
     assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
     Path("english").mkdir()
-    assert invoke("parse", "--model", "english", "in.txt", "--tagged").stdout == parsed
+    assert invoke(*by_name).stdout == parsed
 
 
 def test_about_shows_terms_and_size_of_an_archive():
-    invoke(
-        "models", "export", "parser", "-o", "m.zip", "--licence", "CC BY 4.0", "--data", "my|trees"
-    )
+    terms = ("--licence", "CC BY 4.0", "--data", "my|trees")
+    invoke("models", "export", "parser", "-o", "m.zip", *terms)
     size = Path("m.zip").stat().st_size
     about = invoke("models", "show", "m.zip").stdout
     assert f"\nsize: {size / 1e6:.2f} MB\n" in about and "not stated" not in about

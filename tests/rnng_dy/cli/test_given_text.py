@@ -16,23 +16,20 @@ TEXT = "The old man the boat."
 
 
 @pytest.mark.parametrize("command", ["parse", "surprisal", "perplexity"])
-def test_an_argument_with_a_blank_is_the_text_itself(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.txt").write_text(TEXT, encoding="utf-8")
+def test_an_argument_with_a_blank_is_the_text_itself(command, here):
+    (here / "t.txt").write_text(TEXT, encoding="utf-8")
     given = invoke(command, TEXT)
     assert given.stdout == invoke(command, "--text", "t.txt").stdout
     assert "INPUT is no file: it is read as running text" in given.stderr
     assert "INPUT is no file" in invoke(command, "He (and/or she) slept (here). ").stderr
     # a file's name may have a blank
-    (tmp_path / "a b").write_text("He slept .", encoding="utf-8")
+    (here / "a b").write_text("He slept .", encoding="utf-8")
     assert "INPUT is no file" not in invoke(command, "a b").stderr
 
 
 def test_a_text_obeys_the_options_of_texts():
-    assert (
-        "--tagged/--untagged goes without --text"
-        in invoke("parse", TEXT, "--tagged", code=2).stderr
-    )
+    said = invoke("parse", TEXT, "--tagged", code=2).stderr
+    assert "--tagged/--untagged goes without --text" in said
     two = "He slept. She did not."
     assert len(invoke("parse", two).stdout.splitlines()) == 2
     assert len(invoke("parse", two, "--one-per-line").stdout.splitlines()) == 1

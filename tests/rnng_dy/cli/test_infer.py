@@ -13,17 +13,13 @@ from tests.conftest import DATA
 
 PARSER = DATA / "models-0.1.0" / "parser"
 FIRST, SECOND = "the_DT dog_NN ran_VBD ._.", "a_DT cat_NN slept_VBD ._."
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def infer(command, text, *options, code=0):
     """The command on a text; progress is not shown."""
     Path("in.txt").write_text(text, encoding="utf-8")
     return invoke("-q", command, "--model", PARSER, "in.txt", "--tagged", *options, code=code)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

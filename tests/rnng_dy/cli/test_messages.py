@@ -30,9 +30,8 @@ suite garden-path-npz --model {MODELS}/lm
 
 
 @pytest.fixture
-def data(tmp_path, monkeypatch):
+def data(here):
     """A folder of trees, an oracle and sentences, the current one."""
-    monkeypatch.chdir(tmp_path)
     Path("some.trees").write_text(tiny_trees(0, 20), encoding="utf-8")
     Path("in.txt").write_text("the_DT dog_NN ran_VBD ._.\n")
     invoke("oracle", "--train", "some.trees", "some.trees", "--generative", "-o", "gen.oracle")

@@ -100,13 +100,11 @@ def test_python_gives_the_same(folder, model):
     options = {"options": OPTIONS} if model == "generator" else {}
     records = loaded.surprisals(tokens, **options, open_vocabulary=True)
     table = [row for row in rows(surprisal(model, "--open")) if row["sentence_id"] == "3"]
-    assert [r.surprisal for r in records] == pytest.approx(
-        [float(row["surprisal"]) for row in table], rel=1e-5
-    )
+    bits = [float(row["surprisal"]) for row in table]
+    assert [r.surprisal for r in records] == pytest.approx(bits, rel=1e-5)
     several = loaded.surprisals_of([tokens], **options, open_vocabulary=True)[0]
-    assert [r.spelling_surprisal for r in several[: len(tokens)]] == [
-        r.spelling_surprisal for r in records
-    ]
+    for record, other in zip(records, several[: len(tokens)], strict=True):
+        assert record.spelling_surprisal == other.spelling_surprisal
     closed = loaded.surprisals(tokens[:1], **options)
     assert closed[0].class_surprisal is closed[0].spelling_surprisal is None
 
@@ -173,10 +171,8 @@ def test_perplexity_counts_strings(folder, system):
         return invoke("perplexity", "some.gen.oracle", *SYSTEMS[system], *search, *more).stdout
 
     closed, opened = measured(), measured("--open", "-o", "numbers.json", "-o", "-")
-    bits = sum(
-        float(row["spelling_surprisal"])
-        for row in rows(surprisal(system, "--open", source="some.gen.oracle"))
-    )
+    table = rows(surprisal(system, "--open", source="some.gen.oracle"))
+    bits = sum(float(row["spelling_surprisal"]) for row in table)
     llh = value("LLH", opened)
     assert llh == pytest.approx(value("LLH", closed) - bits * math.log(2), rel=1e-5)
     tokens = [row["token"] for row in rows(surprisal(system, source="some.gen.oracle"))]
@@ -210,6 +206,5 @@ def test_training_makes_the_same_spelling_model(folder, kind, trees):
 def test_a_continued_model_keeps_its_spelling_model(folder):
     train = ["train", "generative", "--trees", "some.trees", "--dev-trees", "some.trees"]
     invoke(*train, "--epochs", "1", "--preset", "fast", "--init", "generator", "--model", "new")
-    assert (folder / "new/spelling.json").read_bytes() == (
-        folder / "generator/spelling.json"
-    ).read_bytes()
+    first, second = (folder / name / "spelling.json" for name in ("generator", "new"))
+    assert first.read_bytes() == second.read_bytes()

@@ -38,10 +38,7 @@ def test_the_ending_says_the_form(arguments: list[str], outputs: str) -> None:
         (["-o", "a.tsv", "-o", "-"], "would both hold tsv"),
         (["--format", "json", "-o", "a.tsv"], "--format is for standard output"),
         (["--format", "xml"], "'xml' is not one of"),
-        (
-            ["-o", "a.otherwise"],
-            "this command writes .tsv, .json, .trees; or --format",
-        ),
+        (["-o", "a.otherwise"], "this command writes .tsv, .json, .trees; or --format"),
     ],
 )
 def test_what_two_forms_cannot_be(arguments: list[str], reason: str) -> None:

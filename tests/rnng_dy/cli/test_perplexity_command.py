@@ -27,14 +27,13 @@ SENTENCES = 10
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, sentences, generative_sentences):
+def folder(here, sentences, generative_sentences):
     """A folder with both models, oracles and samples, in which commands run."""
-    monkeypatch.chdir(tmp_path)
     make_parser(sentences).save("parser")
     make_generator(generative_sentences).save("generator")
     for name, of_kind in (("test.oracle", sentences), ("test.gen.oracle", generative_sentences)):
         save_oracle(name, of_kind[:SENTENCES])
-    return tmp_path
+    return here
 
 
 def perplexity(*more, code=0, source="test.gen.oracle"):
@@ -138,9 +137,8 @@ def test_a_table_of_surprisals_has_a_perplexity(folder):
     (folder / "text").write_text("go .\nstop\n")
     result = invoke("perplexity", "text", "--scorer", "surprisals=bits.tsv")
     assert value("PPL", result.stdout) == pytest.approx(8)
-    assert (
-        "text:2: p = 0, a word or the end (`surprisal --end`) has no probability" in result.stderr
-    )
+    says = "text:2: p = 0, a word or the end (`surprisal --end`) has no probability"
+    assert says in result.stderr
 
 
 def test_sentences_without_probability_are_named_and_left_out(folder, generative_sentences):
@@ -158,24 +156,11 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
     said = f"words outside the model's vocabulary: {len(unknown)} of {len(words)}, "
     assert said in result.stderr and unknown[0] in result.stderr
     header, row, _ = (folder / "one.tsv").read_text().splitlines()
-    assert header.split("\t") == [
-        "words",
-        "negative_log_p",
-        "unknown",
-        "vocabulary",
-        "read",
-        "model",
-    ]
+    names = "words negative_log_p unknown vocabulary read model"
+    assert header.split("\t") == names.split()
     here = sum(token != word for token, word in words[: len(first.tokens)])
-    cells = [
-        str(len(first.tokens)),
-        "inf",
-        str(here),
-        "closed",
-        " ".join(unseen.unkified),
-        "generator",
-    ]
-    assert row.split("\t") == cells
+    read = " ".join(unseen.unkified)
+    assert row == f"{len(first.tokens)}\tinf\t{here}\tclosed\t{read}\tgenerator"
     figures = json.loads((folder / "one.json").read_text())
     assert (figures["model"], figures["vocabulary"]) == ("generator", "closed")
     assert sum(figures["unknown"]) == len(unknown)
@@ -184,20 +169,16 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
 def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_sentences):
     """The same model, but one word of its table is another one; an open vocabulary; a file that does not say it."""
     perplexity("-o", "own.tsv")
-    assert (
-        "\ndifference: 0 (95 % interval 0 to 0), no p" in perplexity("--against", "own.tsv").stdout
-    )
-    own = (folder / "own.tsv").read_text()
-    header, first, *rows = own.splitlines()
+    said = perplexity("--against", "own.tsv").stdout
+    assert "\ndifference: 0 (95 % interval 0 to 0), no p" in said
+    header, first, *rows = (folder / "own.tsv").read_text().splitlines()
     last = generative_sentences[0].unkified[-1]
     other = first.replace(f"{last}\tgenerator", "UNK\tgenerator")
     two_columns = ["\t".join(row.split("\t")[:2]) for row in (first, *rows)]
+    opened = [row.replace("closed", "open") for row in (first, *rows)]
     for table, says in (
         ([header, other, *rows], "its model knows other words ("),
-        (
-            [header, *(row.replace("closed", "open") for row in (first, *rows))],
-            "one vocabulary is o",
-        ),
+        ([header, *opened], "one vocabulary is o"),
         (two_columns, "it does not say which words its model knows"),
     ):
         (folder / "other.tsv").write_text("\n".join(table) + "\n")

@@ -10,12 +10,11 @@ import nltk
 import pytest
 
 from oracle.brackets import parse_line
-from oracle.tagging import train_tagger
 from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
 from tests.commands import invoke, table
 
-from ..conftest import make_generator, make_lm, make_parser, save_oracle, sentences_of
+from ..conftest import make_generator, make_lm, save_oracle, sentences_of
 
 TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
 TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
@@ -24,18 +23,14 @@ run = partial(invoke, "-q")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, sentences):
+def folder(here, parser, tagger):
     """The current folder: a text and a parser with a tagger."""
-    monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_text(TEXT, encoding="utf-8")
-    parser = make_parser(sentences)
-    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
-    parser.tagger = train_tagger(pairs, seed=1)
-    parser.segmenter = Segmenter()
+    parser.tagger, parser.segmenter = tagger, Segmenter()
     # or commands would say that it is not trained
     parser.updates = None
     parser.save("parser")
-    return tmp_path
+    return here
 
 
 def parse(*arguments, **how):
@@ -115,24 +110,13 @@ TRAIN = {"discriminative": ["--dev-trees", "dev.trees"], "generative": [], "lstm
 
 
 @pytest.mark.parametrize("kind", TRAIN)
-def test_training_keeps_what_its_tokens_show(tmp_path, monkeypatch, trees, kind):
-    monkeypatch.chdir(tmp_path)
+def test_training_keeps_what_its_tokens_show(here, trees, kind):
     few = sentences_of(trees[:8], generative=kind != "discriminative")
     save_oracle("train.oracle", few)
     Path("dev.trees").write_text("".join(f"{s.tree}\n" for s in few), encoding="utf-8")
     data = ["--train", "train.oracle", "--dev", "train.oracle", "--model", "m"]
-    run(
-        "train",
-        kind,
-        *data,
-        *TRAIN[kind],
-        "--epochs",
-        "1",
-        "--hidden",
-        "4",
-        "--set",
-        "lstm_input=5",
-    )
+    small = ["--epochs", "1", "--hidden", "4", "--set", "lstm_input=5"]
+    run("train", kind, *data, *TRAIN[kind], *small)
     expected = Segmenter.of_training([s.tokens for s in few])
     assert Segmenter.load(Path("m/text.json")).conventions == expected.conventions
     assert json.loads(Path("m/text.json").read_text())["format"] == "rnng_dy text"

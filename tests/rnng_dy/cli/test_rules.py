@@ -56,8 +56,7 @@ def refused(names, *words):
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files(here):
     Path("x").write_text("it works .\n")
 
 

@@ -33,10 +33,9 @@ def models(tmp_path_factory, generative_sentences):
 
 
 @pytest.fixture(autouse=True)
-def inside(models, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def inside(models, here):
     for name in ("generator", "lm"):
-        (tmp_path / name).symlink_to(models / name)
+        (here / name).symlink_to(models / name)
     Path("items.csv").write_text(ITEMS, encoding="utf-8")
 
 
@@ -192,9 +191,8 @@ def test_a_column_must_not_have_the_name_of_an_added_one():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sentences_of_one_cell_are_measured_one_by_one(kind):
-    Path("r.csv").write_text(
-        "item,text\n1,The train slept. She | read.\n2,She read.\n", encoding="utf-8"
-    )
+    content = "item,text\n1,The train slept. She | read.\n2,She read.\n"
+    Path("r.csv").write_text(content, encoding="utf-8")
     result = run(*KINDS[kind], "--stimuli", "r.csv")
     rows = table(result.stdout)
     assert list(rows[0])[:4] == ["item", "sentence_of_text", "region", "word_id"]
@@ -239,9 +237,8 @@ def test_a_figure_has_a_panel_per_item_and_a_curve_per_condition():
     Path("w.csv").write_text("text\nShe slept.\n", encoding="utf-8")
     run(*KINDS["lm"], "--stimuli", "w.csv", "-o", "w.svg")
     assert ">line 2</text>" in Path("w.svg").read_text(encoding="utf-8")
-    Path("w.csv").write_text(
-        "condition,text\na,She slept.\nb,She read.\na,He slept.\n", encoding="utf-8"
-    )
+    content = "condition,text\na,She slept.\nb,She read.\na,He slept.\n"
+    Path("w.csv").write_text(content, encoding="utf-8")
     run(*KINDS["lm"], "--stimuli", "w.csv", "-o", "w.svg")
     svg = Path("w.svg").read_text(encoding="utf-8")
     assert all(f">{name}</text>" in svg for name in ("a", "b", "a, line 4"))

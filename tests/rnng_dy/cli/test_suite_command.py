@@ -25,12 +25,11 @@ def model(generative_sentences):
 
 
 @pytest.fixture
-def folder(model, tmp_path, monkeypatch):
+def folder(model, here):
     """A folder with a language model and pairs, in which commands run."""
-    monkeypatch.chdir(tmp_path)
     model.save("lm")
-    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
-    return tmp_path
+    (here / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    return here
 
 
 def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
@@ -118,10 +117,9 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     formula = "(2;%long%) < (2;%short%)"
     arguments = ["--model", "lm", "--prediction", formula, "--prediction", "(*;%long%) > 0"]
     result = run("items.csv", *arguments, "-o", "t.tsv")
-    bits = {
-        (r["item"], r["condition"], r["region"]): float(r["surprisal"])
-        for r in tidy(folder / "t.tsv")
-    }
+    bits = {}
+    for r in tidy(folder / "t.tsv"):
+        bits[r["item"], r["condition"], r["region"]] = float(r["surprisal"])
     right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in ("one", "two"))
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]

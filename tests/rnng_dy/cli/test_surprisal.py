@@ -159,27 +159,21 @@ def test_a_word_that_the_model_cannot_give_is_infinite_and_the_run_goes_on(kind,
                  stdin="she A1-S slept .\nshe slept .\n")  # fmt: skip
     rows = table(result.stdout)
     assert [r["surprisal"] == "inf" for r in rows] == [i == 1 for i in range(9)]
-    assert (
-        "-:1: not in the model's vocabulary, so skipped: A1-S (UNK-CAPS-NUM-DASH-s)"
-        in result.stderr
-    )
-    first = json.loads((folder / "out.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    says = "-:1: not in the model's vocabulary, so skipped: A1-S (UNK-CAPS-NUM-DASH-s)"
+    assert says in result.stderr
+    first = json.loads(read("out.jsonl").splitlines()[0])
     assert first["words"][1]["surprisal"] is None
     assert first["words"][1]["infinite"] is True
     # the words after it are read as if it were not there
-    assert [float(r["surprisal"]) for r in rows[2:5]] == pytest.approx(
-        [float(r["surprisal"]) for r in rows[6:]], abs=1e-4
-    )
+    found, expected = ([float(r["surprisal"]) for r in of] for of in (rows[2:5], rows[6:]))
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_search_that_finds_no_way_says_where():
-    result = run(
-        "--model", "generator", "--search", "variable", "--particles", "1", "--end", "s.txt"
-    )
-    assert (
-        "s.txt:1: no partial tree that the search kept leads to word 1, 'the': it needs to look"
-        in result.stderr
-    )
+    search = ["--search", "variable", "--particles", "1", "--end"]
+    result = run("--model", "generator", *search, "s.txt")
+    says = "s.txt:1: no partial tree that the search kept leads to word 1, 'the': it needs to look"
+    assert says in result.stderr
     rows = table(result.stdout)
     assert [r["surprisal"] for r in rows] == ["inf"] * 12
     assert rows[0]["rounds"] and not rows[0]["open"]
@@ -195,9 +189,8 @@ def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, fo
         return measure(model, tokens, *others)
 
     monkeypatch.setattr(generator_module, "measure", full)
-    result = run(
-        *KINDS["generator"], "s.txt", "--end", *outputs("-", "t.trees", "h.html", "j.jsonl")
-    )
+    named = outputs("-", "t.trees", "h.html", "j.jsonl")
+    result = run(*KINDS["generator"], "s.txt", "--end", *named)
     assert "s.txt:3: does not fit into memory" in result.stderr
     assert "outside the model's vocabulary" not in result.stderr
     rows = table(result.stdout)
@@ -267,9 +260,7 @@ def test_trees_have_the_words(folder):
 
 def test_json_has_the_table_and_the_beam(folder):
     run(*KINDS["generator"], "s.txt", *outputs("out", "j.jsonl"))
-    sentences = [
-        json.loads(line) for line in (folder / "j.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    sentences = [json.loads(line) for line in read("j.jsonl").splitlines()]
     assert [s["sentence_id"] for s in sentences] == [1, 2, 3]
     assert sentences[1]["words"] == []
     words = [word for s in sentences for word in s["words"]]

@@ -94,20 +94,15 @@ def test_trees_without_tags_are_tagged_one_by_one():
     assert "XX" not in result.stdout
 
 
+NO_TAGGER = "-:1: this parser was trained with POS tags and has no tagger"
+
+
 @pytest.mark.parametrize(
     ("command", "text", "says"),
     [
-        (
-            "parse --model none -",
-            WORDS,
-            "-:1: this parser was trained with POS tags and has no tagger",
-        ),
+        ("parse --model none -", WORDS, NO_TAGGER),
         ("sample --model none -", WORDS, "rnng-dy tag --train TREES --into MODEL"),
-        (
-            "parse --model none --tagged --own-tags -",
-            "the_DT",
-            "-:1: this parser was trained with POS tags and has no",
-        ),
+        ("parse --model none --tagged --own-tags -", "the_DT", NO_TAGGER),
         ("parse --model own -", "snake_case", "-:1: 'snake_case' looks like word_TAG"),
         ("parse --model plain --own-tags -", WORDS, "reads no POS tags"),
         ("parse --model generator --own-tags -", WORDS, "reads no POS tags"),
@@ -141,9 +136,8 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     shutil.rmtree("m/tagger")
     assert "has no tagger" in run("parse --model m -", WORDS, code=2).stderr
     result = run("tag --train 30.trees --into m")
-    assert (
-        result.stdout == f"m: a tagger with {len(load_tagger(Path('m/tagger')).classes)} POS tags\n"
-    )
+    tags = len(load_tagger(Path("m/tagger")).classes)
+    assert result.stdout == f"m: a tagger with {tags} POS tags\n"
     assert {p.name: p.read_bytes() for p in Path("m/tagger").iterdir()} == of_training
     assert of_training.keys() == set(FILES)
     # this process has the parser without a tagger in memory

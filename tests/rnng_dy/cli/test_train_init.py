@@ -36,10 +36,9 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def data(made, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def data(made, here):
     for path in made.iterdir():
-        (tmp_path / path.name).symlink_to(path)
+        (here / path.name).symlink_to(path)
 
 
 def go_on(kind, *options, code=0, model="m", trees="more.trees"):
@@ -57,9 +56,8 @@ def test_a_model_goes_on_with_its_vocabulary_and_other_data(kind):
     assert {*after["known"]} >= {*before["known"]}
     assert new.config() == old.config()
     assert checkpoint.training_state("m")["progress"]["updates"] == 24
-    assert any(
-        (a != b).any() for a, b in zip(arrays(kind).values(), arrays("m").values(), strict=True)
-    )
+    both = zip(arrays(kind).values(), arrays("m").values(), strict=True)
+    assert any((a != b).any() for a, b in both)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,11 +84,7 @@ def test_a_resumed_run_reaches_the_same_bits_though_the_first_model_is_gone(kind
 
 @pytest.mark.parametrize(
     ("again", "other"),
-    [
-        ([], "init"),
-        (["--init", "other"], "init"),
-        (["--init", "generative", "--extend"], "extend"),
-    ],
+    [([], "init"), (["--init", "other"], "init"), (["--init", "generative", "--extend"], "extend")],
 )
 def test_resume_needs_the_same_beginning_again(again, other):
     go_on("generative")

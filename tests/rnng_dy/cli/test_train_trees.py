@@ -155,24 +155,17 @@ def deep(depth):
 def test_trees_that_are_too_deep_are_left_out_with_their_place():
     lines = Path("t.trees").read_text(encoding="utf-8").splitlines()
     write("t.trees", *lines, deep(102))
-    result = train("generative", "--trees", "t.trees", "--dev-trees", "d.trees")
-    assert (
-        "t.trees: left out, since action 102, 'NT(S)', opens one constituent more than the 101"
-        in result.stderr
-    )
+    said = train("generative", "--trees", "t.trees", "--dev-trees", "d.trees").stderr
+    says = "t.trees: left out, since action 102, 'NT(S)', opens one constituent more than the 101"
+    assert says in said
     write("deep.trees", deep(102))
-    result = train(
-        "generative", "--trees", "deep.trees", "--dev-trees", "d.trees", model="n", code=2
-    )
-    assert not Path("n").exists()
-    result = train(
-        "generative", "--trees", "t.trees", "--dev-trees", "deep.trees", model="n", code=2
-    )
-    assert "Error: deep.trees: every sentence has p = 0" in result.stderr
-    result = train(
-        "discriminative", "--trees", "deep.trees", "--dev-trees", "d.trees", model="n", code=2
-    )
-    assert "Error: deep.trees: every sentence has p = 0" in result.stderr
+    for kind, first, second, says in (
+        ("generative", "deep.trees", "d.trees", "deep.trees: "),
+        ("generative", "t.trees", "deep.trees", "Error: deep.trees: every sentence has p = 0"),
+        ("discriminative", "deep.trees", "d.trees", "Error: deep.trees: every sentence has p = 0"),
+    ):
+        given = (kind, "--trees", first, "--dev-trees", second)
+        assert says in train(*given, model="n", code=2).stderr
     assert [path.name for path in Path().iterdir() if path.name[0] in ".n"] == []
 
 

@@ -20,17 +20,13 @@ from tests.conftest import DATA
 PARSER = DATA / "models-0.1.0" / "parser"
 GENERATOR = DATA / "models-0.1.0" / "generator"
 TEXT = "the_DT dog_NN ran_VBD ._.\n\na_DT cat_NN slept_VBD\n"
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def parse(*options, text=TEXT, model=PARSER, code=0):
     Path("in.txt").write_text(text, encoding="utf-8")
     tagged = ["--tagged"] if "_" in text else []
     return invoke("-q", "parse", "--model", model, "in.txt", *tagged, *options, code=code)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
 
 
 def samples(text):
@@ -66,10 +62,9 @@ def test_the_best_trees_come_best_first_with_their_log_q():
     found = samples(parse("--nbest", 5).stdout)
     assert [index for index, *_ in found] == [0] * 5 + [2] * 5
     parser = checkpoint.load(PARSER)
-    assert [q for _, q, _ in found] == pytest.approx(
-        [parser.log_prob(t) for *_, t in found], abs=1e-4
-    )
-    assert [q for _, q, _ in found[:5]] == sorted((q for _, q, _ in found[:5]), reverse=True)
+    log_qs = [q for _, q, _ in found]
+    assert log_qs == pytest.approx([parser.log_prob(t) for *_, t in found], abs=1e-4)
+    assert log_qs[:5] == sorted(log_qs[:5], reverse=True)
     greedy = nltk.Tree.fromstring(parse().stdout.splitlines()[0])
     assert found[0][1] >= parser.log_prob(greedy) - 1e-4
 
@@ -100,9 +95,7 @@ def test_both_models_decide_with_a_generator():
     options = "--samples", 30, "--seed", 3
     both = *options, "--generator", GENERATOR
     trees = parse(*both).stdout.splitlines()
-    Path("props").write_text(
-        invoke("-q", "sample", "--model", PARSER, "in.txt", "--tagged", *options).stdout
-    )
+    invoke("-q", "sample", "--model", PARSER, "in.txt", "--tagged", *options, "-o", "props")
     scores = invoke("-q", "score", "--model", GENERATOR, "props").stdout.splitlines()
     log_joint = [-float(line.split("\t")[1]) for line in scores]
     drawn = samples(Path("props").read_text())
@@ -132,16 +125,11 @@ def test_mbr_goes_with_samples_of_a_parser_only():
 
 
 def test_json_has_tokens_tags_and_trees():
-    rows = [
-        json.loads(line)
-        for line in parse("--format", "jsonl", "--nbest", 2).stdout.split("\n")[:-1]
-    ]
+    lines = parse("--format", "jsonl", "--nbest", 2).stdout.split("\n")[:-1]
+    rows = [*map(json.loads, lines)]
     assert [(row["sentence"], row["line"]) for row in rows] == [(1, 1), (2, 2), (3, 3)]
-    assert rows[2]["tokens"] == [
-        {"token": "a", "tag": "DT"},
-        {"token": "cat", "tag": "NN"},
-        {"token": "slept", "tag": "VBD"},
-    ]
+    pairs = [("a", "DT"), ("cat", "NN"), ("slept", "VBD")]
+    assert rows[2]["tokens"] == [{"token": token, "tag": tag} for token, tag in pairs]
     assert (rows[1]["tokens"], rows[1]["trees"], rows[0]["text"]) == ([], [], None)
     trees = rows[0]["trees"]
     assert [set(tree) for tree in trees] == [{"tree", "log_prob"}] * 2

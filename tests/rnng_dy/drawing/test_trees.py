@@ -47,11 +47,8 @@ def filed(*sections):
 
 def test_constituents_are_numbered_as_evaluation_numbers_them():
     nodes, _ = placed("(S (NP (DT the) (NN cat)) ran (VP (V it)))")
-    assert [(n.text, n.number) for n in nodes if n.number is not None] == [
-        ("S", 0),
-        ("NP", 1),
-        ("VP", 2),
-    ]
+    numbered = [(n.text, n.number) for n in nodes if n.number is not None]
+    assert numbered == [("S", 0), ("NP", 1), ("VP", 2)]
     assert [n.text for n in nodes if n.kind == "word"] == ["the", "cat", "ran", "it"]
     assert [n.text for n in nodes if n.kind == "tag"] == ["DT", "NN", "V"]
 
@@ -137,11 +134,8 @@ def test_any_word_is_valid_xml():
 
 
 def test_a_file_has_trees_one_above_the_other_with_numbers():
-    sections = [
-        section(1, [DrawnTree(parse_line(CAT))]),
-        section(2, []),
-        section(3, [DrawnTree(parse_line(CAT), -1)]),
-    ]
+    plain, scored = DrawnTree(parse_line(CAT)), DrawnTree(parse_line(CAT), -1)
+    sections = [section(1, [plain]), section(2, []), section(3, [scored])]
     root = filed(*sections)
     captions = [t.text for t in root.iter(f"{SVG}text") if t.get("class") == "caption"]
     assert captions == ["1", "2: no tree", "3", "log probability -1.00"]

@@ -57,9 +57,8 @@ def header(columns):
 
 
 def test_a_table_has_the_columns_of_the_kind_of_model():
-    assert header(MEASURES).split("\t")[:7] == (
-        ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "syntactic"]
-    )
+    names = ["sentence_id", "token_id", "token", "unk", "known", "surprisal", "syntactic"]
+    assert header(MEASURES).split("\t")[:7] == names
     assert line(SENTENCE[0], 3, 1).replace("\t", " ") == (
         "3 1 The The 1 6.532369 0.500000 6.032369 0.250000 6 6 130  1.500000 1.500000 2 "
         "1.750000 0.000000 2 0 5.500000 -0.250000"
@@ -100,9 +99,8 @@ def test_json_has_null_for_infinity_and_says_so():
     assert "infinite" not in the
     assert (cat["token_id"], cat["token"], cat["unk"]) == (2, "cat", "UNK-LC")
     assert (cat["surprisal"], cat["infinite"], cat["syntactic"]) == (None, True, None)
-    assert cat["beam"] == [
-        {"log_prob": -12.25, "tree": "(S (NP The cat", "actions": list(CAT[0].actions)}
-    ]
+    tree = {"log_prob": -12.25, "tree": "(S (NP The cat", "actions": list(CAT[0].actions)}
+    assert cat["beam"] == [tree]
     assert end["token"] is None
     assert "beam" not in json.loads(json_line([WordRecord("a", "a", 1.0)], []))["words"][0]
 

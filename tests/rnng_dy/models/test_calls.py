@@ -91,9 +91,8 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
         return whole(of, batch, *options)
 
     monkeypatch.setattr(module, name, limited)
-    with pytest.warns(
-        UserWarning, match=r"sentence 2 \(The dog saw -LRB- and \.\.\., 9 words\)"
-    ) as told:
+    says = r"sentence 2 \(The dog saw -LRB- and \.\.\., 9 words\)"
+    with pytest.warns(UserWarning, match=says) as told:
         first, second, third = model(TEXT + " It slept.")
     assert second is None
     assert first == third == model(SENTENCES[0])

@@ -107,10 +107,9 @@ def test_sampled_trees_follow_the_exact_flattened_q():
 def test_minibatches_and_autobatching_change_nothing(
     sentences, generative_sentences, n, composition
 ):
-    for model, data in (
-        (make_parser(sentences, composition), sentences),
-        (make_generator(generative_sentences, composition), generative_sentences),
-    ):
+    of_kinds = ((make_parser, sentences), (make_generator, generative_sentences))
+    for make, data in of_kinds:
+        model = make(data, composition)
         examples = [model.encode_training(s) for s in data[:16]]
         losses = []
         for autobatching in (True, False):

@@ -55,9 +55,8 @@ def done(tmp_path_factory):
     """The folder of a finished reproduction of our own trees."""
     folder = tmp_path_factory.mktemp("reproduce")
     write_parts(folder)
-    result = invoke(
-        *arguments(folder, "--seeds", "1,2", "--systems", "buggy,corrected,corrected/stack")
-    )
+    systems = ("--seeds", "1,2", "--systems", "buggy,corrected,corrected/stack")
+    result = invoke(*arguments(folder, *systems))
     reports = [str(folder / "out" / f"report.{x}") for x in ("json", "md")]
     assert result.stdout.splitlines() == reports
     return folder
@@ -69,9 +68,8 @@ def test_numbers_are_those_of_the_files(done):
     for system in ("buggy", "corrected"):
         for kind, suffix in (("discriminative", "greedy"), ("generative", "map")):
             files = (out / f"{system}-{seed}.{suffix}.trees" for seed in (1, 2))
-            expected = [
-                found.f1 for found in score_systems(str(out / "test.trees"), map(str, files))
-            ]
+            scores = score_systems(str(out / "test.trees"), map(str, files))
+            expected = [of.f1 for of in scores]
             row = row_of(found["Labelled F1 on the test part"], trees=KINDS[kind], system=system)
             assert row["values"] == pytest.approx(expected)
         rerank = ("rerank", out / f"{system}-1.props", out / f"{system}-1.likelihoods")
@@ -97,10 +95,8 @@ def test_systems_are_compared_with_the_first_by_seed(done):
     config = json.loads((done / "out/generator-corrected-stack-1/config.json").read_text())
     assert (config["composition"], config["state"]) == ("corrected", "stack")
     for row in differences:
-        assert (
-            row["low"] <= row["difference"] <= row["high"]
-            and (row["p"] or 0) <= (row["p_Holm"] or 0) <= 1
-        )
+        assert row["low"] <= row["difference"] <= row["high"]
+        assert (row["p"] or 0) <= (row["p_Holm"] or 0) <= 1
     first, second = (
         row_of(f1, trees=KINDS["generative"], system=system)["values"][0]
         for system in ("buggy", "corrected")
@@ -110,13 +106,11 @@ def test_systems_are_compared_with_the_first_by_seed(done):
 
 
 def test_the_papers_numbers_stand_beside_ours(done):
-    e = Experiment(
-        "ptb", seeds=(1, 2), systems=[*map(parse, ("buggy", "corrected", "corrected/stack"))]
-    )
+    systems = [*map(parse, ("buggy", "corrected", "corrected/stack"))]
+    e = Experiment("ptb", seeds=(1, 2), systems=systems)
     made = {table.title: table.rows for table in tables(done / "out", e, True)}
-    row = row_of(
-        made["Labelled F1 on the test part"], trees=KINDS["generative"], system="corrected"
-    )
+    f1 = made["Labelled F1 on the test part"]
+    row = row_of(f1, trees=KINDS["generative"], system="corrected")
     assert row["paper"] == 93.3 and 0 < row["here"] <= 100
     statistics = made["Corpus statistics (table 1)"]
     for part, number in (("train", 49), ("dev", None), ("test", 42)):

@@ -65,9 +65,8 @@ def test_files_of_the_user_are_kept(folder):
 def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkeypatch):
     (folder / "mine.py").write_text(PLUGIN)
     before = keys(folder, [TREES])
-    monkeypatch.setattr(
-        "rnng_dy.reproduce.runner._plugins", lambda: ["--plugin", str(folder / "mine.py")]
-    )
+    plugins = ["--plugin", str(folder / "mine.py")]
+    monkeypatch.setattr("rnng_dy.reproduce.runner._plugins", lambda: plugins)
     assert keys(folder, [TREES]) != before
     ran(folder, TREES)
     assert (folder / "loaded").exists()
@@ -76,9 +75,8 @@ def test_a_plugin_is_part_of_the_settings_and_loaded_by_the_stage(folder, monkey
 def test_a_failed_stage_is_named_with_its_log(folder):
     (folder / "bad.trees").write_text("(S (NP a)\n")
     bad = Stage("bad", "data", "prepare --from trees bad.trees -o new")
-    with pytest.raises(
-        RnngError, match=r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
-    ):
+    says = r"^bad ended with code 2: Error: .*bad.trees:1.*logs/bad\.log\)$"
+    with pytest.raises(RnngError, match=says):
         ran(folder, TREES, bad)
     assert not (folder / "new").exists()
 

@@ -64,9 +64,8 @@ def log_probs(found):
 def word_log_prob(model, ids, actions):
     """log p(the last word | u), in nats, of a derivation that ends with it."""
     words = ids[: actions.count(SHIFT)]
-    steps = {
-        (word, action): log_p for word, action, log_p in next_steps(model, words[:-1], actions[:-1])
-    }
+    following = next_steps(model, words[:-1], actions[:-1])
+    steps = {(word, action): log_p for word, action, log_p in following}
     of_words = [log_p for (word, _), log_p in steps.items() if word is not None]
     return steps[words[-1], SHIFT] - np.logaddexp.reduce(of_words)
 

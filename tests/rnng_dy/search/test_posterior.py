@@ -98,9 +98,8 @@ def test_decoding_finds_the_tree_with_the_highest_expected_f1(drawn):
 
 
 def test_probabilities_are_shares_of_samples():
-    found = posterior(
-        samples("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)", "(S (NP a b c))")
-    )
+    drawn = samples("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)", "(S (NP a b c))")
+    found = posterior(drawn)
     assert found.probability("NP", 0, 2) == pytest.approx(0.5)
     assert found.probability("NP", 0, 3) == pytest.approx(0.25)
     assert found.probability("S", 0, 3) == pytest.approx(1)

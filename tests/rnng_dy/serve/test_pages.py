@@ -103,7 +103,6 @@ def test_several_trees_and_probabilities_are_shown(client):
 
 def test_the_film_has_each_words_partial_trees(client):
     page = client.get("/surprisal", params={"text": "The cat sat."}).text
-    assert re.findall(r'<article class="frame" id="([\d.]+)"', page) == [
-        f"1.{i}" for i in range(1, 6)
-    ]
+    frames = re.findall(r'<article class="frame" id="([\d.]+)"', page)
+    assert frames == ["1.1", "1.2", "1.3", "1.4", "1.5"]
     assert 'aria-label="(S (NP The cat"' in page

@@ -92,10 +92,8 @@ def test_lines_are_sentences_where_they_are_said_to_be():
 def test_spans_and_lines_are_those_of_the_whole_text():
     text = "\ufeffOne.\n\nHe  can't\tgo\nhome…"
     found = PENN.sentences(text)
-    assert [[text[b:e] for b, e in s.spans] for s in found] == [
-        ["One", "."],
-        ["He", "ca", "n't", "go", "home", "…"],
-    ]
+    pieces = [" ".join(text[b:e] for b, e in s.spans) for s in found]
+    assert pieces == ["One .", "He ca n't go home …"]
     assert [(s.line, s.text) for s in found] == [(1, "One."), (3, "He  can't\tgo\nhome…")]
 
 
@@ -157,9 +155,8 @@ def test_a_model_of_words_takes_blanks_for_their_ends():
 @pytest.mark.parametrize("text", ["好。\n我和嘉珍住在巷子。", "一 個\n我和嘉珍住"])
 def test_a_model_of_words_cannot_split_text_without_blanks(text):
     segmenter = Segmenter.of_training(CHINESE_WORDS)
-    with pytest.raises(
-        InputError, match="put blanks between words, or train a model on single"
-    ) as error:
+    says = "put blanks between words, or train a model on single"
+    with pytest.raises(InputError, match=says) as error:
         segmenter.sentences(text)
     assert error.value.line == text.count("\n") + 1
 

@@ -174,14 +174,8 @@ def test_merged_cells_have_the_value_of_the_first(read, caplog):
 
 
 def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
-    rows = [
-        "1,a,np,The dog,7",
-        "1,b,np,The cat,7",
-        "1,a,verb,ran |.,8",
-        "1,b,verb,,9",
-        "1,b,end,.,9",
-    ]
-    stimuli = read("\n".join(["item,condition,region,text,length", *rows]))
+    rows = "1,a,np,The dog,7\n1,b,np,The cat,7\n1,a,verb,ran |.,8\n1,b,verb,,9\n1,b,end,.,9"
+    stimuli = read(f"item,condition,region,text,length\n{rows}")
     assert list(stimuli.columns) == ["item", "condition", "length"]
     assert shown(stimuli) == [
         ("[np:The dog ][verb:ran |.]", "1", "a", "7"),
@@ -195,10 +189,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "item,words\n1,a\n",
-            "1: no column text, sentence, content, stimulus or word, but item, words: name it by",
-        ),
+        ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item, words: name it by"),
         ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
@@ -239,10 +230,8 @@ def test_sentences_need_words(read):
 def test_published_names_and_named_columns_are_found(read):
     rows = "1,near,2,verb,runs\n1,near,1,subject,The dog\n1,far,1,subject,The dogs\n"
     stimuli = read("item_number,condition_name,region_number,region_name,content\n" + rows)
-    assert [(s.item, s.condition, s.line) for s in stimuli.texts] == [
-        ("1", "near", 2),
-        ("1", "far", 4),
-    ]
+    found = [(s.item, s.condition, s.line) for s in stimuli.texts]
+    assert found == [("1", "near", 2), ("1", "far", 4)]
     # regions with numbers are in their order
     assert shown(stimuli)[0][0] == "[subject:The dog ][verb:runs]"
     assert [r.number for r in stimuli.texts[0].regions] == [1, 2]
@@ -283,24 +272,16 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
         workbook.active.append(row)
     workbook.save(tmp_path / "items.xlsx")
     as_rows = [dict(zip(rows[0], row, strict=True)) for row in rows if row][1:]
-    for table, cells in (
-        (str(tmp_path / "items.xlsx"), ["1", "2.5", "2", ""]),
-        (as_rows, [1, 2.5, 2, None]),
-    ):
+    written = str(tmp_path / "items.xlsx")
+    for table, cells in ((written, ["1", "2.5", "2", ""]), (as_rows, [1, 2.5, 2, None])):
         found = shown(read_stimuli(table))
         assert found == [("[1:A dog ][2:ran.]", *cells[:2]), ("[1:Dogs]", *cells[2:])]
-    assert [text.line for text in read_stimuli(str(tmp_path / "items.xlsx")).texts] == [2, 4]
     # as other programs write it
-    with (
-        zipfile.ZipFile(tmp_path / "items.xlsx") as made,
-        zipfile.ZipFile(tmp_path / "B.XLSX", "w") as other,
-    ):
+    with zipfile.ZipFile(written) as made, zipfile.ZipFile(tmp_path / "B.XLSX", "w") as other:
         for name in made.namelist():
             other.writestr(name, re.sub(rb"<dimension [^>]*>", b"", made.read(name)))
-    assert (
-        read_stimuli(str(tmp_path / "B.XLSX")).texts
-        == read_stimuli(str(tmp_path / "items.xlsx")).texts
-    )
+    first, second = (read_stimuli(str(tmp_path / name)) for name in ("items.xlsx", "B.XLSX"))
+    assert first.texts == second.texts
     (tmp_path / "bad.xlsx").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):
         read_stimuli(str(tmp_path / "bad.xlsx"))

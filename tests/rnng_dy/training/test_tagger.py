@@ -12,13 +12,12 @@ from rnng_dy.training.initial_models import train_into, train_own_tagger
 
 
 @pytest.fixture
-def folder(parser, trees, tmp_path, monkeypatch):
+def folder(parser, trees, here):
     """A folder of a parser and of trees with its tags, the current one."""
-    monkeypatch.chdir(tmp_path)
     parser.save("m")
     lines = (f"{format_tree(located.tree)}\n" for located in trees[:20])
-    (tmp_path / "t.trees").write_text("".join(lines), encoding="utf-8")
-    return tmp_path
+    (here / "t.trees").write_text("".join(lines), encoding="utf-8")
+    return here
 
 
 def test_it_is_told_how_well_it_tags_the_development_data(parser, sentences, tagger, caplog):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -17,18 +16,12 @@ import pytest
 import rnng_dy
 from oracle.errors import RnngError
 from rnng_dy import checkpoint
-from tests.commands import invoke
-from tests.conftest import CHECKOUT
+from tests.commands import invoke, run
 
 from .trainings import KINDS, assert_same_bits
 
-SMALL = {
-    "hidden": 8,
-    "lstm_input": 9,
-    "epochs": 2,
-    "evaluate_from_epoch": 0,
-    "first_evaluation": 10,
-}
+SMALL = {"hidden": 8, "lstm_input": 9, "epochs": 2}
+SMALL |= {"evaluate_from_epoch": 0, "first_evaluation": 10}
 OPTIONS = ["--hidden", 8, "--set", "lstm_input=9", "--epochs", 2]
 OPTIONS += ["--set", "evaluate_from_epoch=0", "--set", "first_evaluation=10"]
 
@@ -46,9 +39,8 @@ def records_of(folder):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_trains_as_the_command_does(kind):
     heard = []
-    model = rnng_dy.train(
-        kind, "t.trees", "d.trees", folder="python", on_record=heard.append, **SMALL
-    )
+    given = {"folder": "python", "on_record": heard.append, **SMALL}
+    model = rnng_dy.train(kind, "t.trees", "d.trees", **given)
     invoke("train", kind, "--trees", "t.trees", "--dev-trees", "d.trees", *OPTIONS, "--model", "m")
     assert_same_bits("python", "m")
     assert heard == records_of("python")
@@ -107,14 +99,8 @@ if __name__ == "__main__":
 
 def test_a_call_changes_nothing_of_the_process():
     Path("caller.py").write_text(CALLER, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "caller.py"],
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = run(None, "caller.py", command=(sys.executable,), timeout=120)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -153,9 +139,8 @@ def test_settings_are_checked(settings, says):
 
 def test_gold_sentences_are_among_those_that_are_read():
     with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than gold=999"):
-        rnng_dy.train(
-            "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=999, gold_weight=2, **SMALL
-        )
+        given = {"gold": 999, "gold_weight": 2, **SMALL}
+        rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="m", **given)
     assert not os.path.exists("m")
 
 

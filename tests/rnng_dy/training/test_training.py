@@ -278,9 +278,8 @@ def test_sentences_that_do_not_fit_are_left_out_and_named(sentences, tmp_path, m
 
     monkeypatch.setattr(model, "training_loss", limited)
     assert run.run()
-    said = (
-        f"sentence {long + 1} of {model.length(run.examples[long])} words does not fit into memory"
-    )
+    words = model.length(run.examples[long])
+    said = f"sentence {long + 1} of {words} words does not fit into memory"
     # once in each epoch
     assert caplog.text.count(said) == caplog.text.count("is left out") == 2
 
