@@ -132,7 +132,7 @@ def placed(path: object, line: int | None = None) -> Iterator[None]:
     try:
         yield
     except RnngError as e:
-        raise e if isinstance(e, InputError) else InputError(str(e), path, line) from None
+        raise e if getattr(e, "path", None) else InputError(str(e), path, line) from None
 
 
 def _reason(error: Exception) -> str:
