@@ -60,6 +60,14 @@ class LazyGroup(click.Group):
         """See click."""
         return load_command(name)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        """See click. A text in place of a command is told where it belongs."""
+        if " " in args[0]:
+            ctx.fail(
+                f'a text goes to a command: rnng-dy parse "{args[0]}", or surprisal, perplexity'
+            )
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """See click."""
         with formatter.section("Commands"):

@@ -186,9 +186,13 @@ class Job:
         self.places.append(place)
         return model
 
+    def workers(self) -> Workers:
+        """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
+        return Workers(self.places, self.jobs, self.models)
+
     def map(self, function: Callable, items: Iterable) -> Iterator:
         """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
-        with Workers(self.places, self.jobs, self.models) as workers:
+        with self.workers() as workers:
             for _, result in workers.map(function, items):
                 yield result
 
@@ -223,8 +227,7 @@ class Job:
         models = [part for place in self.places for part in place.content()]
         key = checkpoint.content_hash(__version__, FORMAT, name, *decides, *read, *models)
         left_out = []
-        opened = results(output, key, can_resume, make is not None)
-        workers = Workers(self.places, self.jobs, self.models)
+        opened, workers = results(output, key, can_resume, make is not None), self.workers()
         with tidy(), opened as kept, workers, progress(name, done=kept.items) as shown:
             # an error before the first sentence stands alone
             shown.leave = kept.items > 0
