@@ -13,7 +13,7 @@ from clusters.files import ClusteredWord
 from clusters.information import tolerance
 from clusters.merge_tables import MergeTables
 from clusters.unseen import place_unseen, rules_of
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.unknown import unknown_classes
 
 # the first five sweeps bring nine tenths of the gain of exchanges; each takes a sixth of the clustering's time

@@ -12,7 +12,7 @@ from clusters.information import average_mutual_information
 from clusters.unseen import place_unseen, rules_of
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.files import numbered_lines, open_text, peeked, reading, split_words
+from oracle.common.files import numbered_lines, open_text, peeked, reading, split_words
 from oracle.sentences import format_of
 from oracle.training_data import Preparation
 from oracle.treebank import untraced, words

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
-from oracle.files import open_text, reading
+from oracle.common.files import open_text, reading
 
 _ENTRY = re.compile(r"([01]*)\t([^\t]+)\t([0-9]{1,15})\r?\n?")
 

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from oracle.brackets import LocatedTree, format_tree
-from oracle.errors import RnngError, UnderivableError
-from oracle.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
+from oracle.common.errors import RnngError, UnderivableError
+from oracle.common.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
 from oracle.transitions import (
     DEFAULT,
     SYSTEMS,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, placed, read_lines, reading, require_text
-from oracle.lazy import nltk
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import WHITE_SPACE, placed, read_lines, reading, require_text
+from oracle.common.lazy import nltk
 from oracle.treebank import require_words
 
 _TOKEN = re.compile(rf"[()]|[^(){WHITE_SPACE}]+")

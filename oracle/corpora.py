@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from oracle.brackets import LocatedTree, read_tree_lines
-from oracle.compression import plain_name
-from oracle.errors import InputError, RnngError
-from oracle.files import read_lines
-from oracle.plugins import Registry
+from oracle.common.compression import plain_name
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import read_lines
+from oracle.common.plugins import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")

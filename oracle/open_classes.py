@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
 from itertools import product
 
-from oracle.errors import RnngError
-from oracle.files import WHITE_SPACE
+from oracle.common.errors import RnngError
+from oracle.common.files import WHITE_SPACE
 from oracle.unknown import CLASSES, SUFFIXES, UnknownWords, nearest_class
 
 _ENDS = ("", *(case(end) for end in ("s", *SUFFIXES) for case in (str.lower, str.upper)))

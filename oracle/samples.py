@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from oracle.brackets import parse_line
-from oracle.errors import InputError
-from oracle.files import WHITE_SPACE, open_text, reading
-from oracle.lazy import nltk
-from oracle.tables import is_whole_number
+from oracle.common.errors import InputError
+from oracle.common.files import WHITE_SPACE, open_text, reading
+from oracle.common.lazy import nltk
+from oracle.common.tables import is_whole_number
 from oracle.treebank import words
 
 _PRINTED = re.compile(r"prob: (\S+) \(len=(\d+)\)")

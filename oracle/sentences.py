@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import EXPORT, NO_BRACKETS, escape_brackets, read_tree_lines
-from oracle.errors import InputError, RnngError
-from oracle.files import (
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import (
     WHITE_SPACE,
     finite,
     numbered_lines,

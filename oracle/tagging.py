@@ -19,9 +19,9 @@ from typing import Any
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
-from oracle.errors import InputError
-from oracle.files import placed, reading, replacing
-from oracle.lazy import nltk
+from oracle.common.errors import InputError
+from oracle.common.files import placed, reading, replacing
+from oracle.common.lazy import nltk
 from oracle.training_data import evenly_spaced
 from oracle.treebank import tags, untraced, words
 

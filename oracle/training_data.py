@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from oracle.blocks import STORED, OracleSentence, StoredSentences, make_oracle, stored
 from oracle.brackets import LocatedTree, format_tree, read_tree_lines
-from oracle.errors import InputError
-from oracle.files import numbered_lines, open_text, placed, reading, replacing
-from oracle.lazy import nltk
+from oracle.common.errors import InputError
+from oracle.common.files import numbered_lines, open_text, placed, reading, replacing
+from oracle.common.lazy import nltk
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, subtrees, words
 from oracle.unknown import UnknownWords, known_words

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
-from oracle.lazy import nltk
+from oracle.common.errors import RnngError, UnderivableError, UnseenSymbolError
+from oracle.common.lazy import nltk
 from oracle.states import Cell, State
 from oracle.treebank import has_tags, is_preterminal
 

@@ -17,9 +17,9 @@ from functools import cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from oracle.errors import UnderivableError
-from oracle.lazy import nltk
-from oracle.plugins import Registry
+from oracle.common.errors import UnderivableError
+from oracle.common.lazy import nltk
+from oracle.common.plugins import Registry
 from oracle.transition_system import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 
 FINISH = 2

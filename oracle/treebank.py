@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from oracle.errors import RnngError
-from oracle.lazy import nltk
+from oracle.common.errors import RnngError
+from oracle.common.lazy import nltk
 
 NO_TAG = "XX"
 """The tag of trees without tags, as the original prints it."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import chain, product
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 
 RULES = ("berkeley", "berkeley-unicode", "single")
 """Rules for ASCII's letters and digits on UTF-8 bytes (the original, Python 2), for Unicode's, and for one class."""

@@ -15,12 +15,12 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 
 if TYPE_CHECKING:
     from nltk import Tree
 
-    from oracle.plugins import load_plugin as load_plugin
+    from oracle.common.plugins import load_plugin as load_plugin
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel as LstmLanguageModel
     from rnng_dy.checkpoint import load as load
     from rnng_dy.evaluation.records import WordRecord
@@ -41,7 +41,7 @@ _MODULES = {
     "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
     "Parser": "rnng_dy.parser",
     "load": "rnng_dy.checkpoint",
-    "load_plugin": "oracle.plugins",
+    "load_plugin": "oracle.common.plugins",
     "posterior": "rnng_dy.search.posterior",
     "train": "rnng_dy.training.train",
 }

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.files import hidden_name, locked, reading, replacing
+from oracle.common.errors import RnngError
+from oracle.common.files import hidden_name, locked, reading, replacing
 from rnng_dy import companions, engine, model_folder
 from rnng_dy.model_folder import CONFIG, PARAMETERS, PLUGINS, VECTORS, VOCABULARY, About, Folder
 from rnng_dy.parameters import restored, rounded
@@ -260,7 +260,7 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     Examples:
         >>> load("no/such/folder")
         Traceback (most recent call last):
-        oracle.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+        oracle.common.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
     """
     # before DyNet is loaded
     found = model_folder.kind_of(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from oracle import plugins
+from oracle.common import plugins
 from rnng_dy import model_folder
 from rnng_dy.model_folder import PARAMETERS_HASH, PLUGINS, SPELLING, TAGGER, TEXT, About, Folder
 from rnng_dy.text.segmenter import Segmenter

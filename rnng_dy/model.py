@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, cast, overload
 import nltk
 import numpy as np
 
-from oracle import plugins
-from oracle.errors import InputError, RnngError
-from oracle.files import reading
+from oracle.common import plugins
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import reading
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import Tagger
 from oracle.transitions import TransitionSystem

@@ -16,9 +16,9 @@ from pathlib import Path
 from stat import S_ISLNK
 from typing import Any, NamedTuple
 
-from oracle import plugins
-from oracle.errors import RnngError
-from oracle.files import reading, replacing
+from oracle.common import plugins
+from oracle.common.errors import RnngError
+from oracle.common.files import reading, replacing
 
 VARIABLE = "RNNG_DY_MODELS"
 """The environment variable that names folders in which models are found, separated by `os.pathsep`."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
-from oracle import plugins
-from oracle.errors import RnngError, Terminated, extra
+from oracle.common import plugins
+from oracle.common.errors import RnngError, Terminated, extra
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import engine
 from rnng_dy.engine import dy
 

@@ -12,7 +12,7 @@ import numpy as np
 from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import tags_by
 from oracle.treebank import NO_TAG, has_tags, untraced

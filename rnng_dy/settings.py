@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 
 
 class FiniteRange(click.FloatRange):
@@ -68,7 +68,7 @@ def require(goes: Mapping[str, str], values: Mapping[str, Any]) -> None:
 
     >>> require({"samples": "with `decode` mbr or `generator`"}, {"decode": "best", "generator": None})
     Traceback (most recent call last):
-    oracle.errors.RnngError: `samples` goes with `decode` mbr or `generator`
+    oracle.common.errors.RnngError: `samples` goes with `decode` mbr or `generator`
     """
     for name, rules in goes.items():
         for rule in filter(None, rules.split(", ")):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle import plugins
-from oracle.errors import RnngError
+from oracle.common import plugins
+from oracle.common.errors import RnngError
 from rnng_dy import checkpoint
 from rnng_dy.model_folder import PARAMETERS, Folder, located
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
-from oracle.errors import RnngError, UnseenSymbolError
+from oracle.common.errors import RnngError, UnseenSymbolError
 from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_in, lower
 
 UNK = "UNK"

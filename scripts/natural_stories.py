@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from oracle.files import open_text, replacing
-from oracle.tables import read_columns
+from oracle.common.files import open_text, replacing
+from oracle.common.tables import read_columns
 
 _LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
 Place = tuple[int, int]

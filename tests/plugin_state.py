@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from oracle import plugins
+from oracle.common import plugins
 from oracle.corpora import READERS
 from oracle.transitions import SYSTEMS
 from rnng_dy.baselines.scorers import SCORERS

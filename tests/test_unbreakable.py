@@ -14,7 +14,7 @@ import pytest
 from nltk import Tree
 
 import rnng_dy
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.cli import COMMANDS, errors_reported, load_command
 from rnng_dy.cli.options import PathName

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import engine
 from scripts.dynet import backend, command, target
 from scripts.dynet import wheels as trying

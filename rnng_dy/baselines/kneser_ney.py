@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from oracle.blocks import OracleSentence, oracle_sentences
-from oracle.errors import RnngError
-from oracle.files import reading
+from oracle.common.errors import RnngError
+from oracle.common.files import reading
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
 from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
 from rnng_dy.evaluation.records import WordRecord

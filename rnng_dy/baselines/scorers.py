@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle import plugins
-from oracle.plugins import Registry
+from oracle.common import plugins
+from oracle.common.plugins import Registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.baselines.word_scorer import WordScorer

@@ -9,7 +9,7 @@ from itertools import chain, groupby, zip_longest
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
 from rnng_dy.evaluation.records import END, ROUNDING, WordRecord
 from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, read_surprisals

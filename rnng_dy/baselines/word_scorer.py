@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.sentences import SourceSentence, split_tokens
 from oracle.unknown import UnknownWords
 from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings

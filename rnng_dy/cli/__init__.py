@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 import click
 
-from oracle import plugins
-from oracle.errors import RnngError, Terminated
+from oracle.common import plugins
+from oracle.common.errors import RnngError, Terminated
 from rnng_dy import __version__
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
 

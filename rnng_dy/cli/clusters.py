@@ -9,7 +9,7 @@ import click
 
 from clusters.corpus import cluster_corpus
 from clusters.files import write_clusters
-from oracle.files import is_replaced, replacing
+from oracle.common.files import is_replaced, replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say
 from rnng_dy.cli.options import FILE, Command, check_files, output_option, write_output

@@ -7,8 +7,8 @@ from itertools import chain
 
 import click
 
-from oracle import plugins
-from oracle.errors import RnngError
+from oracle.common import plugins
+from oracle.common.errors import RnngError
 from rnng_dy import __version__, engine
 from rnng_dy.cli.options import Command, device_option
 from rnng_dy.models import checks

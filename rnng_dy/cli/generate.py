@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from oracle.brackets import format_tree
-from oracle.files import replacing
+from oracle.common.files import replacing
 from oracle.treebank import words
 from rnng_dy.cli.inputs import seed_option
 from rnng_dy.cli.job import Job

@@ -8,8 +8,8 @@ import click
 
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
-from oracle.errors import RnngError
-from oracle.files import file_hash
+from oracle.common.errors import RnngError
+from oracle.common.files import file_hash
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice

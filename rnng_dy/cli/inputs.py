@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import model_folder
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from oracle.errors import RnngError
-from oracle.files import file_hash, is_replaced, replacing
+from oracle.common.errors import RnngError
+from oracle.common.files import file_hash, is_replaced, replacing
 from rnng_dy import __version__, checkpoint, engine
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output

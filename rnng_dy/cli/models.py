@@ -6,8 +6,8 @@ import os
 
 import click
 
-from oracle.errors import RnngError
-from oracle.tables import aligned
+from oracle.common.errors import RnngError
+from oracle.common.tables import aligned
 from rnng_dy import checkpoint, load, model_folder
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.options import MODEL, OUTPUT, Command

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from oracle.compression import plain_name
-from oracle.errors import RnngError
-from oracle.files import is_replaced, locked, replacing
+from oracle.common.compression import plain_name
+from oracle.common.errors import RnngError
+from oracle.common.files import is_replaced, locked, replacing
 from rnng_dy.cli.rules import goes, require_fit, require_once, with_flags
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of

@@ -8,9 +8,9 @@ import click
 
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import replacing
 from oracle.corpora import READERS
-from oracle.errors import InputError, RnngError
-from oracle.files import replacing
 from oracle.training_data import Preparation
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import clean, is_no_text, is_trace, untraced, without_lemma, words

@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.sentences import ScoredTree, json_line
 from rnng_dy import model_folder
 from rnng_dy.cli import inputs

@@ -12,7 +12,7 @@ from functools import partial
 import click
 
 from clusters.files import read_clusters
-from oracle.files import finite, is_replaced
+from oracle.common.files import finite, is_replaced
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Lines, job_options

@@ -6,7 +6,7 @@ from math import isnan
 
 import click
 
-from oracle.tables import CSV, joined
+from oracle.common.tables import CSV, joined
 from rnng_dy.cli import options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.evaluation import reading_times as studies

@@ -7,7 +7,7 @@ import sys
 import click
 
 from oracle.blocks import read_oracle
-from oracle.errors import listed
+from oracle.common.errors import listed
 from rnng_dy.cli.inputs import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output

@@ -10,8 +10,8 @@ from functools import partial
 
 import click
 
-from oracle.files import indented
-from oracle.tables import CSV, TSV
+from oracle.common.files import indented
+from oracle.common.tables import CSV, TSV
 from rnng_dy.baselines.scorers import SCORERS
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 from rnng_dy.cli.inputs import columns_options, require_trees, search_options, systems_option

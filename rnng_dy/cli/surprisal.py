@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from oracle.errors import listed
+from oracle.common.errors import listed
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Lines, Results, job_options

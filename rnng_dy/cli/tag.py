@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from oracle.brackets import format_tree, read_trees
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.treebank import with_tags
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.messages import say

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from oracle.errors import Terminated
+from oracle.common.errors import Terminated
 from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES

@@ -11,9 +11,9 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
-from oracle.errors import extra
-from oracle.files import one_line
-from oracle.tables import joined
+from oracle.common.errors import extra
+from oracle.common.files import one_line
+from oracle.common.tables import joined
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.drawing.surprisal_page import surprisal_page

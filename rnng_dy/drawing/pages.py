@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from oracle.brackets import visible
-from oracle.errors import extra
+from oracle.common.errors import extra
 from rnng_dy.drawing.trees import svg_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, is_wordless, read_tree_lines, visible
-from oracle.errors import InputError
-from oracle.files import numbered_lines, open_text, peeked, reading
-from oracle.lazy import nltk
+from oracle.common.errors import InputError
+from oracle.common.files import numbered_lines, open_text, peeked, reading
+from oracle.common.lazy import nltk
 from oracle.samples import begins_samples, read_samples
 from oracle.treebank import has_preterminals, is_preterminal, words
 from rnng_dy.drawing.trees import Picture

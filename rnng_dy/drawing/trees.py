@@ -13,7 +13,7 @@ from html import escape
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, visible
-from oracle.lazy import nltk
+from oracle.common.lazy import nltk
 from oracle.treebank import is_preterminal
 
 LEVEL, GAP, CELL, MARGIN, LEAST = 44, 14, 7.2, 10, 60

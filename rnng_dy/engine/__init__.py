@@ -23,8 +23,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from oracle.errors import RnngError
-from oracle.tables import is_whole_number
+from oracle.common.errors import RnngError
+from oracle.common.tables import is_whole_number
 from rnng_dy.engine.cpu_level import LEVEL, cpu_level, lower_levels
 
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy.evaluation.reading_tables import Times, Word
 from rnng_dy.evaluation.token_tables import GAP, Token, places, plain
 

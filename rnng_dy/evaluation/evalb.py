@@ -16,9 +16,9 @@ from itertools import chain, compress, zip_longest
 from oracle import treebank
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import is_wordless, parse_line, read_tree_lines
-from oracle.errors import InputError
-from oracle.files import placed, read_lines, reading
-from oracle.lazy import nltk
+from oracle.common.errors import InputError
+from oracle.common.files import placed, read_lines, reading
+from oracle.common.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, flatten, percent, score_flat
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from oracle.errors import RnngError
-from oracle.files import WHITE_SPACE, read_lines, reading, split_words
+from oracle.common.errors import RnngError
+from oracle.common.files import WHITE_SPACE, read_lines, reading, split_words
 
 WITHOUT_EFFECT = ("DEBUG", "MAX_ERROR")
 """Statements that change no score."""

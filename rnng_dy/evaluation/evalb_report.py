@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from oracle.errors import RnngError
-from oracle.files import indented
-from oracle.tables import aligned
+from oracle.common.errors import RnngError
+from oracle.common.files import indented
+from oracle.common.tables import aligned
 from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, percent
 from rnng_dy.evaluation.significance import TOO_FEW, f1_difference, pairs_of

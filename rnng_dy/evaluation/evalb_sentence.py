@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from oracle.errors import InputError
-from oracle.lazy import nltk
+from oracle.common.errors import InputError
+from oracle.common.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 
 QUOTE_WORDS = frozenset("'\"/")

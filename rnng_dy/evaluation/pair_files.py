@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, placed, reading, split_words
-from oracle.tables import cell_text, plain_column, read_table
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import WHITE_SPACE, placed, reading, split_words
+from oracle.common.tables import cell_text, plain_column, read_table
 from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided

@@ -9,10 +9,10 @@ from operator import ne
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
-from oracle.files import open_text, reading
+from oracle.common.files import open_text, reading
+from oracle.common.tables import joined, read_columns
 from oracle.samples import format_likelihood, read_log_probs
 from oracle.sentences import SourceSentence
-from oracle.tables import joined, read_columns
 from rnng_dy.evaluation.records import one_word
 from rnng_dy.evaluation.significance import TOO_FEW, perplexity_difference
 

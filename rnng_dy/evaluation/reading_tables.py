@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
-from oracle.files import placed
-from oracle.tables import is_whole_number, number_of, read_columns
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.tables import is_whole_number, number_of, read_columns
 
 NEEDED, OPTIONAL = ("item", "position", "word", "time"), ("subject", "frequency", "condition")
 """The columns of a table of reading times."""

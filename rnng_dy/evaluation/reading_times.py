@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.tables import aligned
+from oracle.common.errors import RnngError
+from oracle.common.tables import aligned
 from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_tables import Times, in_order
 from rnng_dy.evaluation.records import one_word

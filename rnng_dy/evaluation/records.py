@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
+from oracle.common.tables import number_of
 from oracle.sentences import SourceSentence
-from oracle.tables import number_of
 
 END = "</s>"
 """The written form of a sentence's end, whose record has no token."""

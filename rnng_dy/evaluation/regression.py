@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.evaluation.significance import t_of_95
 
 FIGURES = ("predictor", "coefficient", "standard_error", "low", "high")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from oracle.brackets import escape_brackets
-from oracle.errors import InputError, RnngError, listed
-from oracle.files import WHITE_SPACE, placed, read_lines, reading, split_words
-from oracle.tables import is_whole_number
+from oracle.common.errors import InputError, RnngError, listed
+from oracle.common.files import WHITE_SPACE, placed, read_lines, reading, split_words
+from oracle.common.tables import is_whole_number
 from rnng_dy.evaluation.pair_files import read_json, read_pairs, text_of
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS

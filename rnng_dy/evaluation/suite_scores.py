@@ -10,9 +10,9 @@ from itertools import chain, combinations, islice
 from statistics import fmean
 from typing import NamedTuple
 
-from oracle.errors import RnngError
-from oracle.files import split_words
-from oracle.tables import TSV, aligned, joined
+from oracle.common.errors import RnngError
+from oracle.common.files import split_words
+from oracle.common.tables import TSV, aligned, joined
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.suites import Item, Place, Sentence, Suite

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 
 Sentence = tuple[str, ...]
 Place = tuple[str, int]

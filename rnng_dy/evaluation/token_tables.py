@@ -11,9 +11,9 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
-from oracle.errors import InputError, RnngError
-from oracle.files import placed
-from oracle.tables import is_whole_number, read_columns
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.tables import is_whole_number, read_columns
 from rnng_dy.evaluation.records import END, surprisal_of
 
 UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from oracle.errors import InputError, listed
+from oracle.common.errors import InputError, listed
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import WordRecord
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
+from oracle.common.tables import TSV, joined
 from oracle.sentences import SourceSentence
-from oracle.tables import TSV, joined
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,

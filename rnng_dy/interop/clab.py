@@ -16,8 +16,8 @@ import numpy as np
 
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
-from oracle.errors import InputError
-from oracle.files import reading
+from oracle.common.errors import InputError
+from oracle.common.files import reading
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import DEFAULT as COMPOSITION
 from rnng_dy.models.composition import GatedAttention

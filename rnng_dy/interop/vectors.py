@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.errors import InputError
-from oracle.files import open_text, reading, replacing
-from oracle.tables import is_whole_number
+from oracle.common.errors import InputError
+from oracle.common.files import open_text, reading, replacing
+from oracle.common.tables import is_whole_number
 from rnng_dy.parameters import LARGEST, are_usable
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from oracle.plugins import Registry
+from oracle.common.plugins import Registry
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Constituent
 from rnng_dy.models.lstm import Lstm

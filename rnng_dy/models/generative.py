@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Configuration, Decision, Derivation, WordPrefix

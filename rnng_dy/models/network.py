@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.transitions import DEFAULT, REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS

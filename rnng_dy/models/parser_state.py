@@ -11,7 +11,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
 
-from oracle.plugins import Registry
+from oracle.common.plugins import Registry
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from oracle.plugins import Registry
+from oracle.common.plugins import Registry
 from rnng_dy.engine import dy
 from rnng_dy.models.vectors import Embedding, LookupTable
 from rnng_dy.parameters import ParameterStore

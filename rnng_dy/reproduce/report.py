@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import rnng_dy
 from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
-from oracle.errors import InputError, RnngError
-from oracle.files import indented
-from oracle.lazy import nltk
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import indented
+from oracle.common.lazy import nltk
 from rnng_dy.evaluation import evalb, significance
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.reproduce import paper

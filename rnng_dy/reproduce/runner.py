@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import rnng_dy
-from oracle import plugins
-from oracle.errors import RnngError
-from oracle.files import locked
+from oracle.common import plugins
+from oracle.common.errors import RnngError
+from oracle.common.files import locked
 from rnng_dy.checkpoint import content_hash
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.stages import Stage

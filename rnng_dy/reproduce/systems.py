@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.transitions import DEFAULT as TOP_DOWN
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS

@@ -9,8 +9,8 @@ from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
-from oracle.lazy import nltk
+from oracle.common.errors import RnngError
+from oracle.common.lazy import nltk
 from oracle.samples import format_sample
 from oracle.sentences import ScoredTree, SourceSentence
 from oracle.transitions import TransitionSystem

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.lazy import nltk
+from oracle.common.errors import RnngError
+from oracle.common.lazy import nltk
 from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import one_graph

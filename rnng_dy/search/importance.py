@@ -14,7 +14,7 @@ import numpy as np
 
 from oracle.blocks import OracleSentence
 from oracle.brackets import format_tree
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.search.posterior import combined, log_probs, posterior

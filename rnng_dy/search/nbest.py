@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.search import word_search
 from rnng_dy.search.batched_search import run
 from rnng_dy.search.greedy import Parsed

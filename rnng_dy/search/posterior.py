@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.lazy import nltk
+from oracle.common.errors import RnngError
+from oracle.common.lazy import nltk
 from oracle.transitions import TOP_DOWN
 from oracle.treebank import has_tags, tags, words
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.engine import one_graph
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.model import Graphs, Model, unlinked

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.errors import ImpossibleError, RnngError
-from oracle.files import numbered_lines, open_text, peeked, placed, reading
-from oracle.lazy import nltk
+from oracle.common.errors import ImpossibleError, RnngError
+from oracle.common.files import numbered_lines, open_text, peeked, placed, reading
+from oracle.common.lazy import nltk
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.treebank import untraced
 from oracle.treebank import words as words_of

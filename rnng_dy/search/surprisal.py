@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.plugins import Registry
+from oracle.common.errors import RnngError
+from oracle.common.plugins import Registry
 from oracle.sentences import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
 from rnng_dy.evaluation.records import (

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.model import unlinked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from oracle.errors import extra
+from oracle.common.errors import extra
 from rnng_dy.serve.limits import Limits as Limits
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oracle.brackets import format_tree
-from oracle.errors import InputError, RnngError
-from oracle.files import finite
-from oracle.lazy import nltk
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import finite
+from oracle.common.lazy import nltk
 from oracle.sentences import split_tokens
 from oracle.treebank import NO_TAG
 from rnng_dy.evaluation.records import MeasuredSentence

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import HTTPException, Request
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import load
 from rnng_dy.serve.limits import Limits
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oracle.errors import InputError, RnngError
-from oracle.files import placed
-from oracle.tables import plain_column
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.tables import plain_column
 
 CONDITION, REGION, WORD = "condition", "region", "word"
 _TEXT = ("text", "sentence", "content", "stimulus", WORD)

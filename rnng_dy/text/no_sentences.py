@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from oracle.errors import InputError, RnngError
-from oracle.files import placed
-from oracle.tables import number_of
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.tables import number_of
 from rnng_dy.text.conventions import HAN
 
 _MISSING = frozenset(["none", "null", "#n/a", "<na>", "-", "."])
@@ -40,7 +40,7 @@ def require_unmarked(text: str) -> None:
 
     >>> require_unmarked("*The doctor are tall.")
     Traceback (most recent call last):
-    oracle.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: take it out
+    oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: take it out
     """
     if found := _BEFORE.match(text):
         mark = repr(found[0].strip())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 
 USUAL_MARK = "|"
 _CLOSING = {"[": "]", "{": "}"}

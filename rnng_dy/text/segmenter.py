@@ -17,9 +17,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from oracle.errors import InputError, RnngError
-from oracle.files import WHITE_SPACE, placed, reading, replacing
-from oracle.lazy import nltk
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import WHITE_SPACE, placed, reading, replacing
+from oracle.common.lazy import nltk
 from oracle.sentences import SourceSentence
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.learning import learn

@@ -11,8 +11,8 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 from oracle.blocks import OracleSentence
-from oracle.errors import InputError, RnngError
-from oracle.files import placed, read_lines
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from rnng_dy.text.no_sentences import require_unmarked
 from rnng_dy.text.regions import mark_of

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.files import reading, replacing
+from oracle.common.errors import RnngError
+from oracle.common.files import reading, replacing
 from oracle.open_classes import OpenClasses, block_of, characters_by_kind
 from oracle.unknown import UnknownWords
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
+from oracle.common.tables import cell_text, read_table
 from oracle.sentences import SourceSentence
-from oracle.tables import cell_text, read_table
 from rnng_dy.text.columns import CONDITION, USUAL, Columns, Places, places, shown
 from rnng_dy.text.columns import REGION as REGION
 from rnng_dy.text.conventions import HAN

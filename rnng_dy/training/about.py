@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from oracle import plugins
 from oracle.blocks import OracleSentence
-from oracle.files import finite
+from oracle.common import plugins
+from oracle.common.files import finite
 from rnng_dy import engine, model_folder
 from rnng_dy.engine import cpu_level
 from rnng_dy.model import Model

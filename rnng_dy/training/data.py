@@ -15,9 +15,9 @@ import numpy as np
 
 from oracle.blocks import STORED, OracleSentence, StoredSentences, read_oracle, stored_oracle
 from oracle.brackets import parse_line, read_trees
-from oracle.errors import ImpossibleError, InputError, RnngError
-from oracle.files import placed
-from oracle.lazy import nltk
+from oracle.common.errors import ImpossibleError, InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.lazy import nltk
 from oracle.training_data import TreesFile, make_training_data
 from oracle.transitions import DEFAULT, SYSTEMS
 from oracle.treebank import words

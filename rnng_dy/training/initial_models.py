@@ -17,8 +17,8 @@ from clusters import brown
 from clusters.files import ClusteredWord
 from oracle import tagging
 from oracle.blocks import OracleCounts, OracleSentence, counted
-from oracle.errors import RnngError
-from oracle.files import locked, placed
+from oracle.common.errors import RnngError
+from oracle.common.files import locked, placed
 from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
 from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.errors import InputError, RnngError
-from oracle.files import one_line, reading
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import one_line, reading
 from rnng_dy import checkpoint
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy import checkpoint, companions, engine
 from rnng_dy.parallel import check_jobs
 from rnng_dy.settings import require

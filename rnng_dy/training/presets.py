@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.settings import (
     NOT_NEGATIVE,
     POSITIVE,

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.errors import RnngError
-from oracle.plugins import load_sent, loaded
+from oracle.common.errors import RnngError
+from oracle.common.plugins import load_sent, loaded
 from rnng_dy import checkpoint, engine, model_folder
 from rnng_dy.engine.memory import limit_memory
 from rnng_dy.parallel import blocked

@@ -14,8 +14,8 @@ from typing import Any
 
 from clusters.files import read_clusters
 from oracle.blocks import counted, stored
-from oracle.errors import RnngError
-from oracle.files import placed, replacing
+from oracle.common.errors import RnngError
+from oracle.common.files import placed, replacing
 from oracle.training_data import evenly_spaced
 from rnng_dy import checkpoint, engine, model_folder
 from rnng_dy.checkpoint import writing

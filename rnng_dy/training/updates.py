@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import LARGEST, ParameterStore, are_usable

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from oracle.brackets import parse_line
-from oracle.files import open_text, replacing
+from oracle.common.files import open_text, replacing
 
 LENGTHS = range(3, 81)
 """The possible numbers of words of a sentence that the generative model learns from."""

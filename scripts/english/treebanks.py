@@ -9,7 +9,7 @@ from pathlib import Path
 import nltk
 
 from oracle.brackets import read_trees
-from oracle.files import replacing
+from oracle.common.files import replacing
 from oracle.training_data import Preparation, evenly_spaced
 from oracle.treebank import clean, is_no_text, is_preterminal, subtrees
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from nltk.corpus import treebank
 
+from oracle.common.errors import RnngError
 from oracle.corpora import NltkSample
-from oracle.errors import RnngError
 from scripts.dynet.build import build_wheel, cache_folder, inputs, key, locked
 from scripts.dynet.command import FOLDER, modules_of
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain

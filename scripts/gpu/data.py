@@ -9,8 +9,8 @@ import oracle
 from clusters.brown import brown_clusters
 from oracle.blocks import make_oracle
 from oracle.brackets import LocatedTree, read_trees
+from oracle.common.errors import RnngError
 from oracle.corpora import NltkSample
-from oracle.errors import RnngError
 from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words

@@ -11,7 +11,7 @@ from clusters.bigrams import count_bigrams
 from clusters.brown import BrownClustering, brown_clusters
 from clusters.files import ClusteredWord
 from clusters.merge_tables import MergeTables
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.unknown import RULES, unknown_classes
 from tests.clusters.brute_force import BruteForce, clusters_of, inner_nodes, random_corpus
 

@@ -9,7 +9,7 @@ import pytest
 
 from clusters.corpus import read_corpus
 from clusters.files import ClusteredWord, read_clusters, write_clusters
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 
 TREES = """(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))
 (S (NP (DT The)

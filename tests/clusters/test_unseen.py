@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clusters.files import ClusteredWord
 from clusters.unseen import place_unseen
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.unknown import RULES, UnknownWords, unknown_classes
 
 ALPHABET = "abdegilnorstuyzABDEGILNORSTUYZ019-.é中Éǅß²"

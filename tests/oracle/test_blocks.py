@@ -8,8 +8,8 @@ import pytest
 
 from oracle.blocks import make_oracle, read_oracle, write_oracle
 from oracle.brackets import read_trees
-from oracle.errors import InputError
-from oracle.files import replacing
+from oracle.common.errors import InputError
+from oracle.common.files import replacing
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 

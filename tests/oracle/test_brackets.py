@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.brackets import format_tree, parse_line, read_tree_lines
-from oracle.errors import InputError, RnngError
-from oracle.files import read_lines
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import read_lines
 
 # everything but surrogates, brackets and the white space that separates words
 SYMBOLS = st.text(

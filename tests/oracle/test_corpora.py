@@ -8,8 +8,8 @@ import pytest
 from nltk.corpus.reader import BracketParseCorpusReader
 from nltk.corpus.util import LazyCorpusLoader
 
+from oracle.common.errors import RnngError
 from oracle.corpora import READERS, parse_sections
-from oracle.errors import RnngError
 
 
 def words_read(trees):

@@ -10,7 +10,7 @@ import pytest
 
 from oracle.blocks import counted, make_oracle
 from oracle.brackets import read_trees
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
-from oracle.errors import RnngError, UnderivableError
+from oracle.common.errors import RnngError, UnderivableError
 from oracle.transitions import FINISH, REDUCE, SHIFT, InOrder, unlimited
 
 PJ = 3

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.open_classes import OpenClasses, characters_by_kind
 from oracle.unknown import CLASSES, RULES, UnknownWords
 

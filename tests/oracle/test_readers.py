@@ -10,10 +10,10 @@ from clusters.corpus import read_corpus
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
-from oracle.errors import InputError
+from oracle.common.errors import InputError
+from oracle.common.tables import read_columns
 from oracle.samples import read_likelihoods, read_samples
 from oracle.sentences import read_sentences
-from oracle.tables import read_columns
 
 READERS = {
     "trees": read_trees,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.brackets import format_tree
-from oracle.errors import InputError
-from oracle.files import replacing
+from oracle.common.errors import InputError
+from oracle.common.files import replacing
 from oracle.samples import (
     Sample,
     begins_samples,

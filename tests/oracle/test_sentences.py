@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.sentences import SourceSentence, read_sentences
 
 ORACLE = """# (S (DT The) (NN cat))

@@ -9,7 +9,7 @@ import pytest
 
 from oracle.blocks import OracleSentence, make_oracle, stored, stored_oracle, write_oracle
 from oracle.brackets import read_trees
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.unknown import UnknownWords
 
 from ..conftest import TINY

@@ -11,7 +11,7 @@ from nltk.tag.perceptron import PerceptronTagger
 
 from oracle import tagging
 from oracle.brackets import read_trees
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.tagging import FILES, load_tagger, save_tagger
 from oracle.treebank import words
 from tests.conftest import TINY

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from oracle.errors import RnngError, UnderivableError, UnseenSymbolError
+from oracle.common.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, SYSTEMS, TOP_DOWN, TopDown
 
 NT = 2

@@ -12,7 +12,7 @@ import pytest
 from nltk import Tree
 
 from oracle.blocks import write_oracle
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.training_data import TreesFile, held_out, make_training_data
 from oracle.unknown import RULES
 from tests.commands import invoke as run

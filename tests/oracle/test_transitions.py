@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.brackets import format_tree, parse_line
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.transitions import TOP_DOWN, TopDown
 from oracle.treebank import tags, with_words, words
 

@@ -6,7 +6,7 @@ import pytest
 from nltk import Tree
 
 from oracle.brackets import format_tree, parse_line
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.treebank import clean, has_preterminals, tags, words
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.unknown import RULES, UnknownWords, known_words, lower
 
 KNOWN = {"apple", "the", "élan"}

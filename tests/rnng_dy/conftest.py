@@ -10,7 +10,7 @@ import pytest
 from clusters.files import ClusteredWord
 from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
-from oracle.files import replacing
+from oracle.common.files import replacing
 from oracle.tagging import tagger_of_training
 from oracle.transitions import DEFAULT, SYSTEMS, unlimited
 from oracle.treebank import words

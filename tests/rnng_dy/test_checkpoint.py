@@ -8,7 +8,7 @@ import nltk
 import numpy as np
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.checkpoint import read_arrays
 

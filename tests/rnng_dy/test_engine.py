@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import engine
 from tests.commands import PYTHON, run
 from tests.conftest import needs_proc

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rnng_dy
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from oracle.tagging import tags_by
 from rnng_dy import DiscriminativeParser, checkpoint, model_folder
 from rnng_dy.checkpoint import read_arrays

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy import parallel
 from rnng_dy.model_folder import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error

@@ -13,7 +13,7 @@ import nltk
 import pytest
 
 import rnng_dy
-from oracle import plugins
+from oracle.common import plugins
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.parallel import Workers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.checkpoint import content_hash
 from rnng_dy.cli.job import Job, Results
 from tests.commands import invoke

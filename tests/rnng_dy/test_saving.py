@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import DiscriminativeParser, checkpoint
 from rnng_dy.checkpoint import read_arrays
 from rnng_dy.training.presets import PRESETS

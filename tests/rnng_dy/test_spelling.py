@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.unknown import RULES, UnknownWords
 from rnng_dy.text.spelling import SpellingModel
 

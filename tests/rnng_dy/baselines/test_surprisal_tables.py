@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
 

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from oracle.brackets import format_tree
-from oracle.files import replacing
+from oracle.common.files import replacing
 from rnng_dy import load, model_folder
 from tests.commands import invoke
 

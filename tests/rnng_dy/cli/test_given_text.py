@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rnng_dy
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from tests.commands import invoke, table
 
 TEXT = "The old man the boat."

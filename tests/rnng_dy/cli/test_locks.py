@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.files import locked
+from oracle.common.files import locked
 from tests.commands import COMMAND, invoke, run, started, until
 
 from ..conftest import make_parser

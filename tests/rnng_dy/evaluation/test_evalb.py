@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy.evaluation.evalb import Scores, score
 from rnng_dy.evaluation.evalb_params import NEW, Params
 from rnng_dy.evaluation.evalb_report import format_evalb

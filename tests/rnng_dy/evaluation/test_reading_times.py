@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy.evaluation.alignment import align
 from rnng_dy.evaluation.reading_tables import read_times
 from rnng_dy.evaluation.reading_times import predictors, rows_used, run_study, table

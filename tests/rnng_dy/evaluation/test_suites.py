@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy.drawing import pages
 from rnng_dy.evaluation import suite_scores
 from rnng_dy.evaluation.suite_files import read_suites, suites_of

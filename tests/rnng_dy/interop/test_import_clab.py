@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.interop import clab
 from tests.commands import invoke

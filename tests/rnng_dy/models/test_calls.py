@@ -9,7 +9,7 @@ import nltk
 import pytest
 
 import rnng_dy
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import LstmLanguageModel
 from rnng_dy import generator as generator_module
 from rnng_dy import parser as parser_module

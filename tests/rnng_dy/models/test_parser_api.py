@@ -9,7 +9,7 @@ import nltk
 import pytest
 from nltk.parse.api import ParserI
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.tagging import tags_by
 from rnng_dy import parser as parser_module
 

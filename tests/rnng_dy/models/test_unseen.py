@@ -9,7 +9,7 @@ import nltk
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError, UnseenSymbolError
+from oracle.common.errors import RnngError, UnseenSymbolError
 from oracle.unknown import UnknownWords
 from rnng_dy.vocabulary import UNK
 

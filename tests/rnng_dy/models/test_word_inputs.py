@@ -9,8 +9,8 @@ import pytest
 
 from oracle.blocks import counted
 from oracle.brackets import LocatedTree, parse_line
-from oracle.errors import RnngError
-from oracle.plugins import load_plugin
+from oracle.common.errors import RnngError
+from oracle.common.plugins import load_plugin
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.parser import DiscriminativeParser

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from filelock import FileLock
 
-from oracle.errors import RnngError
-from oracle.files import hidden_name
+from oracle.common.errors import RnngError
+from oracle.common.files import hidden_name
 from rnng_dy.reproduce.runner import keys, run
 from rnng_dy.reproduce.stages import Stage
 

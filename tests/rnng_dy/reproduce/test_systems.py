@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.reproduce.systems import parse
 
 

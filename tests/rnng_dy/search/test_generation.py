@@ -11,7 +11,7 @@ from itertools import islice, product
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel

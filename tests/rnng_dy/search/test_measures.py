@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError, UnseenSymbolError
+from oracle.common.errors import RnngError, UnseenSymbolError
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.evaluation.records import ALL_MEASURES
 from rnng_dy.search.surprisal import SearchOptions, measure, next_words

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.search import batched_search
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.nbest import nbest_batch

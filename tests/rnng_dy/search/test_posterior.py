@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.search.importance import estimate
 from rnng_dy.search.posterior import posterior
 

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.search.batched_search import answers, run
 from rnng_dy.search.beam import BeamSearch

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.brackets import format_tree
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.serve import Limits
 from rnng_dy.settings import LanguageModelSizes

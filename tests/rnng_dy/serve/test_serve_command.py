@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 import rnng_dy.serve
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 
 from .conftest import CLIENT, needs_serve
 

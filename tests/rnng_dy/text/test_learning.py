@@ -7,7 +7,7 @@ import json
 import pytest
 
 from oracle.brackets import read_trees
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import stuck_mark
 

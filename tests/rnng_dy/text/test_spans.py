@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oracle.brackets import unspelled
-from oracle.errors import InputError
-from oracle.files import split_words
+from oracle.common.errors import InputError
+from oracle.common.files import split_words
 from rnng_dy.text.conventions import Conventions
 from rnng_dy.text.segmenter import Segmenter
 

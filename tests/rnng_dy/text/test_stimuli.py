@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from oracle.errors import InputError
+from oracle.common.errors import InputError
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimuli import USUAL, Columns, read_stimuli
 

@@ -7,7 +7,7 @@ import pytest
 
 from oracle.blocks import make_oracle, stored
 from oracle.brackets import LocatedTree, parse_line
-from oracle.errors import ImpossibleError, InputError
+from oracle.common.errors import ImpossibleError, InputError
 from oracle.unknown import UnknownWords
 from rnng_dy.training.data import examples_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from oracle.blocks import counted
 from oracle.brackets import LocatedTree, parse_line
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.training.initial_models import as_seen_by, extended, unseen

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.training.data import Examples
 from rnng_dy.training.replicas import Processes

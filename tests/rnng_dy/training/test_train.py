@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rnng_dy
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import checkpoint
 from tests.commands import invoke, run
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oracle.errors import RnngError
+from oracle.common.errors import RnngError
 from rnng_dy import checkpoint
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore

@@ -15,8 +15,8 @@ from pathlib import Path
 import filelock
 import pytest
 
-from oracle.errors import InputError, RnngError
-from oracle.files import file_hash, locked, open_text, placed, read_lines, reading, replacing
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import file_hash, locked, open_text, placed, read_lines, reading, replacing
 from tests.commands import PYTHON, invoke, started
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -242,7 +242,7 @@ def test_an_output_in_a_folder_without_the_right_to_write_is_an_error_before_the
 
 HOLD = """
 import sys
-from oracle.files import locked
+from oracle.common.files import locked
 with locked(sys.argv[1]):
     print("open", flush=True)
     sys.stdin.readline()

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from oracle.errors import InputError, extra
-from oracle.files import placed, read_lines, reading
+from oracle.common.errors import InputError, extra
+from oracle.common.files import placed, read_lines, reading
 
 TSV, CSV = "tsv", "csv"
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO, Any, TextIO
 
-from oracle.compression import COMPRESSED, DECOMPRESSED, compression
-from oracle.errors import InputError, RnngError
+from oracle.common.compression import COMPRESSED, DECOMPRESSED, compression
+from oracle.common.errors import InputError, RnngError
 
 WHITE_SPACE = " \t\n\r\v\f"
 """The characters that separate words. Unicode's other spaces may be part of a word."""

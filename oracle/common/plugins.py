@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from oracle.errors import InputError, RnngError
+from oracle.common.errors import InputError, RnngError
 
 T = TypeVar("T", bound=type)
 
@@ -29,7 +29,7 @@ class Registry(dict[str, T]):
     >>> colours = Registry("colour", Colour, Colour)
     >>> colours["blue"]
     Traceback (most recent call last):
-    oracle.errors.RnngError: no colour is called 'blue': red
+    oracle.common.errors.RnngError: no colour is called 'blue': red
     """
 
     def __init__(self, what: str, base: type, *classes: T):

@@ -1,0 +1,1 @@
+"""What oracle, clusters and rnng_dy share: text files, tables, errors and plugins."""
