@@ -18,7 +18,8 @@ _WORD_BITS = 31
 class Bigrams:
     """Words by falling count, equal counts by first occurrence, and the pairs of ranks that are adjacent.
 
-    A pair is listed at most twice: once for its occurrences inside sentences, once for those across sentence ends.
+    A pair is listed at most twice: once for its occurrences inside sentences, once for those across
+    sentence ends.
     """
 
     words: list[str]

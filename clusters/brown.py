@@ -16,25 +16,27 @@ from clusters.unseen import place_unseen, rules_of
 from oracle.common.errors import RnngError
 from oracle.unknown import unknown_classes
 
-# the first five sweeps bring nine tenths of the gain of exchanges; each takes a sixth of the clustering's time
+# the first five sweeps bring nine tenths of the gain of exchanges; each takes a sixth of the
+# clustering's time
 SWEEPS = 5
 
 
 class BrownClustering:
     """The clustering of a corpus.
 
-    Words enter by falling frequency, equal ones by first occurrence. The first C words get a cluster each. Each later
-    word becomes cluster C + 1. Then the pair whose merge loses the least mutual information is merged (Brown et al.
-    1992, section 3; Liang 2005, section 4). Among pairs of equal loss, the pair with the earliest word goes first,
-    then the pair whose other cluster has the earliest word. In the end the C clusters are merged to a tree likewise.
+    Words enter by falling frequency, equal ones by first occurrence. The first C words get a
+    cluster each. Each later word becomes cluster C + 1. Then the pair whose merge loses the least
+    mutual information is merged (Brown et al. 1992, section 3; Liang 2005, section 4). Among pairs
+    of equal loss, the pair with the earliest word goes first, then the pair whose other cluster has
+    the earliest word. In the end the C clusters are merged to a tree likewise.
 
-    Pairs are counted in the running text, across sentence ends, as wcluster counts them; with `within_sentences` only
-    inside sentences. Words with fewer than `min_count` occurrences only join the cluster with the smallest loss: they
-    never cause other clusters to merge.
+    Pairs are counted in the running text, across sentence ends, as wcluster counts them; with
+    `within_sentences` only inside sentences. Words with fewer than `min_count` occurrences only
+    join the cluster with the smallest loss: they never cause other clusters to merge.
 
-    With `refine`, `SWEEPS` sweeps of exchanges follow when the frequent words are in C clusters. A sweep moves each of
-    these words to the cluster with the highest mutual information (`clusters.exchanges`). Then the rare words join, and
-    the tree is built.
+    With `refine`, `SWEEPS` sweeps of exchanges follow when the frequent words are in C clusters. A
+    sweep moves each of these words to the cluster with the highest mutual information
+    (`clusters.exchanges`). Then the rare words join, and the tree is built.
     """
 
     def __init__(
@@ -106,7 +108,8 @@ class BrownClustering:
     def paths(self) -> list[str]:
         """Return the bit string of each word's cluster, by rank.
 
-        Of two merged clusters, the one that was merged or made earlier gets the 0; exchanges do not count.
+        Of two merged clusters, the one that was merged or made earlier gets the 0; exchanges do not
+        count.
         """
         path_of = {int(self._merges[-1][0]) if len(self._merges) else int(self.class_of[0]): ""}
         for older, newer in self._merges[::-1].tolist():
@@ -205,8 +208,8 @@ def brown_clusters(
 ) -> list[ClusteredWord]:
     """Cluster the words of sentences; classes of unknown words that never occur are placed too.
 
-    `rules` are those of the classes, None for those that the words show; corpora without classes get none. Raises
-    RnngError if there are no words.
+    `rules` are those of the classes, None for those that the words show; corpora without classes
+    get none. Raises RnngError if there are no words.
 
     >>> corpus = [["the", "cat", "ran"], ["a", "cat", "sat"], ["the", "dog", "sat"]]
     >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]

@@ -22,9 +22,10 @@ from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
 def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Sequence[str]]:
     """Yield the words of each sentence of a corpus; `-` is standard input, and empty sentences do not count.
 
-    A file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each line. For an oracle
-    the unkified words count. Words of trees are unkified by the rules for unknown words, as `rnng-dy oracle` does with
-    these trees as the training file. Raises InputError for a file that is damaged.
+    A file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each
+    line. For an oracle the unkified words count. Words of trees are unkified by the rules for
+    unknown words, as `rnng-dy oracle` does with these trees as the training file. Raises InputError
+    for a file that is damaged.
     """
     with reading(path), open_text(path) as stream:
         first, lines = peeked(stream)
@@ -59,12 +60,14 @@ def cluster_corpus(
         classes: Number of clusters; None takes the square root of the number of word types.
         min_count: Rarer words make no clusters, but join one.
         within_sentences: Whether pairs of words across the ends of sentences do not count.
-        unk: Rules of the classes of unknown words that all get a cluster, or `none`; None takes the rules that the
-            corpus shows.
+        unk: Rules of the classes of unknown words that all get a cluster, or `none`; None takes the
+            rules that the corpus shows.
         refine: Whether words are exchanged afterwards.
-        show: Function that returns an iterator over the steps, of which it gets the number, to show progress.
+        show: Function that returns an iterator over the steps, of which it gets the number, to show
+            progress.
 
-    The mutual information of the report is in nats. Raises InputError for a corpus that cannot be read.
+    The mutual information of the report is in nats. Raises InputError for a corpus that cannot be
+    read.
     """
     rules = RULES[0] if unk in (None, "none") else unk
     bigrams = count_bigrams(read_corpus(corpus, rules))

@@ -11,15 +11,15 @@ class Exchanges:
     """The exchange algorithm of Martin, Liermann and Ney (1998), starting from any clusters.
 
     "Algorithms for bigram and trigram word clustering", Speech Communication 24. All quantities are
-    counts: with f(n) = n log n, n(s, t) the pairs of a word of cluster s and one of t, a dot for the
-    sum over all clusters and T pairs, T times the average mutual information is
+    counts: with f(n) = n log n, n(s, t) the pairs of a word of cluster s and one of t, a dot for
+    the sum over all clusters and T pairs, T times the average mutual information is
 
         f(T) + sum over s, t of f(n(s, t)) - sum over s of f(n(s, .)) - sum over t of f(n(., t))
 
-    A word is taken out and put where this rises most. If several clusters are equal, the one with the
-    earliest word is chosen. That costs (contexts of the word) x (clusters); a context is a cluster to
-    the right or one to the left. The last word of a cluster does not leave it, so that the number of
-    clusters is constant.
+    A word is taken out and put where this rises most. If several clusters are equal, the one with
+    the earliest word is chosen. That costs (contexts of the word) x (clusters); a context is a
+    cluster to the right or one to the left. The last word of a cluster does not leave it, so that
+    the number of clusters is constant.
 
     >>> from clusters.bigrams import count_bigrams
     >>> pairs = count_bigrams([["a", "x", "b", "y", "a", "y", "b", "x"]]).pairs(True)
@@ -33,7 +33,8 @@ class Exchanges:
     ):
         """`class_of` has the slot of each word and is changed in place; slots may be empty.
 
-        `pairs` are left words, right words and counts; pairs with words beyond `class_of` are ignored.
+        `pairs` are left words, right words and counts; pairs with words beyond `class_of` are
+        ignored.
         """
         known = np.maximum(pairs[0], pairs[1]) < len(class_of)
         left, right, counts = (a[known].astype(np.int64) for a in pairs)
@@ -116,7 +117,8 @@ class Exchanges:
         seen = beside.nonzero()[0]
         before = self._contexts[seen]
         rises = (n_log_n(before + beside[seen, None]) - n_log_n(before)).sum(axis=0)
-        # a cluster's pairs with itself count in both kinds of contexts, but are one count in the sum
+        # a cluster's pairs with itself count in both kinds of contexts, but are one count in the
+        # sum
         within, right, left = self._within, beside[: self._slots], beside[self._slots :]
         both = n_log_n(within + (right + left + self._after_itself[word])) + n_log_n(within)
         rises += both - n_log_n(within + right) - n_log_n(within + left)

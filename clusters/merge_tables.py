@@ -10,16 +10,16 @@ from clusters.information import n_log_n
 class MergeTables:
     """Pairwise merge losses of the clusters in a window of slots (Liang 2005, section 4.2).
 
-    All quantities are counts: with f(n) = n log n, A(s) the bigram ends in cluster s, c(s) its tokens in
-    the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
+    All quantities are counts: with f(n) = n log n, A(s) the bigram ends in cluster s, c(s) its
+    tokens in the corpus and n(s, y) how often s occurs in context y, T times the loss of s and t is
 
         sum over contexts y of f(n(s, y)) + f(n(t, y)) - f(n(s, y) + n(t, y))
         + (A(s) + A(t)) log (c(s) + c(t)) - A(s) log c(s) - A(t) log c(t)
 
     A context is a cluster to the right or one to the left. A term of the sum is 0 if s or t never
-    occurs in the context. An update therefore costs (contexts of the rarer cluster) x (slots) and not
-    (slots)^2: it is Liang's O(1) update of a loss, skipped for losses that cannot change. The search for
-    the least loss reads all pairs.
+    occurs in the context. An update therefore costs (contexts of the rarer cluster) x (slots) and
+    not (slots)^2: it is Liang's O(1) update of a loss, skipped for losses that cannot change. The
+    search for the least loss reads all pairs.
     """
 
     def __init__(self, slots: int):
@@ -32,7 +32,8 @@ class MergeTables:
         self._shared = np.zeros((slots, slots))
         # the correction of that sum for the contexts s and t, which the merge makes one
         self._own = np.zeros((slots, slots))
-        # all of the loss but the sum: the correction, and the terms of A and c; infinite where there is no pair
+        # all of the loss but the sum: the correction, and the terms of A and c; infinite where
+        # there is no pair
         self._rest = np.full((slots, slots), np.inf)
         # log (c(s) + c(t))
         self._log_size = np.zeros((slots, slots))
@@ -145,7 +146,8 @@ class MergeTables:
     def _own_contexts(self, s: int) -> np.ndarray:
         """Return the correction of the sum over contexts for s and each t, which are contexts themselves.
 
-        Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains after the merge; the sum has two rows and two columns.
+        Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains after the merge; the sum has two
+        rows and two columns.
         """
         ss, st, ts = self.contexts[s, s], self.contexts[: self.slots, s], self.contexts[s]
         tt = np.diagonal(self.contexts)

@@ -24,9 +24,9 @@ def rules_of(words: Collection[str]) -> str | None:
 def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[ClusteredWord]:
     """Return the entries with every missing class added, with count 0, at the end of its cluster.
 
-    It joins the class that remains when as few parts as possible are dropped from the end of its name
-    (UNK-LC-DASH-s, UNK-LC-DASH, UNK-LC, UNK). If none of them occurs, it joins the most frequent class; if
-    the corpus has no class, the cluster with the most tokens.
+    It joins the class that remains when as few parts as possible are dropped from the end of its
+    name (UNK-LC-DASH-s, UNK-LC-DASH, UNK-LC, UNK). If none of them occurs, it joins the most
+    frequent class; if the corpus has no class, the cluster with the most tokens.
 
     >>> place_unseen([ClusteredWord("0", "UNK", 3), ClusteredWord("1", "the", 9)], ["UNK-LC"])[1]
     ClusteredWord(path='0', word='UNK-LC', count=0)

@@ -265,7 +265,8 @@ def stored_oracle(oracle: str | os.PathLike[str], path: str | os.PathLike[str]) 
 def stored(sentences: Iterable[OracleSentence], path: str | os.PathLike[str]) -> StoredSentences:
     """Write sentences to a new file, which is needed as long as they are, and return them from there.
 
-    A sentence has a line for its transition system, for its tags, for each kind of its words, and for its actions.
+    A sentence has a line for its transition system, for its tags, for each kind of its words, and
+    for its actions.
     """
     ends, lines, size, digest = array("q"), array("q"), 0, hashlib.sha256()
     with open(path, "xb") as file:

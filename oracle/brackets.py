@@ -56,7 +56,8 @@ class LocatedTree(NamedTuple):
 def read_trees(path: str | os.PathLike[str]) -> Iterator[LocatedTree]:
     """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
 
-    Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and binarised trees.
+    Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and
+    binarised trees.
     """
     return read_tree_lines(read_lines(path), path)
 
@@ -66,8 +67,9 @@ def read_tree_lines(
 ) -> Iterator[LocatedTree]:
     """Yield the trees of numbered lines; see `read_trees`.
 
-    With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`. With `wordless` a line may
-    be a tree without words, such as `(TOP)`, which is read as a tree without children.
+    With `bare` words may stand directly under constituents: `(S (NP The cat) sleeps)`. With
+    `wordless` a line may be a tree without words, such as `(TOP)`, which is read as a tree without
+    children.
     """
     reader = _Reader(str(path), bare)
     for number, text in lines:

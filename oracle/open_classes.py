@@ -23,7 +23,8 @@ _CONTINUATIONS = tuple(
 def characters_by_kind(rules: str) -> Counter[tuple[str, int]]:
     """Return how many characters of each kind (see `UnknownWords.kind_of`) and `block_of` a token may have.
 
-    These are all of Unicode without white space, and the lone surrogates that stand for bytes that are not UTF-8.
+    These are all of Unicode without white space, and the lone surrogates that stand for bytes that
+    are not UTF-8.
     """
     unknown = UnknownWords(rules, ())
     codes = [*range(0xD800), *range(0xDC80, 0xDD00), *range(0xE000, sys.maxunicode + 1)]
@@ -39,10 +40,11 @@ def block_of(character: str) -> int:
 class OpenClasses:
     """A partition of all strings: each known word alone, and the classes of unknown words of a model.
 
-    A class that the model does not have gives its strings to the nearest more general one: its name without the last
-    part, then without the last two, and so on. If the model does not have plain UNK either, the strings go to its most
-    general class. A string that is written like a class is spelled like any other. A class of words that are known in
-    lower case has no strings if no known word gives it any.
+    A class that the model does not have gives its strings to the nearest more general one: its name
+    without the last part, then without the last two, and so on. If the model does not have plain
+    UNK either, the strings go to its most general class. A string that is written like a class is
+    spelled like any other. A class of words that are known in lower case has no strings if no known
+    word gives it any.
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str]):

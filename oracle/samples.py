@@ -74,7 +74,8 @@ def begins_samples(line: str) -> bool:
 def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
     """Return the number of words and the negative log joint in nats of each tree: `words<TAB>value`, `inf` if p = 0.
 
-    A table of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any other line.
+    A table of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any
+    other line.
     """
     rows, columns = [], None
     with reading(path, remedy="make it with `rnng-dy score` or `rnng-dy perplexity`") as location:

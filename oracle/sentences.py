@@ -65,11 +65,11 @@ def read_sentences(
 ) -> Iterator[SourceSentence]:
     """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
 
-    The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-, as in the PTB. An
-    empty line between tokenised sentences becomes a sentence without tokens.
+    The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-,
+    as in the PTB. An empty line between tokenised sentences becomes a sentence without tokens.
 
-    `tagged` says whether tokens are `word_TAG`, or `word/TAG` if most in the first DECIDING lines are. None says that
-    they are words, and refuses a text if most of these look so.
+    `tagged` says whether tokens are `word_TAG`, or `word/TAG` if most in the first DECIDING lines
+    are. None says that they are words, and refuses a text if most of these look so.
 
     Raises InputError for other input.
     """
@@ -160,8 +160,8 @@ def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
 def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
 
-    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for other or mixed
-    tokens, for none, and for an empty word or tag, white space and lone surrogates.
+    Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for
+    other or mixed tokens, for none, and for an empty word or tag, white space and lone surrogates.
 
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
@@ -214,8 +214,8 @@ class ScoredTree(NamedTuple):
 def json_line(number: int, source: SourceSentence, trees: Sequence[ScoredTree]) -> str:
     """Return a sentence with its trees, best first or as drawn, as a JSON object on one line.
 
-    `number` counts from 1, with empty lines. If the sentence comes from raw text, each token has its start and end
-    there, in characters.
+    `number` counts from 1, with empty lines. If the sentence comes from raw text, each token has
+    its start and end there, in characters.
     """
     tags = source.tags or [None] * len(source.tokens)
     tokens: list[dict[str, object]] = [

@@ -1,8 +1,8 @@
 """POS tags: NLTK's averaged perceptron with more features of spelling, its files, and jackknifing.
 
-The files have the names and content that NLTK's `save_to_json` gives them. NLTK's own functions accept only folders
-that its settings allow (3.10), fail (3.9.1) or are missing (3.8). In an allowed folder, `Tagger(lang="xxx",
-loc=folder)` reads these files, too.
+The files have the names and content that NLTK's `save_to_json` gives them. NLTK's own functions
+accept only folders that its settings allow (3.10), fail (3.9.1) or are missing (3.8). In an allowed
+folder, `Tagger(lang="xxx", loc=folder)` reads these files, too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _FAR = 1e6
 class Tagger(perceptron.PerceptronTagger):
     """A tagger that also sees capitals, digits, hyphens, and more endings than the last three letters.
 
-    A tagger that NLTK has trained has no weights for these features, and assigns the same tags with them.
+    A tagger that NLTK has trained has no weights for these features, and assigns the same tags with
+    them.
     """
 
     def _get_features(

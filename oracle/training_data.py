@@ -25,8 +25,10 @@ T = TypeVar("T")
 class Preparation:
     """Iterable of cleaned trees, each with its text on one line, which counts what passes through.
 
-    A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such as `(NN yes)`, have
-    no constituent and so no actions: unless they are skipped, they are an error after all trees are through.
+    A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such
+    as `(NN yes)`, have
+    no constituent and so no actions: unless they are skipped, they are an error after all trees are
+    through.
     """
 
     def __init__(
@@ -152,8 +154,9 @@ def make_training_data(
 ) -> tuple[StoredSentences, list[OracleSentence]]:
     """Return the oracles of a training and a development part, the same as `rnng-dy oracle` makes of these trees.
 
-    `dev` is the development part's trees, or the share of `trees` to hold out for it. The training part stays in files
-    of an empty folder, which is needed as long as it is. Raises InputError if no tree is left for a part.
+    `dev` is the development part's trees, or the share of `trees` to hold out for it. The training
+    part stays in files of an empty folder, which is needed as long as it is. Raises InputError if
+    no tree is left for a part.
     """
     if isinstance(dev, TreesFile):
         parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))

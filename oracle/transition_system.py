@@ -27,8 +27,9 @@ MOST_MOVES = 1 << 16
 class TransitionSystem(ABC):
     """A way of building trees by actions.
 
-    The first ids are those of the `structural` actions. One id per nonterminal follows, in order: the action that opens
-    it. An instance without nonterminals serves for trees and actions as written.
+    The first ids are those of the `structural` actions. One id per nonterminal follows, in order:
+    the action that opens it. An instance without nonterminals serves for trees and actions as
+    written.
     """
 
     name: ClassVar[str]
@@ -89,9 +90,10 @@ class TransitionSystem(ABC):
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """Return the actions that build the tree.
 
-        `preterminals` says whether words have POS tags above them; None assumes so if each word is an only child.
-        A tree without POS tags whose words are all only children, `(S (NP it) (VP ran))`, needs False.
-        Raises RnngError for a constituent without a label, and with `preterminals` for a tree that is only one.
+        `preterminals` says whether words have POS tags above them; None assumes so if each word is
+        an only child. A tree without POS tags whose words are all only children, `(S (NP it) (VP
+        ran))`, needs False. Raises RnngError for a constituent without a label, and with
+        `preterminals` for a tree that is only one.
         """
         if not isinstance(tree, nltk.Tree) or not len(tree):
             raise RnngError(f"{tree!r:.60} is no tree over words")
@@ -162,7 +164,8 @@ class TransitionSystem(ABC):
     def encode(self, actions: Sequence[str]) -> list[int]:
         """Return the ids of actions.
 
-        Raises UnseenSymbolError naming nonterminals that the system lacks, RnngError for a name that is no action.
+        Raises UnseenSymbolError naming nonterminals that the system lacks, RnngError for a name
+        that is no action.
         """
         try:
             return [self._ids[action] for action in actions]
@@ -212,8 +215,8 @@ class TransitionSystem(ABC):
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
         """Return the brackets that the first actions of a derivation build; an open constituent has no closing bracket.
 
-        `words` are the words taken so far. Raises UnderivableError if no derivation begins with the actions, or they
-        take another number of words; RnngError for a word with white space.
+        `words` are the words taken so far. Raises UnderivableError if no derivation begins with the
+        actions, or they take another number of words; RnngError for a word with white space.
         """
         still_open = self._after(actions, None).open
         taken = actions.count(self.structural[SHIFT])

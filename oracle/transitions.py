@@ -1,12 +1,14 @@
 """The transition systems, which `SYSTEMS` has by name: top-down and in-order.
 
-Top-down (Dyer et al. 2016, section 3): NT(X) opens a constituent before its first child. The parser's SHIFT and the
-generator's GEN(word) are both written SHIFT, as in the original's files.
+Top-down (Dyer et al. 2016, section 3): NT(X) opens a constituent before its first child. The
+parser's SHIFT and the generator's GEN(word) are both written SHIFT, as in the original's files.
 
-In-order (Liu and Zhang 2017, section 3): PJ(X) opens a constituent after its first child. A constituent is predicted
-when its left corner is complete: not before it (top-down), nor after all of it (bottom-up). Actions have the paper's
-names: SHIFT, which is also the generator's GEN(word); PJ(X), which projects a nonterminal from the top of the stack;
-REDUCE; FINISH.
+In-order (Liu and Zhang 2017, section 3): PJ(X) opens a constituent after its first child. A
+constituent is predicted
+when its left corner is complete: not before it (top-down), nor after all of it (bottom-up). Actions
+have the paper's
+names: SHIFT, which is also the generator's GEN(word); PJ(X), which projects a nonterminal from the
+top of the stack; REDUCE; FINISH.
 """
 
 from __future__ import annotations
@@ -133,8 +135,9 @@ class InOrderState(NamedTuple):
 class InOrder(TransitionSystem):
     """The in-order system, for parser and generator. Every tree within the limits has one action sequence.
 
-    The authors' program lets a fourth unary constituent be closed while words are left, and then forgets it. Here the
-    limit is three everywhere, so that every valid action can be continued up to FINISH.
+    The authors' program lets a fourth unary constituent be closed while words are left, and then
+    forgets it. Here the limit is three everywhere, so that every valid action can be continued up
+    to FINISH.
 
     >>> from oracle.brackets import parse_line
     >>> InOrder().actions_of(parse_line("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
@@ -229,7 +232,8 @@ def is_action(text: str) -> bool:
 def system_of(actions: Sequence[str], length: int) -> TransitionSystem:
     """Return the first system by which these actions build a tree over `length` words.
 
-    Raises UnderivableError if there is none, with the problem of the system that has most of these actions.
+    Raises UnderivableError if there is none, with the problem of the system that has most of these
+    actions.
     """
     problems = []
     for system in map(unlimited, SYSTEMS.values()):

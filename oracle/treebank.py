@@ -15,7 +15,8 @@ _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
 _BASE_LABEL = re.compile(r"[^-=]+|.*")
 """NP of NP-SBJ-1 and NP=2; -LRB- as it is."""
-# markup of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each word
+# markup of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each
+# word
 _BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA"])
 _NUMERALS = ("NUM", "CD")
 _MARKUP = re.compile(
@@ -164,9 +165,9 @@ def clean(
 ) -> nltk.Tree | None:
     """Return the tree without function tags, indices, traces, emptied constituents and outer wrapper.
 
-    An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For other treebanks,
-    `is_left_out` selects the nodes to drop, `word_of` turns a leaf into its word, and a label ends before any of the
-    characters `marks`, unless it begins with it.
+    An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For
+    other treebanks, `is_left_out` selects the nodes to drop, `word_of` turns a leaf into its word,
+    and a label ends before any of the characters `marks`, unless it begins with it.
 
     >>> from oracle.brackets import parse_line
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
@@ -192,8 +193,8 @@ def clean(
 def is_no_text(tree: nltk.Tree) -> bool:
     """Return whether a node holds none of the text's words.
 
-    Such nodes are (ID ...), (CODE ...), (METADATA ...), comments such as {COM:torn}, traces and other empty elements.
-    Empty elements are words that begin with *, and 0 unless it is a numeral.
+    Such nodes are (ID ...), (CODE ...), (METADATA ...), comments such as {COM:torn}, traces and
+    other empty elements. Empty elements are words that begin with *, and 0 unless it is a numeral.
     """
     label = tree.label()
     if label in _BESIDE_THE_TEXT or is_trace(tree):

@@ -1,6 +1,7 @@
 """Known words, and the classes of all others: the Berkeley parser's rules, as in the original's scripts.
 
-Which words a model knows is decided here alone: `UnknownWords.known` are those that its training has seen often enough.
+Which words a model knows is decided here alone: `UnknownWords.known` are those that its training
+has seen often enough.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def unknown_classes(rules: str | None) -> list[str]:
     classes = []
     cases = ("", "-INITC", "-INITC-KNOWNLC", "-CAPS", "-LC")
     for case, number, dash in product(cases, ("", "-NUM"), ("", "-DASH")):
-        # with a dash, or a digit beside a capital, only s is possible; ASCII's case classes cover all
-        # letters, while in Unicode a letter without case can begin a word
+        # with a dash, or a digit beside a capital, only s is possible; ASCII's case classes cover
+        # all letters, while in Unicode a letter without case can begin a word
         with_suffix = case or rules == "berkeley-unicode"
         any_suffix = not dash and (not number or case == "-LC")
         suffixes = (*SUFFIXES, "s") if any_suffix else ("s",)
@@ -97,7 +98,8 @@ class UnknownWords:
     def unkify(self, tokens: Iterable[str], keep_classes: bool = False) -> list[str]:
         """Return the words, with each unknown word replaced by its class.
 
-        A name of a class is a word like any other, unless `keep_classes` says that it may stand for an unknown word.
+        A name of a class is a word like any other, unless `keep_classes` says that it may stand for
+        an unknown word.
         """
         kept = CLASSES if keep_classes and self.rules != "single" else ()
         return [w if w in self.known or w in kept else self.word_class(w) for w in tokens]
@@ -151,9 +153,9 @@ def infer_unknown_words(
 ) -> UnknownWords:
     """Infer the known words and the class rules of a training oracle from its tokens and unkified tokens.
 
-    The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made with, of which
-    this may be a part. Of rules that explain equally many, `likely` is chosen. Raises RnngError, with an example, if no
-    rules explain nine classes in ten.
+    The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made
+    with, of which this may be a part. Of rules that explain equally many, `likely` is chosen.
+    Raises RnngError, with an example, if no rules explain nine classes in ten.
     """
     read_as = dict.fromkeys(chain.from_iterable(zip(*s, strict=True) for s in sentences))
     known = known_in(read_as)

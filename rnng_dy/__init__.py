@@ -64,7 +64,8 @@ def _svg(tree: Tree) -> str:
     return "".join(svg_file([("", Picture(tree))]))
 
 
-# in a notebook trees are drawn; NLTK would need another package, and shows its absence as a traceback
+# in a notebook trees are drawn; NLTK would need another package, and shows its absence as a
+# traceback
 if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
     formatter = shell.display_formatter.formatters["image/svg+xml"]
     formatter.for_type_by_name("nltk.tree.tree", "Tree", _svg)
@@ -74,7 +75,8 @@ def parse(text: Any) -> list[Tree] | Tree:
     """Parse by the package's English parser, which stays loaded.
 
     Args:
-        text: Running text, a list of sentences, or one sentence of tokens, as a model's call takes it.
+        text: Running text, a list of sentences, or one sentence of tokens, as a model's call takes
+            it.
 
     Returns:
         A list of trees, or one tree for one sentence of tokens.

@@ -1,8 +1,9 @@
 """Model folders and archives of them: config.json, vocabulary.json, parameters.npz and companions; no pickle.
 
-While a model is trained, its folder also holds training.npz (newest parameters and progress) and log.jsonl. A new
-folder is written beside its place and renamed. In an existing one files are replaced one by one, while configuration
-and vocabulary never change. So a kill at any moment leaves a model that opens, and a training that can be resumed.
+While a model is trained, its folder also holds training.npz (newest parameters and progress) and
+log.jsonl. A new folder is written beside its place and renamed. In an existing one files are
+replaced one by one, while configuration and vocabulary never change. So a kill at any moment leaves
+a model that opens, and a training that can be resumed.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def save(
 
     `state` and `optimizer` save a new model in training.
 
-    Raises RnngError if the folder is no model folder, holds another model, or is being written by another process.
+    Raises RnngError if the folder is no model folder, holds another model, or is being written by
+    another process.
     """
     with writing(folder):
         place = Path(os.path.realpath(folder))
@@ -137,8 +139,8 @@ def save_training(
 def export(model, output: str | os.PathLike[str], bits: int, about: About) -> None:
     """Write a zip archive of a model folder without training, with parameters in 32, 16 or 8 bits.
 
-    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError for parameters that
-    float16 cannot hold.
+    `about` replaces the model's own description. Equal models give equal bytes. Raises RnngError
+    for parameters that float16 cannot hold.
     """
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent)
@@ -176,7 +178,8 @@ def read_vocabulary(folder: str | Folder) -> dict[str, Any]:
         # raises TypeError for anything but texts
         "".join(chain(words, tags, content["nonterminals"], content["known"]))
         clustered = sorted(chain.from_iterable(content.get("clusters", ())))
-        # a parser's words have UNK; the first symbol of others need not be a word, and so in a cluster
+        # a parser's words have UNK; the first symbol of others need not be a word, and so in a
+        # cluster
         if clustered != [*range(len(words))][-len(clustered) :] and (clustered or UNK not in words):
             raise ValueError("the clusters are of other words, or there is no word UNK")
         if [*map(type, content.get("tag_counts", ()))] != [int] * len(tags):
@@ -188,7 +191,8 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
     """Return all arrays of an .npz file, or only `names`, by name. Raises InputError if it is damaged."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
-        # an open file stays whole if it is replaced meanwhile; a member of an archive is read at once
+        # an open file stays whole if it is replaced meanwhile; a member of an archive is read at
+        # once
         file = path.open("rb") if isinstance(path, Path) else io.BytesIO(path.read_bytes())
         with file, np.load(file, allow_pickle=False) as archive:
             # the contents of an archive count as large as this file
@@ -247,9 +251,10 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     """Load the model of a folder or an archive, whatever its kind.
 
     Args:
-        folder: A model folder, as `train` writes it, an archive, or a name that `rnng-dy models` lists.
-        device: `cpu`, `cuda` or `cuda:N`; all models of a process share it. None means the device that the process uses
-            already, or else `cpu`.
+        folder: A model folder, as `train` writes it, an archive, or a name that `rnng-dy models`
+            lists.
+        device: `cpu`, `cuda` or `cuda:N`; all models of a process share it. None means the device
+            that the process uses already, or else `cpu`.
 
     Returns:
         The parser, generative model or LSTM language model.
@@ -260,7 +265,7 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     Examples:
         >>> load("no/such/folder")
         Traceback (most recent call last):
-        oracle.common.errors.RnngError: there is no folder no/such/folder: name one that `rnng-dy train` or `import-clab` wrote
+        oracle.common.errors.RnngError: there is no folder no/such/folder: ...
     """
     # before DyNet is loaded
     found = model_folder.kind_of(folder)

@@ -68,16 +68,18 @@ class GenerativeModel(Model, Scorer, ParserI):
         """Return log p(words, tree) in nats; unknown words count as their classes of unknown words.
 
         Args:
-            tree: A tree; its POS tags do not matter. In (S (NP He) (VP ran)), where every word is an only child, NP and
-                VP count as tags.
-            open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
+            tree: A tree; its POS tags do not matter. In (S (NP He) (VP ran)), where every word is
+                an only child, NP and VP count as tags.
+            open_vocabulary: Whether unknown words count as strings, whose spelling has a
+                probability.
 
         Returns:
-            The log probability; -inf if the model lacks a nonterminal or a class of unknown words, or if the transition
-            system cannot derive the tree.
+            The log probability; -inf if the model lacks a nonterminal or a class of unknown words,
+            or if the transition system cannot derive the tree.
 
         Raises:
-            RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no spelling model.
+            RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no
+                spelling model.
         """
         [log_p] = self.log_probs([tree], open_vocabulary)
         return log_p
@@ -150,8 +152,9 @@ class GenerativeModel(Model, Scorer, ParserI):
     ) -> list[tuple[str, float]]:
         """Return the most probable next words after the first words of a sentence, with their probabilities.
 
-        The probabilities are estimates: means over the partial trees of the word beam, weighted by their probabilities.
-        Classes of unknown words count as words, and the end of the sentence does not. All of them add up to 1.
+        The probabilities are estimates: means over the partial trees of the word beam, weighted by
+        their probabilities. Classes of unknown words count as words, and the end of the sentence
+        does not. All of them add up to 1.
 
         Args:
             tokens: The words so far, none for the first word.
@@ -160,7 +163,8 @@ class GenerativeModel(Model, Scorer, ParserI):
 
         Raises:
             UnseenSymbolError: The model knows neither a word nor its class of unknown words.
-            RnngError: A token is invalid, the options are impossible, or no partial tree reaches a next word.
+            RnngError: A token is invalid, the options are impossible, or no partial tree reaches a
+                next word.
         """
         return next_words(self, tokens, k, options)
 

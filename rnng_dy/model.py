@@ -35,7 +35,8 @@ TOO_LONG = "it does not fit into memory"
 class Model:
     """Base class of models, each of which holds a network and all else that it is saved with.
 
-    A model that is as it was saved travels to another process as the path of its folder; each process has its own.
+    A model that is as it was saved travels to another process as the path of its folder; each
+    process has its own.
     """
 
     kind: ClassVar[str]
@@ -115,11 +116,12 @@ class Model:
         A parser returns greedy trees, a generative model the best trees of its beam.
 
         Args:
-            text: Running text, a list of sentences, or one sentence of tokens; see `Segmenter.sentences_in`.
+            text: Running text, a list of sentences, or one sentence of tokens; see
+                `Segmenter.sentences_in`.
 
         Returns:
-            A list of trees, or one tree for one sentence of tokens. A sentence that does not fit into memory or has
-            p = 0 gives None; a warning names it.
+            A list of trees, or one tree for one sentence of tokens. A sentence that does not fit
+            into memory or has p = 0 gives None; a warning names it.
 
         Raises:
             RnngError: A token is invalid, or the model gives no trees.
@@ -143,7 +145,8 @@ class Model:
     def attention(self, tree: nltk.Tree) -> Any:
         """Return a list of the constituents of a tree, inner ones first: pairs of the label and the children's weights.
 
-        Raises ImpossibleError if the model cannot derive the tree, RnngError if the model has no such weights.
+        Raises ImpossibleError if the model cannot derive the tree, RnngError if the model has no
+        such weights.
         """
         example = self.example_of(tree)
         dy.renew_cg(derivatives=False)
@@ -182,7 +185,8 @@ class Model:
             folder: If it is a model folder, files that are not the model's stay in it.
 
         Raises:
-            RnngError: The folder is no model folder, holds the training of another model, or is being written.
+            RnngError: The folder is no model folder, holds the training of another model, or is
+                being written.
         """
         checkpoint.save(self, folder)
         travelling.remember(self, str(folder))
@@ -214,7 +218,8 @@ class Model:
         """Read a model folder or an archive.
 
         Args:
-            folder: A folder that `train` or `save` wrote, an archive that `export` wrote, or a model's name.
+            folder: A folder that `train` or `save` wrote, an archive that `export` wrote, or a
+                model's name.
 
         Raises:
             RnngError: A file is damaged, or belongs to another kind of model; the message names it.
@@ -230,7 +235,8 @@ class Model:
     def build(cls: type[M], folder: str | Folder) -> M:
         """Build the folder's model, with parameters that are all 0.
 
-        Raises RnngError if there is no model, if it is of another kind, or if its files do not fit together.
+        Raises RnngError if there is no model, if it is of another kind, or if its files do not fit
+        together.
         """
         place = located(folder)
         config, path = model_folder.read_config(place), place / CONFIG

@@ -54,8 +54,10 @@ class Workers:
 
     Args:
         places: Where workers find the models.
-        jobs: The number of processes; one is this process. Or the address or the file of a Dask scheduler.
-        models: The models as this process has opened them already; None opens them here if they are needed.
+        jobs: The number of processes; one is this process. Or the address or the file of a Dask
+            scheduler.
+        models: The models as this process has opened them already; None opens them here if they are
+            needed.
 
     Raises:
         RnngError: No Dask scheduler answers, or its workers have other software.
@@ -97,7 +99,8 @@ class Workers:
     def map(self, function: Callable[..., R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yield each batch with `function(*models, batch)`, in order; `function` can be pickled.
 
-        Batches are taken from the iterator as workers need them. Raises RnngError if a worker is lost.
+        Batches are taken from the iterator as workers need them. Raises RnngError if a worker is
+        lost.
         """
         if self._executor is None:
             models = self._models or [place.open() for place in self._places]
@@ -185,7 +188,8 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
 def split_on_memory_error(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]:
     """Return `function(*models, batch)`, a result per item, for the arguments `*models, batch`.
 
-    If memory does not suffice, each item is a batch of its own; the result of one that does not fit alone is None.
+    If memory does not suffice, each item is a batch of its own; the result of one that does not fit
+    alone is None.
     """
     *models, batch = arguments
     try:

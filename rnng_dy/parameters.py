@@ -40,10 +40,10 @@ def are_usable(values: np.ndarray) -> bool:
 class ParameterStore:
     """The parameters of one model under stable names such as `stack.0.x2i`.
 
-    Initial values are uniform in +-sqrt(6 / sum of dimensions), biases included, and in +-sqrt(6 / dimension) for
-    lookup rows. This follows `cnn::Parameters` of the original; DyNet's own defaults differ. numpy draws the values, so
-    that a seed gives the same model with every build and on every device. Without a seed the values are 0, until `load`
-    sets them.
+    Initial values are uniform in +-sqrt(6 / sum of dimensions), biases included, and in +-sqrt(6 /
+    dimension) for lookup rows. This follows `cnn::Parameters` of the original; DyNet's own defaults
+    differ. numpy draws the values, so that a seed gives the same model with every build and on
+    every device. Without a seed the values are 0, until `load` sets them.
     """
 
     def __init__(self, seed: int | None):
@@ -102,7 +102,8 @@ class ParameterStore:
     ) -> dy.LookupParameters:
         """Make a lookup table that is neither trained nor saved; look it up with `update=False`.
 
-        `blank` appends a row of zeros. Raises RnngError if `values` is no matrix or does not have `rows` rows.
+        `blank` appends a row of zeros. Raises RnngError if `values` is no matrix or does not have
+        `rows` rows.
         """
         if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
             raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
@@ -204,9 +205,10 @@ class ParameterStore:
 def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray]:
     """Return arrays by name, floats in `bits` bits.
 
-    With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is 127; the scales are an
-    array of their own. Vectors are float16, and so are the output layers of actions and classes. Raises RnngError for a
-    number that float16 cannot hold, and for other `bits` than BITS.
+    With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is
+    127; the scales are an array of their own. Vectors are float16, and so are the output layers of
+    actions and classes. Raises RnngError for a number that float16 cannot hold, and for other
+    `bits` than BITS.
     """
     if bits not in BITS:
         raise RnngError(f"{bits} bits: a parameter has 32, 16 or 8")

@@ -36,8 +36,8 @@ BATCH_WORDS = 100
 class DiscriminativeParser(Model, ParserI):
     """A parser q(y | x): greedy trees, the k best trees, samples, and probabilities of trees.
 
-    Tokens are words, or tuples of word and POS tag. If the model reads tags, its own tagger tags words without a
-    tag. Log probabilities are in nats.
+    Tokens are words, or tuples of word and POS tag. If the model reads tags, its own tagger tags
+    words without a tag. Log probabilities are in nats.
     """
 
     kind = "discriminative"
@@ -94,7 +94,8 @@ class DiscriminativeParser(Model, ParserI):
     def is_to_tag(self, given: Sequence[str] | None) -> bool:
         """Return whether the model reads tags and its own tagger must make them: it gets none.
 
-        A model with a tagger also replaces tags that are all XX, as in trees without tags, unless training had XX.
+        A model with a tagger also replaces tags that are all XX, as in trees without tags, unless
+        training had XX.
         """
         known = self.vocabulary.tags
         if known is None:
@@ -157,8 +158,8 @@ class DiscriminativeParser(Model, ParserI):
             tokens: Words, or tuples of word and POS tag.
 
         Returns:
-            An iterator over at most one tree, as in NLTK. The tree has the POS tags that the model read, or XX if it
-            read none. `parse_one` returns the tree itself.
+            An iterator over at most one tree, as in NLTK. The tree has the POS tags that the model
+            read, or XX if it read none. `parse_one` returns the tree itself.
         """
         return next(self.parse_sents([tokens]))
 
@@ -191,10 +192,12 @@ class DiscriminativeParser(Model, ParserI):
         Args:
             text: A sentence of tokens, or several sentences; see `Model.__call__`.
             k: Number of trees.
-            beam: Number of partial trees kept after each action; None means the larger of 20 and 2k.
+            beam: Number of partial trees kept after each action; None means the larger of 20 and
+                2k.
 
         Returns:
-            Pairs of a tree and its log q(y | x) in nats, at most k; a list of these per sentence for several.
+            Pairs of a tree and its log q(y | x) in nats, at most k; a list of these per sentence
+            for several.
 
         Raises:
             RnngError: `k` or `beam` is below 1.
@@ -207,12 +210,14 @@ class DiscriminativeParser(Model, ParserI):
         Args:
             text: A sentence of tokens, or several sentences; see `Model.__call__`.
             n: Number of trees of each sentence.
-            alpha: Exponent of the probabilities of actions, which are then normalised; 1 does not flatten.
-            seed: The same seed gives the same trees. Of several sentences, each has draws of its own.
+            alpha: Exponent of the probabilities of actions, which are then normalised; 1 does not
+                flatten.
+            seed: The same seed gives the same trees. Of several sentences, each has draws of its
+                own.
 
         Returns:
-            n pairs of a tree and its log probability in nats under the flattened distribution; a list of these per
-            sentence for several.
+            n pairs of a tree and its log probability in nats under the flattened distribution; a
+            list of these per sentence for several.
 
         Raises:
             RnngError: `n` is below 1, or `alpha` or `seed` is negative.
@@ -244,11 +249,12 @@ class DiscriminativeParser(Model, ParserI):
         """Return log q(tree | its words) in nats.
 
         Args:
-            tree: A tree; the parser reads its POS tags if it reads tags. In (S (NP He) (VP ran)), where every word is
-                an only child, NP and VP count as tags.
+            tree: A tree; the parser reads its POS tags if it reads tags. In (S (NP He) (VP ran)),
+                where every word is an only child, NP and VP count as tags.
 
         Returns:
-            The log probability; -inf if a nonterminal is unknown or the transition system cannot derive the tree.
+            The log probability; -inf if a nonterminal is unknown or the transition system cannot
+            derive the tree.
 
         Raises:
             RnngError: The tree has a trace.

@@ -63,8 +63,9 @@ _ARGUMENT = re.compile(r"`(\w+)`(?: (?!or\b)(\S+))?")
 def require(goes: Mapping[str, str], values: Mapping[str, Any]) -> None:
     """Raise RnngError for an argument that does nothing, since it lacks what it goes with, or has what it excludes.
 
-    `goes` has the rules of arguments that are given: each names another argument, and maybe its values, or several
-    arguments of which one is enough. `values` are those of all arguments; others that a rule names do not count.
+    `goes` has the rules of arguments that are given: each names another argument, and maybe its
+    values, or several arguments of which one is enough. `values` are those of all arguments; others
+    that a rule names do not count.
 
     >>> require({"samples": "with `decode` mbr or `generator`"}, {"decode": "best", "generator": None})
     Traceback (most recent call last):
@@ -98,7 +99,8 @@ class LanguageModelSizes:
 class Sizes(LanguageModelSizes):
     """The paper's dimensions of an RNNG; `layers` applies to the stack, action, buffer and terms LSTMs.
 
-    They are those of generators, where a word's embedding goes onto the stack unchanged, with `lstm_input` values.
+    They are those of generators, where a word's embedding goes onto the stack unchanged, with
+    `lstm_input` values.
     """
 
     action: int = setting("Dimension of action embeddings.", 16)

@@ -78,7 +78,8 @@ class ModelVocabulary:
 class ParserVocabulary(ModelVocabulary):
     """The discriminative parser's words, nonterminals and tags, from the training data.
 
-    Words are the raw, lower-cased and unkified words of the training oracle, sentence by sentence, and UNK.
+    Words are the raw, lower-cased and unkified words of the training oracle, sentence by sentence,
+    and UNK.
     """
 
     singletons: frozenset[int]
@@ -99,8 +100,8 @@ class ParserVocabulary(ModelVocabulary):
     ) -> ParserVocabulary:
         """Make the vocabulary of a training oracle.
 
-        `more_words` join the dictionary without training; the original adds all words of its embedding file.
-        `rules` are those of unknown words if the oracle leaves a choice.
+        `more_words` join the dictionary without training; the original adds all words of its
+        embedding file. `rules` are those of unknown words if the oracle leaves a choice.
         Raises RnngError if the oracle lacks the tags and lower-cased lines of a discriminative one.
         """
         counts = counted(sentences)
@@ -162,7 +163,8 @@ class ParserVocabulary(ModelVocabulary):
     def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
         """Return rows of the pretrained table, None for a word without a vector.
 
-        As in the original, a lower-cased word outside the dictionary counts as UNK, which may have a vector itself.
+        As in the original, a lower-cased word outside the dictionary counts as UNK, which may have
+        a vector itself.
         """
         rows = []
         for token in tokens:
@@ -176,8 +178,8 @@ class ParserVocabulary(ModelVocabulary):
 class GeneratorVocabulary(ModelVocabulary):
     """The generative model's vocabulary: the words of the clusters file, known if training has them, and its classes.
 
-    The first word is `<s>`, which begins sentences and is a word only if the clusters file has it; then follow the
-    words of that file in order.
+    The first word is `<s>`, which begins sentences and is a word only if the clusters file has it;
+    then follow the words of that file in order.
     """
 
     clusters: tuple[tuple[int, ...], ...]
@@ -194,8 +196,8 @@ class GeneratorVocabulary(ModelVocabulary):
     ) -> GeneratorVocabulary:
         """Make the vocabulary of word clusters and a training oracle; words that the oracle lacks are unknown.
 
-        `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with examples, if training
-        words have no cluster.
+        `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with
+        examples, if training words have no cluster.
         """
         counts = counted(sentences)
         have = {entry.word for entry in clustered}

@@ -3,8 +3,9 @@
     python3 -m scripts.benchmark
     python3 -m scripts.benchmark ../other-checkout
 
-A row is the work of a command without its start: the command does all of its work and a part of it, and the difference
-counts. In every other turn the second program comes first. Cells are medians over the turns, ratios those of each turn.
+A row is the work of a command without its start: the command does all of its work and a part of it,
+and the difference counts. In every other turn the second program comes first. Cells are medians
+over the turns, ratios those of each turn.
 """
 
 from __future__ import annotations

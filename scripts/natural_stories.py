@@ -29,8 +29,8 @@ Place = tuple[int, int]
 def main(text: str, times: str, corpus: Path) -> None:
     """Write the stories to TEXT, one sentence per line, and their reading times to TIMES.
 
-    Sentences are those of the gold trees. TIMES has columns item, position, word, time (the mean over readers in ms)
-    and count (of the word without punctuation, in Google Books).
+    Sentences are those of the gold trees. TIMES has columns item, position, word, time (the mean
+    over readers in ms) and count (of the word without punctuation, in Google Books).
     """
     rows = read_columns(corpus / "all_stories.tok.xz", ["word", "zone", "item"])
     words = {(int(item), int(zone)): word for _, (word, zone, item) in rows}

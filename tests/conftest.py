@@ -38,7 +38,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    # so has a shell its processes in the background, and the commands that tests start would have it, too
+    # so has a shell its processes in the background, and the commands that tests start would have
+    # it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

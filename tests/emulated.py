@@ -28,6 +28,7 @@ def run(program: Path, *arguments: str, seed: int = 1, trace: Path | None = None
     settings["CUDA_EMULATOR_SEED"] = str(seed)
     if trace:
         settings["CUDA_EMULATOR_TRACE"] = str(trace)
-    # an earlier test of this process may have limited its memory, and the emulated GPU reserves address space
+    # an earlier test of this process may have limited its memory, and the emulated GPU reserves
+    # address space
     command = ["prlimit", "--data=unlimited", program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=settings)

@@ -31,7 +31,8 @@ Updater.update = counted
 from rnng_dy.cli import main
 main()
 """
-# dies in the n-th rename of a checkpoint: before it, with the temporary file complete, or right after it
+# dies in the n-th rename of a checkpoint: before it, with the temporary file complete, or right
+# after it
 RUN_AND_DIE_IN_A_CHECKPOINT = """
 import os, signal
 from rnng_dy import checkpoint

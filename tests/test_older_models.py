@@ -20,7 +20,8 @@ MODELS = DATA / "models-0.1.0"
 EXPECTED = json.loads((MODELS / "expected.json").read_text(encoding="utf-8"))
 # lines of tiny.trees that the models were trained, selected and asked on
 PARTS = {"train": (0, 40), "dev": (40, 60), "test": (60, 63)}
-# float32, summed in another order: values moved by 1e-7 before 40 updates leave the losses within 2.5e-7
+# float32, summed in another order: values moved by 1e-7 before 40 updates leave the losses within
+# 2.5e-7
 TOLERANCE = 1e-5
 
 

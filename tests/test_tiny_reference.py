@@ -25,8 +25,8 @@ from .rnng_dy import conftest
 COMPOSITIONS = ("corrected", "buggy")
 OTHER = {"corrected": "buggy", "buggy": "corrected"}
 SENTENCES, SAMPLES = 20, 10
-# Relative. The original prints 6 digits, which is up to 5e-6 off; the other half is for float32 sums, its own and ours,
-# in any order. The largest difference seen is 5.0e-6.
+# Relative. The original prints 6 digits, which is up to 5e-6 off; the other half is for float32
+# sums, its own and ours, in any order. The largest difference seen is 5.0e-6.
 TOLERANCE = 1e-5
 # SHA-256 of the oracles that the original's scripts wrote of the training part
 TRAIN_ORACLE = "0611c2ef5f0a2cb266ee8de1e8e65d605c827a33c5421cbf5f70f05d5e95a4d9"
@@ -98,7 +98,8 @@ def samples_by_sentence(path: Path) -> list[list[Sample]]:
 def log_q(parser, sentence, samples: Sequence[Sample], alpha: float) -> np.ndarray:
     """log q in nats of trees of one sentence under the flattened, masked distribution.
 
-    The only place here that knows a model from inside: no command gives log q of trees that are there already.
+    The only place here that knows a model from inside: no command gives log q of trees that are
+    there already.
     """
     tokens = parser.encode(sentence.tokens, sentence.tags, sentence.unkified)
     actions = [TOP_DOWN.actions_of(s.tree, preterminals=False) for s in samples]

@@ -1,7 +1,8 @@
 r"""Files: text by `open_text`, errors by `reading` and `placed`, outputs by `replacing`, one writer by `locked`.
 
-Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed. `-` is standard
-input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle is written back byte for byte.
+Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed.
+`-` is standard input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle
+is written back byte for byte.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ WHITE_SPACE = " \t\n\r\v\f"
 
 Path = str | os.PathLike[str]
 _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
-# lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the others
+# lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the
+# others
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 # ASCII in UTF-16, which is UTF-8 with a zero at every other place
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
@@ -110,7 +112,8 @@ class Location:
 def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Location]:
     """Turn what a reader raises in the block into an InputError with file, line, reason and `remedy`.
 
-    The reader sets `line` of its Location. MemoryError, OSError with the file, and errors that have a file pass.
+    The reader sets `line` of its Location. MemoryError, OSError with the file, and errors that have
+    a file pass.
     """
     location = Location(line)
     try:
@@ -163,8 +166,8 @@ def file_hash(path: Path) -> str:
 def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
     """Open a file that takes its name when it is completely written; an error or a kill leaves the file as before.
 
-    `-` is standard output; devices and pipes are written in place. Equal content gives equal compressed bytes.
-    Raises OSError naming `path`.
+    `-` is standard output; devices and pipes are written in place. Equal content gives equal
+    compressed bytes. Raises OSError naming `path`.
     """
     path = os.fspath(path)
     # a symbolic link stays one

@@ -1,6 +1,7 @@
 """Registries of classes by name, which options list, and plugins: the user's own Python files, whose classes join them.
 
-Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin is loaded from a model folder.
+Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin is loaded from a
+model folder.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class Registry(dict[str, T]):
     def register(self, added: T) -> T:
         """Add a class under its `name` and return it; usable as a decorator.
 
-        Raises RnngError if the class does not derive from the base, or if its name is invalid or taken.
+        Raises RnngError if the class does not derive from the base, or if its name is invalid or
+        taken.
         """
         if not (isinstance(added, type) and issubclass(added, self._base)):
             raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")

@@ -106,10 +106,11 @@ def read_table(
 ) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
     """Return the line of the first row, from 1, its cells, which name the columns, and the other rows with their lines.
 
-    The file is CSV, TSV or a workbook (xlsx), of which the first sheet is read; or `lines`, with their numbers, are its
-    content. The first row that is not empty decides whether commas, semicolons or tabs separate cells. Quotation marks
-    may enclose a cell; between tabs only if `quoted_tsv`, or if the first row begins with one. Empty rows do not count.
-    Raises InputError, with the line, for a file that is not UTF-8, quotation marks that do not match, a repeated name,
+    The file is CSV, TSV or a workbook (xlsx), of which the first sheet is read; or `lines`, with
+    their numbers, are its content. The first row that is not empty decides whether commas,
+    semicolons or tabs separate cells. Quotation marks may enclose a cell; between tabs only if
+    `quoted_tsv`, or if the first row begins with one. Empty rows do not count. Raises InputError,
+    with the line, for a file that is not UTF-8, quotation marks that do not match, a repeated name,
     and a row of another length.
     """
     found = _rows(path, quoted_tsv, lines)
@@ -146,8 +147,9 @@ def read_columns(
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield each row's line, from 1, and its cells in the needed, then the optional columns; None for a missing one.
 
-    `usual` has other names of columns, as `plain_column` writes them, which count if the column itself is not there.
-    Raises InputError, with the line, for what `read_table` does not read, a missing column, and two with a usual name.
+    `usual` has other names of columns, as `plain_column` writes them, which count if the column
+    itself is not there. Raises InputError, with the line, for what `read_table` does not read, a
+    missing column, and two with a usual name.
     """
     first, names, rows = read_table(path)
     if len(names) == 1 and " " in names[0]:
@@ -172,8 +174,8 @@ def read_columns(
 def joined(cells: Sequence[str], style: str = TSV) -> str:
     r"""Return a line of a table, without its line feed.
 
-    TSV separates cells, which must have no tabs, by tabs and adds no quotation marks. CSV follows RFC 4180: cells may
-    have any content, and lines end with a carriage return, too.
+    TSV separates cells, which must have no tabs, by tabs and adds no quotation marks. CSV follows
+    RFC 4180: cells may have any content, and lines end with a carriage return, too.
 
     >>> joined(["1", "a,b"], CSV)
     '1,"a,b"\r'

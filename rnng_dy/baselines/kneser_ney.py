@@ -30,10 +30,11 @@ MAX_COUNT = 3
 class KneserNey(WordScorer):
     """An n-gram model p(word | the n - 1 words before it) of sentences that START precedes and END follows.
 
-    The highest order counts occurrences; lower orders count the different words that precede. All orders are
-    interpolated, down to the uniform distribution over the vocabulary and END.
+    The highest order counts occurrences; lower orders count the different words that precede. All
+    orders are interpolated, down to the uniform distribution over the vocabulary and END.
 
-    A word is a number. So is an n-gram of each order, 0 for the one of STARTs alone; the n-gram of order 0 is 0.
+    A word is a number. So is an n-gram of each order, 0 for the one of STARTs alone; the n-gram of
+    order 0 is 0.
     """
 
     name = "kneser-ney"
@@ -43,7 +44,8 @@ class KneserNey(WordScorer):
     ):
         """Count the n-grams of generative training sentences, whose words and classes are those of the model.
 
-        `vocabulary` adds classes of unknown words that the sentences lack; its other words stay unknown.
+        `vocabulary` adds classes of unknown words that the sentences lack; its other words stay
+        unknown.
         """
         self.order = order
         self._tokens: list[tuple[str, ...]] = []
@@ -193,7 +195,8 @@ def _discounted(keys: np.ndarray, occurring: np.ndarray, histories: int, base: i
 def discounts(counts: Iterable[int]) -> tuple[float, ...]:
     """Return the discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman's equation 26).
 
-    If there are too few counts for an estimate, or if it is out of its range, the discount is half the count.
+    If there are too few counts for an estimate, or if it is out of its range, the discount is half
+    the count.
 
     >>> discounts([1] * 4 + [2] * 2 + [3] * 2 + [4])
     (0.0, 0.5, 0.5, 2.0)

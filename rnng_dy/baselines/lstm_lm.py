@@ -112,7 +112,8 @@ class LstmLanguageModel(Model, Scorer):
 
         Args:
             tokens: The words of a sentence.
-            open_vocabulary: Whether unknown words count as strings, whose spelling has a probability.
+            open_vocabulary: Whether unknown words count as strings, whose spelling has a
+                probability.
 
         Returns:
             The log probability; -inf if the model lacks the class of an unknown word.

@@ -18,9 +18,10 @@ from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, 
 class SurprisalTable(WordScorer):
     """The surprisals of a table with the columns sentence_id, token and surprisal, in bits; see `read_surprisals`.
 
-    A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and a mark of subwords
-    alone belongs to the word after it. If a token of the table covers several words, its surprisal belongs to the
-    first. `<unk>` stands for any one word. Columns item and condition may stand in place of sentence_id.
+    A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and
+    a mark of subwords alone belongs to the word after it. If a token of the table covers several
+    words, its surprisal belongs to the first. `<unk>` stands for any one word. Columns item and
+    condition may stand in place of sentence_id.
     """
 
     name = "surprisals"
@@ -52,7 +53,8 @@ class SurprisalTable(WordScorer):
     def _records(self, words: Sequence[str]) -> list[WordRecord]:
         """Return the records of words and of the sentence's end.
 
-        A mark of subwords after the last word belongs to the end, or to the last word of a sentence without one.
+        A mark of subwords after the last word belongs to the end, or to the last word of a sentence
+        without one.
         """
         tokens = self._tokens_of(words)
         has_end = any(token.is_end and place == len(words) for token, place in tokens)

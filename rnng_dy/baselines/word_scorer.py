@@ -29,8 +29,8 @@ Unkified = Sequence[Sequence[str] | None] | None
 class Scorer:
     """A source of surprisals, in bits; all have the same calls.
 
-    A scorer without a search defines `records_of`, and `next_word_entropies` if it can. A model with a search replaces
-    `measure`.
+    A scorer without a search defines `records_of`, and `next_word_entropies` if it can. A model
+    with a search replaces `measure`.
     """
 
     spelling: SpellingModel | None = None
@@ -57,18 +57,20 @@ class Scorer:
 
         Args:
             tokens: The words, or the sentence as a str.
-            options: The search of a generative model; the default is the word-synchronous beam. All scorers read
-                `next_word`.
+            options: The search of a generative model; the default is the word-synchronous beam. All
+                scorers read `next_word`.
             end: Whether to add a record for the end of the sentence.
-            open_vocabulary: Whether the surprisal is that of the word as a string, with the surprisals of its class and
-                of its spelling.
+            open_vocabulary: Whether the surprisal is that of the word as a string, with the
+                surprisals of its class and of its spelling.
 
         Returns:
-            A `WordRecord` per word. A word has infinite surprisal if the scorer lacks its class of unknown words; the
-            words after it are read without it. Surprisals of an LSTM are NaN if the sentence does not fit into memory.
+            A `WordRecord` per word. A word has infinite surprisal if the scorer lacks its class of
+            unknown words; the words after it are read without it. Surprisals of an LSTM are NaN if
+            the sentence does not fit into memory.
 
         Raises:
-            RnngError: A token is invalid, the options are impossible, or the scorer has no spelling model.
+            RnngError: A token is invalid, the options are impossible, or the scorer has no spelling
+                model.
         """
         [records] = self.surprisals_of([tokens], options, end, open_vocabulary)
         return records
@@ -122,7 +124,8 @@ class Scorer:
             open_vocabulary: See `surprisals`.
 
         Returns:
-            A row per written word, as dictionaries; its methods `by_region` and `by_sentence` add them up.
+            A row per written word, as dictionaries; its methods `by_region` and `by_sentence` add
+            them up.
 
         Raises:
             InputError: The table cannot be read as stimuli, or has a column that is added.
@@ -179,8 +182,8 @@ class Scorer:
     def next_word_entropies(self, sentences: Sentences) -> Sequence[Sequence[float]]:
         """Return the entropy of the next word in bits before each word and before the end of each sentence.
 
-        `sentences` are words as the scorer reads them. The end of the sentence counts as a word. Raises RnngError
-        unless a scorer overrides this method.
+        `sentences` are words as the scorer reads them. The end of the sentence counts as a word.
+        Raises RnngError unless a scorer overrides this method.
         """
         raise RnngError("this scorer gives no entropy of the next word: leave out `next_word`")
 

@@ -50,10 +50,11 @@ from rnng_dy.settings import AT_LEAST_1
 def clusters(corpus: str, output: str, **options) -> None:
     """Make Brown clusters of the words of CORPUS.
 
-    CORPUS is a generative oracle, a file of trees, or text with one sentence per line. The output has a line per
-    word: the path of its cluster in the merge tree, the word, and its count. A class of unknown words that does not
-    occur in CORPUS joins the cluster of the class with the most similar name, with count 0, so that the generative
-    model knows it.
+    CORPUS is a generative oracle, a file of trees, or text with one sentence per line. The output
+    has a line per
+    word: the path of its cluster in the merge tree, the word, and its count. A class of unknown
+    words that does not occur in CORPUS joins the cluster of the class with the most similar name,
+    with count 0, so that the generative model knows it.
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """

@@ -34,15 +34,16 @@ from rnng_dy.evaluation.evalb_sentence import Status
 def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
-    Each file has one tree per line; - is standard input. Sentences that cannot be scored are reported and counted.
-    --format evalb prints the same lines as EVALB. If the parser read other POS tags than gold, give --gold-tags; the
-    tagging accuracy is then meaningless. --oracle scores trees of the original program, whose words may be classes
-    of unknown words.
+    Each file has one tree per line; - is standard input. Sentences that cannot be scored are
+    reported and counted. --format evalb prints the same lines as EVALB. If the parser read other
+    POS tags than gold, give --gold-tags; the tagging accuracy is then meaningless. --oracle scores
+    trees of the original program, whose words may be classes of unknown words.
 
-    Several systems are compared on the sentences that can be scored for all of them: figures, and differences in F1
-    of all pairs. The interval is by a paired bootstrap, p by a permutation test that swaps the systems' trees, and
-    also corrected for the number of pairs by Holm's method. There is no p if fewer than six sentences differ. If no
-    sentence can be scored, the exit code is 1.
+    Several systems are compared on the sentences that can be scored for all of them: figures, and
+    differences in F1 of all pairs. The interval is by a paired bootstrap, p by a permutation test
+    that swaps the systems' trees, and also corrected for the number of pairs by Holm's method.
+    There is no p if fewer than six sentences differ. If no sentence can be scored, the exit code is
+    1.
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """

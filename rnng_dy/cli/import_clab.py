@@ -53,7 +53,7 @@ def import_clab(
 ) -> None:
     """Convert PARAMS, a checkpoint of the original program (a Boost text archive), to a model folder.
 
-    Example: rnng-dy import-clab generative gen.params --train-oracle train.gen.oracle --clusters c.paths --model gen
+    Example: rnng-dy import-clab discriminative p.params --train-oracle train.oracle --model parser
     """
     click.get_current_context().with_resource(writing(folder))
     if Path(folder).exists():

@@ -193,7 +193,8 @@ def given_options(*names: str) -> list[str]:
 def search_options(*without: str) -> Callable:
     """Return a decorator that adds the search options but `without`.
 
-    The command gets `options`, also with its own options that are fields of `SearchOptions`, such as the seed.
+    The command gets `options`, also with its own options that are fields of `SearchOptions`, such
+    as the seed.
     """
     shown = [_option(name) for name in OPTIONS if name not in without]
     return together("options", SearchOptions, *shown, names=_FIELDS)

@@ -58,8 +58,9 @@ class Direct:
 class Results:
     """The lines of each item of each finished batch, as one line of JSON in NAME.part, for the output NAME.
 
-    NAME.part.key has a line that identifies inputs, options and model, then the CRC-32 of each batch's line. Only the
-    same job is resumed, before the first batch whose checksum does not match.
+    NAME.part.key has a line that identifies inputs, options and model, then the CRC-32 of each
+    batch's line. Only the same job is resumed, before the first batch whose checksum does not
+    match.
     """
 
     def __init__(self, output: str, key: str, resume: bool):
@@ -214,8 +215,8 @@ class Job:
             lines_of: Function of the models and a batch; it returns the lines of each item.
             lines_of_left_out: Function from an item that does not fit into memory to its lines.
             *decides: All options that determine the output.
-            inputs: The files that determine the output. The same command with the same inputs continues a stopped job;
-                standard input and pipes cannot be read again.
+            inputs: The files that determine the output. The same command with the same inputs
+                continues a stopped job; standard input and pipes cannot be read again.
             make: Function that makes the output from all results, in place of writing their lines.
 
         Raises:

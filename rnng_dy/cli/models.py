@@ -20,8 +20,8 @@ from rnng_dy.parameters import BITS
 def models(context: click.Context) -> None:
     """List the models that --model takes by name: name, kind, size and path.
 
-    They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated by colons), in the
-    user's data folder and in the package.
+    They are model folders, and archives NAME.rnng.zip, in the folders of RNNG_DY_MODELS (separated
+    by colons), in the user's data folder and in the package.
 
     Example: rnng-dy models
     """
@@ -83,7 +83,8 @@ def show(folder: str) -> None:
 def export(folder: str, output: str, bits: str, licence: str | None, data: str | None) -> None:
     """Write an archive of MODEL with all that is needed to use it.
 
-    All commands read the archive as they read a model folder. It has no trees, no oracles and no training state.
+    All commands read the archive as they read a model folder. It has no trees, no oracles and no
+    training state.
 
     Example: rnng-dy models export parser -o parser.rnng.zip --licence "CC BY 4.0"
     """

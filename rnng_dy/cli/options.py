@@ -118,7 +118,8 @@ class Command(click.Command):
 def check_files(outputs: Iterable[str]) -> None:
     """Raise RnngError or OSError for outputs that cannot be written after the work; `-` is standard output.
 
-    The outputs are locked until the command ends. Raises UsageError if two of the command's inputs are the same stream.
+    The outputs are locked until the command ends. Raises UsageError if two of the command's inputs
+    are the same stream.
     """
     inputs, streams = [*_inputs()], set()
     for path in inputs:
@@ -198,8 +199,8 @@ def together(
 ) -> Callable:
     """Return a decorator that adds options; the command gets `name`, the result of `make`, instead of them.
 
-    `make` takes options, these and others of the command, as parameters of their names, or those of `names`. It raises
-    UsageError for options that exclude each other.
+    `make` takes options, these and others of the command, as parameters of their names, or those of
+    `names`. It raises UsageError for options that exclude each other.
     """
     taken = names or inspect.signature(make).parameters
 
@@ -217,8 +218,9 @@ def together(
 def outputs_option(forms: Mapping[str, str]) -> Callable:
     """Return a decorator that adds -o, which may be given several times, and --format.
 
-    `forms` says what a file with each ending holds; the first is the form of standard output, and of a file without
-    an ending, unless --format names another. The command gets `outputs`, a dictionary from endings to paths.
+    `forms` says what a file with each ending holds; the first is the form of standard output, and
+    of a file without an ending, unless --format names another. The command gets `outputs`, a
+    dictionary from endings to paths.
     """
     first, listed = next(iter(forms)), ", ".join(forms)
 

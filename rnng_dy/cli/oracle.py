@@ -56,7 +56,8 @@ from rnng_dy.cli.rules import is_given
 def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
     """Make a file with one tree per line from a treebank.
 
-    Removes function tags, indices, traces, constituents that this empties, and the outer pair of brackets.
+    Removes function tags, indices, traces, constituents that this empties, and the outer pair of
+    brackets.
 
     Example: rnng-dy prepare wsj --from ptb --sections 2-21 -o train.trees
     """
@@ -116,7 +117,8 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
 def oracle(trees, train, min_count, output, generative, unk, transitions) -> None:
     """Make an oracle from a file of trees.
 
-    An oracle lists, for each tree, its words, their classes of unknown words, and the actions that build the tree.
+    An oracle lists, for each tree, its words, their classes of unknown words, and the actions that
+    build the tree.
 
     Example: rnng-dy oracle --train train.trees dev.trees -o dev.oracle
     """
@@ -125,7 +127,8 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
             "--min-count 1 knows every word, and a parser learns its classes of unknown words from rare ones: leave it "
             "out, or add --generative"
         )
-    # trees that are only a preterminal never count, so that train, dev and test get the same vocabulary
+    # trees that are only a preterminal never count, so that train, dev and test get the same
+    # vocabulary
     training = Preparation(read_trees(train), untraced, skip_preterminals=True)
     known = known_words((words(located.tree) for located in training), min_count)
     _require_trees(training.left, (train,))

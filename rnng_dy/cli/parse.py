@@ -46,10 +46,11 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job) -> None:
     """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
 
-    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line gives an empty
-    line. With a parser, --nbest K keeps the --beam most probable partial trees (default: the larger of 20 and 2K) and
-    the greedy one. The other search options are for generative models. --decode mbr decides by trees drawn from
-    q(y | x) without flattening. With --generator both models decide, which gives the best trees. `show` draws trees.
+    INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line
+    gives an empty line. With a parser, --nbest K keeps the --beam most probable partial trees
+    (default: the larger of 20 and 2K) and the greedy one. The other search options are for
+    generative models. --decode mbr decides by trees drawn from q(y | x) without flattening. With
+    --generator both models decide, which gives the best trees. `show` draws trees.
 
     Example: rnng-dy parse --model parser sentences.txt -o parsed.trees
     """

@@ -45,9 +45,10 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
 def perplexity(system, clusters_path, outputs, against, is_open, options, source, job) -> None:
     """Measure likelihood and perplexity of sentences, in nats.
 
-    INPUT is a generative oracle, a file of trees, or tokenised text with one sentence per line. The likelihood
-    includes the ends of sentences, the number of words does not. A generative model's probability of a sentence is the
-    sum over the derivations that a search finds; with a beam it is a lower bound.
+    INPUT is a generative oracle, a file of trees, or tokenised text with one sentence per line. The
+    likelihood includes the ends of sentences, the number of words does not. A generative model's
+    probability of a sentence is the sum over the derivations that a search finds; with a beam it is
+    a lower bound.
 
     Example: rnng-dy perplexity test.gen.oracle --model generator --jobs 2
     """

@@ -67,10 +67,10 @@ def reading_times(
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
-    Each of SURPRISALS is a table of `surprisal`, or another table with columns token and surprisal; its name without
-    the ending is that of the system. Its tokens must make the words of the table of times, in the same order. The
-    output has a row per system, with the log likelihood of held-out words with surprisal less that without it, and all
-    coefficients in ms.
+    Each of SURPRISALS is a table of `surprisal`, or another table with columns token and surprisal;
+    its name without the ending is that of the system. Its tokens must make the words of the table
+    of times, in the same order. The output has a row per system, with the log likelihood of
+    held-out words with surprisal less that without it, and all coefficients in ms.
 
     Example: rnng-dy reading-times rnng.tsv lstm.tsv --times times.csv -o joined.csv -o mixed.R
     """

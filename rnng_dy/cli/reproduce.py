@@ -69,9 +69,10 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
 def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden, **same) -> None:
     """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
 
-    CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn Treebank), or trees
-    with three files: TRAIN DEV TEST. A second run does only the stages that are missing or have other settings. The
-    report is report.md and report.json.
+    CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn
+    Treebank), or trees
+    with three files: TRAIN DEV TEST. A second run does only the stages that are missing or have
+    other settings. The report is report.md and report.json.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """

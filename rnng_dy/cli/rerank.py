@@ -37,9 +37,10 @@ NAMED = 30
 def rerank(props, likelihoods, output, oracle_path, mbr, weight) -> None:
     """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
 
-    `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence; its last lines
-    are the log likelihood LLH= and the perplexity PPL=. A sentence without samples is reported, gets an empty line
-    among the trees, and makes the exit code 1. Without --oracle the last sentences are not missed.
+    `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence;
+    its last lines are the log likelihood LLH= and the perplexity PPL=. A sentence without samples
+    is reported, gets an empty line among the trees, and makes the exit code 1. Without --oracle the
+    last sentences are not missed.
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """

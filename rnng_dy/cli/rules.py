@@ -19,7 +19,8 @@ def goes(rule: str | Callable[[str], str] = "", means: Callable | None = None) -
 
     Args:
         rule: A rule of `settings.require`, or a function from the option's name in Python to one.
-        means: Function of all values of the command to the value that counts in the rules of other options.
+        means: Function of all values of the command to the value that counts in the rules of other
+            options.
     """
 
     def decorate(command: Any) -> Any:

@@ -35,10 +35,10 @@ SAMPLED_WORDS = 100
 def sample(folder, source, output, n, alpha, seed, job) -> None:
     """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
 
-    A line of the output has the number of the sentence from 0, the tree's log probability in nats under the
-    flattened distribution, and the tree.
+    A line of the output has the number of the sentence from 0, the tree's log probability in nats
+    under the flattened distribution, and the tree.
 
-    Example: rnng-dy sample --model parser --samples 100 --alpha 0.8 --seed 1 test.oracle -o test.props
+    Example: rnng-dy sample --model parser --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
     reader = SentenceReader(job.open(ModelFolder("discriminative", folder)), source)
     draw = partial(decoding.sampled_parses, n, alpha, seed)

@@ -51,8 +51,9 @@ ALL = ("0.0.0.0", "::")
 def serve(folders, host, port, device, limits, names) -> None:
     """Show trees and surprisals of models on web pages, and answer programs with JSON.
 
-    The pages need no network. They parse while you type, show where a sentence surprises, and show the partial trees
-    that live and die word by word. The name of a parser adds its generative model, NAME-generative, if there is one.
+    The pages need no network. They parse while you type, show where a sentence surprises, and show
+    the partial trees that live and die word by word. The name of a parser adds its generative
+    model, NAME-generative, if there is one.
 
     Example: rnng-dy serve --model english
     """

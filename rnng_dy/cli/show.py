@@ -22,9 +22,10 @@ from rnng_dy.drawing.trees import svg_file
 def show(trees, gold, outputs, only_errors) -> None:
     """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
 
-    TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules with the gold tags,
-    is red, and *NP* in characters. If all brackets of a sentence are right, its tree is drawn once. A drawing in
-    characters that is too wide for the terminal is replaced by brackets.
+    TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules
+    with the gold tags, is red, and *NP* in characters. If all brackets of a sentence are right, its
+    tree is drawn once. A drawing in characters that is too wide for the terminal is replaced by
+    brackets.
 
     Example: rnng-dy show greedy.trees --gold test.trees --only-errors
     """

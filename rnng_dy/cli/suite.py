@@ -73,10 +73,10 @@ def suite(
 ) -> None:
     """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
 
-    SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the package. Minimal
-    pairs are lines with a good sentence, a tab and a bad sentence, or JSON or a table with sentence_good and
-    sentence_bad as in BLiMP; pairs with another UID are another suite. The accuracies are printed unless another
-    output is standard output.
+    SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the
+    package. Minimal pairs are lines with a good sentence, a tab and a bad sentence, or JSON or a
+    table with sentence_good and sentence_bad as in BLiMP; pairs with another UID are another suite.
+    The accuracies are printed unless another output is standard output.
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """

@@ -188,7 +188,7 @@ def discriminative(no_tagger, **options) -> None:
 
     F1 is scored with the gold tags of punctuation (`evalb --gold-tags`).
 
-    Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --pos --model parser
+    Example: rnng-dy train discriminative --trees train.trees --dev-trees dev.trees --model parser
     """
     run_training("discriminative", **options, tagger=not no_tagger)
 

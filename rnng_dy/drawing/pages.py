@@ -35,8 +35,8 @@ def require() -> ModuleType:
 def parts(template: str, /, **values: object) -> Iterator[str]:
     """Return the text of a page in parts, which are generated one after the other.
 
-    Text in `values` is escaped. Characters that HTML cannot hold or that change the direction of text become escapes.
-    Raises RnngError, before the first part, if Jinja2 is not installed.
+    Text in `values` is escaped. Characters that HTML cannot hold or that change the direction of
+    text become escapes. Raises RnngError, before the first part, if Jinja2 is not installed.
     """
     return _environment().get_template(template).generate(values)
 

@@ -100,8 +100,8 @@ class TreeFile(NamedTuple):
 def read_tree_file(path: str) -> TreeFile:
     """Read trees, one per line or as in a treebank, or samples as `rnng-dy sample` writes them.
 
-    If each tree has a line of its own, an empty line, `()` and `(TOP)` stand for a sentence without a tree. Raises
-    InputError for anything else, and for a file without trees.
+    If each tree has a line of its own, an empty line, `()` and `(TOP)` stand for a sentence without
+    a tree. Raises InputError for anything else, and for a file without trees.
     """
     trees: dict[int, list[DrawnTree]] = defaultdict(list)
     # opened once, since content read from a pipe is gone
@@ -133,9 +133,9 @@ def sections_of(
 ) -> Iterator[Section]:
     """Return the sentences of a file, compared with `gold` if there is one.
 
-    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the gold tags. Raises
-    InputError for trees without tags or over different words, naming both places, for several trees of a sentence,
-    and for files of different numbers of sentences.
+    With `only_errors` only sentences whose brackets differ are returned. The compared trees get the
+    gold tags. Raises InputError for trees without tags or over different words, naming both places,
+    for several trees of a sentence, and for files of different numbers of sentences.
     """
     numbers = range(1, (gold or system).count + 1)
     if gold is None:
@@ -179,7 +179,8 @@ def columns_of(output: str) -> int:
 def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> list[str]:
     """Return the lines of a drawing of at most `columns`, or of brackets.
 
-    The constituents with the numbers `marked` (from 0, from the top down and from left to right) are written `*NP*`.
+    The constituents with the numbers `marked` (from 0, from the top down and from left to right)
+    are written `*NP*`.
     """
     from nltk.tree.prettyprinter import TreePrettyPrinter
 

@@ -28,9 +28,10 @@ def surprisal_page(
 ) -> Iterator[str]:
     """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
 
-    `names` name the sentences, which have numbers without them; `figure` is an SVG before them. The page has the
-    `ANALYSES` best partial trees per word, or fewer, so that there are at most `ANALYSES_IN_ALL`. Shares are of the
-    whole beam. `page.html#2.5` opens at the fifth word of the second sentence.
+    `names` name the sentences, which have numbers without them; `figure` is an SVG before them. The
+    page has the `ANALYSES` best partial trees per word, or fewer, so that there are at most
+    `ANALYSES_IN_ALL`. Shares are of the whole beam. `page.html#2.5` opens at the fifth word of the
+    second sentence.
     """
     # without the XML declaration
     svg = markup(figure[figure.find("<svg") :]) if figure else ""
@@ -71,7 +72,8 @@ def values(
 def _shares(record: WordRecord) -> list[tuple[str, float]]:
     """Return the parts of a word's bar in bits, from the bottom; none if the surprisal is not finite.
 
-    They divide the surprisal as in the best partial tree, since the shares of the whole beam depend on its width.
+    They divide the surprisal as in the best partial tree, since the shares of the whole beam depend
+    on its width.
     """
     if not math.isfinite(record.surprisal):
         return []
@@ -139,8 +141,9 @@ def _fate(
 ) -> tuple[WordRecord | None, float]:
     """Return the fate of a partial tree, given its share and the later words with the shares of their beams.
 
-    The fate is the word at which it dies, None for a survivor, and the share, in the last beam, of the partial trees
-    to which it leads. It dies at the first word that no partial tree of the beam reaches from it.
+    The fate is the word at which it dies, None for a survivor, and the share, in the last beam, of
+    the partial trees to which it leads. It dies at the first word that no partial tree of the beam
+    reaches from it.
     """
     for record, of_beam in zip(records, shares, strict=True):
         if record.beam:

@@ -69,8 +69,8 @@ class Node:
 def svg_of(picture: Picture, brackets: str = "") -> str:
     """Return a tree as an SVG element; `brackets` are those of a partial tree, for those who cannot see it.
 
-    The less probable a constituent is, the darker is the shade behind its label. Labels of open constituents have
-    dashed frames.
+    The less probable a constituent is, the darker is the shade behind its label. Labels of open
+    constituents have dashed frames.
     """
     width, height, body = draw(picture)
     label = escape(visible(brackets or format_tree(picture.tree)))

@@ -1,7 +1,8 @@
 """DyNet, which no other module finds, configures or imports: its builds, device, memory, seed, autobatching.
 
-Models write `from rnng_dy.engine import dy` and use `dy` like the module `dynet`. DyNet reads its configuration once,
-at import. So the first use of `dy` (or an explicit `start`) fixes the configuration for the process.
+Models write `from rnng_dy.engine import dy` and use `dy` like the module `dynet`. DyNet reads its
+configuration once, at import. So the first use of `dy` (or an explicit `start`) fixes the
+configuration for the process.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def require_build() -> None:
         )
 
 
-# cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver before it is set
+# cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver
+# before it is set
 _COUNT = """
 import ctypes
 driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0)
@@ -96,7 +98,8 @@ def one_graph(function: Callable[P, T]) -> Callable[P, T]:
     return alone
 
 
-# a forked process has only the forking thread: a lock held by another thread would never be released there
+# a forked process has only the forking thread: a lock held by another thread would never be
+# released there
 os.register_at_fork(
     before=_graph_lock.acquire,
     after_in_parent=_graph_lock.release,
@@ -108,9 +111,10 @@ os.register_at_fork(
 def start(device: str | None = None, memory: int = MEMORY) -> None:
     """Configure and import DyNet, unless it runs on the device already.
 
-    Args: `device` is `cpu`, `cuda` or `cuda:N`; None is the device that it runs on, or else the CPU. `memory` is in MB
-    per pool, for the start.
-    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs on another device.
+    Args: `device` is `cpu`, `cuda` or `cuda:N`; None is the device that it runs on, or else the
+    CPU. `memory` is in MB per pool, for the start.
+    Raises RnngError if DyNet, its CUDA backend or the GPU is missing, or if DyNet already runs on
+    another device.
     """
     global _started
     if device == "cuda":
@@ -128,7 +132,8 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
 
             dynet_config.set(
                 mem=",".join([str(memory)] * 4),
-                # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a random seed here
+                # each caller seeds its own random draws (`reset_random_seed`); 0 would mean a
+                # random seed here
                 random_seed=1,
                 autobatch=1,
                 requested_gpus=0 if gpu is None else 1,
@@ -217,8 +222,8 @@ else:
     dy = _LazyDynet("dynet")
 
 
-# our builds of DyNet, in a folder of their own beside the packages, which no other DyNet touches: one build for each
-# level of processors
+# our builds of DyNet, in a folder of their own beside the packages, which no other DyNet touches:
+# one build for each level of processors
 
 FOLDER = "rnng_dy.dynet"
 MODULES = ("dynet", "_dynet", "dynet_config")
@@ -241,8 +246,9 @@ def builds() -> dict[str, Path]:
 def build() -> Path | None:
     """Return the folder of the build that this process uses; None if there are no builds.
 
-    It is the highest level that the processor has, or below the level that the environment variable RNNG_DY_CPU names,
-    such as `v3`. Raises RnngError if no build is as low, or if RNNG_DY_CPU names no level of this processor.
+    It is the highest level that the processor has, or below the level that the environment variable
+    RNNG_DY_CPU names, such as `v3`. Raises RnngError if no build is as low, or if RNNG_DY_CPU names
+    no level of this processor.
     """
     found, own, wanted = builds(), lower_levels(cpu_level()), os.environ.get(LEVEL, "")
     levels = [*dropwhile(lambda level: not level.endswith(wanted), own)]

@@ -8,7 +8,8 @@ from pathlib import Path
 CPUINFO = Path("/proc/cpuinfo")
 LEVEL = "RNNG_DY_CPU"
 """The environment variable that names a lower level than the processor's."""
-# levels of the x86-64 psABI, highest first, with the flags of /proc/cpuinfo that each adds (abm includes lzcnt)
+# levels of the x86-64 psABI, highest first, with the flags of /proc/cpuinfo that each adds (abm
+# includes lzcnt)
 _ADDS = {
     "x86-64-v4": ["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
     "x86-64-v3": ["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"],

@@ -13,8 +13,8 @@ from pathlib import Path
 def limit_memory(processes: int = 1) -> None:
     """Limit this process, one of `processes`, to its part of 9/10 of the available memory.
 
-    Beyond the limit, MemoryError is raised; without it, Linux would end this or another process. Does nothing if the
-    system does not report memory.
+    Beyond the limit, MemoryError is raised; without it, Linux would end this or another process.
+    Does nothing if the system does not report memory.
     """
     import resource
 

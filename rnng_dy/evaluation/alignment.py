@@ -40,12 +40,14 @@ def align(
 ) -> tuple[list[MeasuredWord | None], list[str]]:
     """Return what the table of surprisals `path` says about each word, None for nothing, and reports of differences.
 
-    Words and tokens are aligned that have the same letters in the same order, see `plain`; a word has the sum of the
-    bits of its tokens. With `by_letters`, only letters and digits count, in either case. If both tables have the same
-    items, or the times have conditions, tokens come in the order in which the times have these.
+    Words and tokens are aligned that have the same letters in the same order, see `plain`; a word
+    has the sum of the bits of its tokens. With `by_letters`, only letters and digits count, in
+    either case. If both tables have the same items, or the times have conditions, tokens come in
+    the order in which the times have these.
 
-    If the texts differ, difflib aligns them, and the words of a sentence of the table count if it has most of the words
-    at its place in one item. Unless `allow_missing`, raises InputError that lists the first differences, if any.
+    If the texts differ, difflib aligns them, and the words of a sentence of the table count if it
+    has most of the words at its place in one item. Unless `allow_missing`, raises InputError that
+    lists the first differences, if any.
     """
     words, tokens = times.words, _in_order_of(times, tokens)
     key = _letters if by_letters else plain
@@ -114,8 +116,9 @@ def _matched(words, tokens, letters) -> tuple[list[list[int]], list[tuple[int, .
 def _misplaced(words, tokens, inside) -> set[int]:
     """Return the words with tokens of a sentence of which the words at this place are not most, or most are missing.
 
-    If the table does not tell sentences apart, they end with a full stop or the like, and with an item. The words of a
-    sentence are divided where the item changes, or where other words lie between.
+    If the table does not tell sentences apart, they end with a full stop or the like, and with an
+    item. The words of a sentence are divided where the item changes, or where other words lie
+    between.
     """
     word_of = {k: i for i, of in enumerate(inside) for k in of}
     sizes: Counter[int] = Counter()

@@ -1,9 +1,10 @@
 """Labelled bracketing scores of corpora by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
-This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels, quotes or numbers of
-rules (EVALB cuts or overwrites its memory beyond them), and does not stop at `MAX_ERROR` errors. It raises `InputError`
-for faulty input, of which EVALB only warns: a line that is not one tree, a word without a tag, files of different
-numbers of lines, a bad parameter file. It does not print the listings of `DEBUG`.
+This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels,
+quotes or numbers of rules (EVALB cuts or overwrites its memory beyond them), and does not stop at
+`MAX_ERROR` errors. It raises `InputError` for faulty input, of which EVALB only warns: a line that
+is not one tree, a word without a tag, files of different numbers of lines, a bad parameter file. It
+does not print the listings of `DEBUG`.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ class Scores:
     def figures(self) -> dict[str, float]:
         """Return the figures of EVALB's summary by name: numbers of sentences, rates in percent, averages.
 
-        A sentence in error has other words than gold; one that is skipped has no words in the system's tree.
-        `average_crossing` is the number of system brackets that cross a gold bracket, per scored sentence.
+        A sentence in error has other words than gold; one that is skipped has no words in the
+        system's tree. `average_crossing` is the number of system brackets that cross a gold
+        bracket, per scored sentence.
         """
         statuses = [s.status for s in self.per_sentence]
         crossing = [s.crossing for s in self.scored]
@@ -112,7 +114,8 @@ def score(
         paths: The names of both in errors.
 
     Raises:
-        InputError: The numbers of trees differ, or a word has no POS tag; the line is the number of the sentence.
+        InputError: The numbers of trees differ, or a word has no POS tag; the line is the number of
+            the sentence.
     """
     scores = []
     for line, (gold, system) in enumerate(zip_longest(golds, systems), 1):
@@ -155,7 +158,8 @@ def _with_words_of(
 ) -> Iterator[nltk.Tree]:
     """Yield the trees, with the words and tags of sentences. Raises InputError if they do not fit.
 
-    All trees decide whether they have tags, since the words of a single one may be only children without tags.
+    All trees decide whether they have tags, since the words of a single one may be only children
+    without tags.
     """
     trees = list(trees)
     tagged = all(map(treebank.has_preterminals, trees))
@@ -174,7 +178,8 @@ def _with_words_of(
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     """Return the system's tree with the tags of the gold tree, so that EVALB deletes the same words in both.
 
-    The system's tree may lack the gold tree's traces. A tree with another number of words is returned unchanged.
+    The system's tree may lack the gold tree's traces. A tree with another number of words is
+    returned unchanged.
 
     >>> gold, system = map(parse_line, ("(S (NN a) (. .))", "(S (NN a) (NN .))"))
     >>> print(with_gold_tags(gold, system))

@@ -71,9 +71,9 @@ Columns = Mapping[str, Scores]
 def format_scores(systems: Columns, form: str = ".txt") -> str:
     """Return the figures of systems as .txt or .json, or EVALB's listing of one system as .evalb.
 
-    The figures of one system are those of all sentences and of the short ones, if any can be scored. Those of several
-    are of the sentences that all have scored, with their differences in F1. Raises RnngError if there is no such
-    sentence.
+    The figures of one system are those of all sentences and of the short ones, if any can be
+    scored. Those of several are of the sentences that all have scored, with their differences in
+    F1. Raises RnngError if there is no such sentence.
     """
     [first, *others] = systems.values()
     if form == ".evalb":

@@ -1,8 +1,8 @@
 """One sentence by EVALB's rules: the words and brackets that count, deleted quotes put back, matches, counts.
 
-The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag is not. A word is
-deleted by its exact tag, but a bracket also by labels equal to its own. A deleted quote is put back if the other side
-kept it.
+The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag
+is not. A word is deleted by its exact tag, but a bracket also by labels equal to its own. A deleted
+quote is put back if the other side kept it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Status(IntEnum):
 class SentenceScore:
     """EVALB's counts of one sentence.
 
-    `length` is the number of gold words without those of `DELETE_LABEL_FOR_LENGTH`; `words` leaves out deleted words.
-    `matched` to `crossing` count brackets. Constituents are numbered from 0, from the top down.
+    `length` is the number of gold words without those of `DELETE_LABEL_FOR_LENGTH`; `words` leaves
+    out deleted words. `matched` to `crossing` count brackets. Constituents are numbered from 0,
+    from the top down.
     """
 
     status: Status
@@ -117,7 +118,8 @@ class Sentence:
 def flatten(tree: nltk.Tree, params: Params) -> Sentence:
     """Read a tree as EVALB's `read_line` does. Raises InputError, without a line, for an untagged word."""
     sentence = Sentence()
-    # a tree may be deeper than Python's stack; a number on the agenda closes the bracket with that number
+    # a tree may be deeper than Python's stack; a number on the agenda closes the bracket with that
+    # number
     agenda: list = [tree]
     while agenda:
         node = agenda.pop()
@@ -217,8 +219,8 @@ def _crossing(golds: Collection[Bracket], systems: Collection[Bracket]) -> int:
 def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:
     """Put back a quote that one side deleted and the other kept as a word (EVALB's `fix_quote`).
 
-    A quote is compared at the index it had when its turn came, and one put back may be visited again.
-    If several quotes are adjacent, the original's order of steps decides.
+    A quote is compared at the index it had when its turn came, and one put back may be visited
+    again. If several quotes are adjacent, the original's order of steps decides.
     """
     for number, quote in enumerate(system.quotes):
         index = quote.index

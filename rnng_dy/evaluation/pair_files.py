@@ -47,7 +47,8 @@ def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns
         path: The file, for messages, and if it is a workbook for reading.
         lines: Its lines by their numbers, without empty ones.
         first: The first line.
-        columns: The columns of good and bad sentences, and of items, that do not have the usual names.
+        columns: The columns of good and bad sentences, and of items, that do not have the usual
+            names.
 
     Raises:
         InputError: There are no pairs, or no sentences in them; it names the line.

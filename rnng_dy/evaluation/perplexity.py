@@ -61,7 +61,8 @@ class Likelihood(NamedTuple):
 def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likelihood:
     """Return the likelihood of sentences from their log probabilities in nats and lengths in words, ignoring p = 0.
 
-    Perplexity is exp(-llh / words); the end of a sentence is not a word (Dyer et al. 2016, section 5).
+    Perplexity is exp(-llh / words); the end of a sentence is not a word (Dyer et al. 2016, section
+    5).
 
     >>> found = likelihood([-2 * math.log(8), -math.inf], [2, 5])
     >>> round(found.perplexity, 6), found.words, found.sentences
@@ -79,8 +80,8 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
 def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> dict[str, float]:
     r"""Return bits per character and byte of sentences of tokens, from their log probabilities in nats, ignoring p = 0.
 
-    They compare models of different vocabularies and tokenisations. White space does not count, since tokenisations
-    differ in it; `-LRB-`, `\/` and the like count as one character.
+    They compare models of different vocabularies and tokenisations. White space does not count,
+    since tokenisations differ in it; `-LRB-`, `\/` and the like count as one character.
 
     >>> rates([-8 * math.log(2)], [["é", "-LRB-"]])
     {'characters': 2, 'bits_per_character': 4.0, 'bytes': 3, 'bits_per_byte': 2.6666666666666665}
@@ -110,7 +111,8 @@ def read_other(
 ) -> tuple[list[float], str | None]:
     """Return log p in nats of the same sentences by another model, and why it does not compare, if it does not.
 
-    The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it has other sentences.
+    The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
+    has other sentences.
     """
     log_ps = read_log_probs(path, lengths)
     with reading(path), open_text(path) as stream:
@@ -139,7 +141,8 @@ def report(
         log_ps: log p of each sentence in nats.
         sentences: The tokens of each sentence.
         of_strings: Whether to add the rates per character and byte.
-        others: log p in nats by another model or method, to compare with on the sentences with p > 0 in both.
+        others: log p in nats by another model or method, to compare with on the sentences with p >
+            0 in both.
         problem: The reason why the difference has no interval and no p.
     """
     lengths = list(map(len, sentences))

@@ -64,10 +64,11 @@ class Times:
 def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     """Return a table of reading times: a row per word, or per subject and word.
 
-    `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these or other usual names by default. Several
-    columns, separated by commas, may make an item. Raises InputError, with
-    the line, for a missing column, a position or time that is no number, a repeated row, and rows of one item and
-    position with different words or frequencies. An empty time, NA or NaN is a missing one.
+    `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these or other usual names
+    by default. Several columns, separated by commas, may make an item. Raises InputError, with
+    the line, for a missing column, a position or time that is no number, a repeated row, and rows
+    of one item and position with different words or frequencies. An empty time, NA or NaN is a
+    missing one.
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}

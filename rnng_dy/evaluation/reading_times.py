@@ -43,8 +43,8 @@ def predictors(
 ) -> dict[str, np.ndarray]:
     """Return the predictors of a system by name, per word its value or NaN.
 
-    They are the surprisal in bits, log2 of the frequency plus 1 if any word has a frequency, the length in characters,
-    each also of the words before (`surprisal_1`), and the position.
+    They are the surprisal in bits, log2 of the frequency plus 1 if any word has a frequency, the
+    length in characters, each also of the words before (`surprisal_1`), and the position.
     """
     count = np.array([word.count for word in times.words])
     values = {SURPRISAL: np.array([np.nan if r is None else r.bits for r in rows])}
@@ -92,8 +92,9 @@ def rows_used(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Return the indices of the rows that all systems have, and how many rows are left out for each reason.
 
-    `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the first of them. Raises
-    RnngError if no row is left, and if the tables of surprisals or the positions do not say which rows to leave out.
+    `exclude` are some of EXCLUSIONS. A row that is left out for several reasons counts for the
+    first of them. Raises RnngError if no row is left, and if the tables of surprisals or the
+    positions do not say which rows to leave out.
     """
     of_words = list(zip(times.words, zip(*systems.values(), strict=True), strict=True))
     is_first, is_after_gap = _without_words_before(times, spillover)
@@ -152,9 +153,10 @@ def run_study(
 ) -> Study:
     """Return the study of the systems' surprisals on some rows, such as those of `rows_used`.
 
-    The items are divided into at most `folds` parts, in the order of their numbers or names. p is by permutation over
-    items. A predictor but surprisals is left out if it is constant, or depends on those before it, in the rows of which
-    a regression is made. Raises RnngError if only one item is left, and for what `least_squares` refuses.
+    The items are divided into at most `folds` parts, in the order of their numbers or names. p is
+    by permutation over items. A predictor but surprisals is left out if it is constant, or depends
+    on those before it, in the rows of which a regression is made. Raises RnngError if only one item
+    is left, and for what `least_squares` refuses.
     """
     word_of, y = times.word_of[rows], times.times[rows]
     words = [times.words[i] for i in word_of]

@@ -160,7 +160,8 @@ def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) ->
 def one_word(text: str) -> str:
     r"""Return the text with escapes (`\t`, `\x20`) for ASCII space and control characters and Unicode's line ends.
 
-    Other backslashes stay as they are. Programs that split lines, columns or words then see one word.
+    Other backslashes stay as they are. Programs that split lines, columns or words then see one
+    word.
 
     >>> print(one_word("a b\tc"), one_word("1\\/2"))
     a\x20b\tc 1\/2
@@ -231,8 +232,9 @@ def written_words(
 def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
     """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
 
-    Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are sums; a sum is None
-    if some token lacks the measure. `unk` is a single token's, and None for several tokens.
+    Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are
+    sums; a sum is None if some token lacks the measure. `unk` is a single token's, and None for
+    several tokens.
     """
     if len(covered) < 2:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)

@@ -42,7 +42,8 @@ class Regression(NamedTuple):
 def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regression:
     """Fit y, shape (n,), to an intercept and the predictors x, shape (n, p), which have names.
 
-    Raises RnngError for too few rows, a predictor that is constant or depends on those before it, and y without errors.
+    Raises RnngError for too few rows, a predictor that is constant or depends on those before it,
+    and y without errors.
     """
     n, p = x.shape
     if n < p + 2:

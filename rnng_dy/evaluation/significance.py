@@ -108,7 +108,8 @@ def pairs_of(
 def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) -> Difference:
     """Return the difference of a figure with its p, and its interval by a paired bootstrap over sentences.
 
-    `first` and `second` are rows of counts per sentence. The interval is NaN for fewer than FEWEST sentences.
+    `first` and `second` are rows of counts per sentence. The interval is NaN for fewer than FEWEST
+    sentences.
     """
     n = len(first)
     if not n:
@@ -130,11 +131,13 @@ def permutation_p(
 ) -> float:
     """Return the two-sided p of a permutation test, under which the two systems may be swapped in each unit.
 
-    p is the share of all choices of swaps by which the figures of the systems differ as much as observed, or more. If
-    there are more choices than `permutations`, that many are drawn, and the observed one is added to them.
+    p is the share of all choices of swaps by which the figures of the systems differ as much as
+    observed, or more. If there are more choices than `permutations`, that many are drawn, and the
+    observed one is added to them.
 
     Args:
-        first: The counts of the first system, shape (units, counts); a unit is a sentence or an item.
+        first: The counts of the first system, shape (units, counts); a unit is a sentence or an
+            item.
         second: The counts of the second system, of the same units.
         figure: Makes the figure of a system from sums of counts, shape (..., counts).
         seed: Seed of the draws.

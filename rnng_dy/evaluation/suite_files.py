@@ -55,8 +55,8 @@ def suites_of(
 ) -> list[Suite]:
     """Return the suites of files, which are tables of stimuli if there are predictions.
 
-    Without a segmenter, blanks separate tokens; texts that look like running text get a warning. Items that belong to
-    no prediction, such as fillers, are left out with a warning.
+    Without a segmenter, blanks separate tokens; texts that look like running text get a warning.
+    Items that belong to no prediction, such as fillers, are left out with a warning.
     """
     if predictions:
         suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
@@ -89,8 +89,8 @@ def _of_stimuli(
 ) -> Suite:
     """Return the suite of a table of stimuli; items have numbers if all their names are numbers.
 
-    The numbers of regions are those of the table, or else count the names of regions. Raises InputError for an item
-    that has a condition twice, and for a text without words.
+    The numbers of regions are those of the table, or else count the names of regions. Raises
+    InputError for an item that has a condition twice, and for a text without words.
     """
     stimuli = read_stimuli(path, columns)
     texts = stimuli.tokenised(segmenter) if segmenter else []
@@ -132,9 +132,9 @@ def read_suites(
 ) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
-    Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one suite. `tokenize`
-    splits sentences, or each region by itself, into tokens. `columns` names those of good and of bad sentences, and of
-    items, of a table of pairs.
+    Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one
+    suite. `tokenize` splits sentences, or each region by itself, into tokens. `columns` names those
+    of good and of bad sentences, and of items, of a table of pairs.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()

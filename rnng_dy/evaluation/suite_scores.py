@@ -208,7 +208,8 @@ def accuracy_table(results: Sequence[SuiteResult]) -> str:
 def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
     """Yield the columns REGIONS of every region of every model, after a header line.
 
-    `surprisal` is the region's value in bits, which may be `inf` or `nan`; `tokens` and `unknown` are numbers.
+    `surprisal` is the region's value in bits, which may be `inf` or `nan`; `tokens` and `unknown`
+    are numbers.
     """
     yield _line(REGIONS, style)
     for result in results:

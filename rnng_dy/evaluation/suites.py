@@ -1,9 +1,10 @@
 """Test suites: sentences that differ in one place, and predictions of a model's difficulty (Hu et al., ACL 2020).
 
 Predictions are in SyntaxGym's notation: comparisons of the sums of regions.
-`(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all regions of one. As
-in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up to rounding. Regions and numbers get
-names, and Python's parser makes a tree of the rest, of which only the nodes below are evaluated.
+`(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all
+regions of one. As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up
+to rounding. Regions and numbers get names, and Python's parser makes a tree of the rest, of which
+only the nodes below are evaluated.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ class Formula:
     def _truth(self, node: ast.expr, values: Values) -> float:
         """Return 1 if a comparison holds, 0 if it does not, 1/2 if it is undecided.
 
-        "&" is the minimum and "|" the maximum (Kleene), from left to right; the name OR says that the next sign is "|".
+        "&" is the minimum and "|" the maximum (Kleene), from left to right; the name OR says that
+        the next sign is "|".
         """
         match node:
             case ast.List(elts=[inner]):
@@ -197,8 +199,8 @@ class Item:
 class Suite:
     """Items of the same design, and predictions for them.
 
-    An item that lacks a region of a prediction, such as a filler, does not belong to the prediction. Raises InputError
-    for a prediction to which no item belongs.
+    An item that lacks a region of a prediction, such as a filler, does not belong to the
+    prediction. Raises InputError for a prediction to which no item belongs.
     """
 
     name: str

@@ -68,8 +68,8 @@ def read_surprisals(
 ) -> Sequence[Token]:
     """Return the rows of a table with the columns `token` and `surprisal`, or other usual names of these.
 
-    Rows of one `sentence_id`, item and condition are a sentence. `known` is 1 or true for known words, 0 or false for
-    others; `unknown`, of regions, is the number of unknown words.
+    Rows of one `sentence_id`, item and condition are a sentence. `known` is 1 or true for known
+    words, 0 or false for others; `unknown`, of regions, is the number of unknown words.
 
     Args:
         path: A table (CSV, TSV, xlsx).
@@ -123,7 +123,8 @@ def _is_known(known: str | None, unknown: str | None, otherwise: bool | None) ->
 def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int]] | None:
     """Return the indices of the words in which each token begins and ends, given the letters of the words.
 
-    A token without letters belongs to the word after it. Returns None if tokens and words have different letters.
+    A token without letters belongs to the word after it. Returns None if tokens and words have
+    different letters.
     """
     letters, begins = "".join(words), list(accumulate(map(len, words), initial=0))
     at, found = 0, []

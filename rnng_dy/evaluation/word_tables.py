@@ -69,7 +69,8 @@ class WordRows(TokenRows):
     ):
         """Make the rows of texts, whose sentences are numbered from 1 in all; words are numbered in each text.
 
-        Raises InputError if a column of the stimuli has the name of a column that is added, or of a measure.
+        Raises InputError if a column of the stimuli has the name of a column that is added, or of a
+        measure.
         """
         self.texts, self.stimuli = texts, stimuli
         # each sentence with the index of its text and its place there, from 1
@@ -195,8 +196,8 @@ def token_cells(
 ) -> Mapping[str, Any]:
     """Return the cells of the columns PLACE.
 
-    `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token `</s>`. `one_word` escapes
-    white space and control characters in a token.
+    `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token
+    `</s>`. `one_word` escapes white space and control characters in a token.
     """
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
@@ -222,9 +223,9 @@ def json_word(
 ) -> dict[str, object]:
     """Return a word of a sentence as a JSON object; `records` are those of the sentence, at least up to the word.
 
-    It has the table's columns by name, with tokens unescaped (null at the end of the sentence). It may have a `beam`:
-    `log_prob` in nats, the `tree` so far in brackets, and its `actions`. An infinite surprisal, which JSON does not
-    have, comes with `"infinite": true`.
+    It has the table's columns by name, with tokens unescaped (null at the end of the sentence). It
+    may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. An
+    infinite surprisal, which JSON does not have, comes with `"infinite": true`.
     """
     record = records[index]
     names = ("token", "unk", "known", *columns)

@@ -1,7 +1,7 @@
 """Import of models of the original program clab/rnng, whose checkpoints are Boost text archives of `cnn::Model`.
 
-A checkpoint holds no dictionaries. Ids come from reading the training oracle (and the clusters file) in the order of
-the original.
+A checkpoint holds no dictionaries. Ids come from reading the training oracle (and the clusters
+file) in the order of the original.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ def parser_names(layers: int, tags: bool, vectors: bool) -> Names:
 def generator_names(layers: int, clusters: list[int], gated: bool) -> Names:
     """Return our names of a generative checkpoint's parameters and tables.
 
-    `clusters` are the clusters of at least two words; `gated` is for the program with gated attention.
+    `clusters` are the clusters of at least two words; `gated` is for the program with gated
+    attention.
     """
     dense = [
         *["class_weights", "class_bias"],
@@ -150,8 +151,9 @@ def import_parser(
 ) -> DiscriminativeParser:
     """Import the parser of a discriminative checkpoint that was trained on the oracle `sentences`.
 
-    `pretrained` are the words and vectors of the embedding file it was trained with. Raises InputError if the file is
-    no complete checkpoint, or does not fit the dictionaries; it then names the parameter and both shapes.
+    `pretrained` are the words and vectors of the embedding file it was trained with. Raises
+    InputError if the file is no complete checkpoint, or does not fit the dictionaries; it then
+    names the parameter and both shapes.
     """
     words, vectors = pretrained or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
@@ -177,8 +179,9 @@ def import_generator(
 ) -> GenerativeModel:
     """Import the model of a generative checkpoint that was trained on the oracle `sentences` with these clusters.
 
-    The file does not say the composition and the parser state. A state of None means the full one, and is not allowed
-    with gated attention. Raises InputError as `import_parser` does, and for a missing state.
+    The file does not say the composition and the parser state. A state of None means the full one,
+    and is not allowed with gated attention. Raises InputError as `import_parser` does, and for a
+    missing state.
     """
     gated = composition == GatedAttention.name
     if gated and state is None:

@@ -16,8 +16,8 @@ from rnng_dy.parameters import LARGEST, are_usable
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Read words and their vectors, shape (words, dimension), float32.
 
-    A first line `words dimension` is passed over. Raises InputError for a line of another length, a value that no
-    model can have, or a repeated word.
+    A first line `words dimension` is passed over. Raises InputError for a line of another length, a
+    value that no model can have, or a repeated word.
     """
     rows: dict[str, np.ndarray] = {}
     dimension = None

@@ -20,8 +20,8 @@ LSTM_VALUE, LSTM_SLOPE = -0.78873103133, -0.40492839238
 def differences() -> Iterator[tuple[str, float]]:
     """Yield each check with its relative difference, on the device that DyNet was started on.
 
-    Models rely on two properties. A step of the project's LSTM cell, and its gradient, equal the original's. Memory
-    pools grow when a graph outgrows them. The checks take a few seconds.
+    Models rely on two properties. A step of the project's LSTM cell, and its gradient, equal the
+    original's. Memory pools grow when a graph outgrows them. The checks take a few seconds.
     """
     yield from lstm_differences()
     yield "a graph larger than the memory pools", growth_difference()
@@ -30,7 +30,8 @@ def differences() -> Iterator[tuple[str, float]]:
 def lstm_differences() -> Iterator[tuple[str, float]]:
     """Yield how far a two-layer LSTM differs from the original's equations after three steps.
 
-    The relative differences are those of a sum of its outputs, and of the sum's derivative along the parameters.
+    The relative differences are those of a sum of its outputs, and of the sum's derivative along
+    the parameters.
     """
     store = ParameterStore(1)
     lstm = Lstm(store, "x", 2, 48, 16)
@@ -58,8 +59,8 @@ def _waves(shape: tuple[int, ...], start: int) -> np.ndarray:
 def growth_difference(megabytes: int = MEMORY) -> float:
     """Return the relative error of a gradient in a graph that is larger than the first memory pools.
 
-    Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates memory and frees it soon,
-    which without our patch fails once a pool has grown.
+    Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates
+    memory and frees it soon, which without our patch fails once a pool has grown.
     """
     size = 1 << 18
     # a vector takes a megabyte, a pair below takes four

@@ -41,7 +41,8 @@ class Composition:
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         """Create the parameters.
 
-        Vectors of constituents have `size` values, u has `hidden`. `labels` is the number of nonterminals.
+        Vectors of constituents have `size` values, u has `hidden`. `labels` is the number of
+        nonterminals.
         """
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
@@ -55,8 +56,8 @@ class Composition:
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
         """Return the composed vectors, shape (size,): one batch element per constituent.
 
-        Constituents are sorted by their number of children, and their children are computed. `dropout` is the
-        probability of dropping a number in training.
+        Constituents are sorted by their number of children, and their children are computed.
+        `dropout` is the probability of dropping a number in training.
         """
         raise NotImplementedError
 
@@ -66,8 +67,9 @@ def by_children(
 ) -> Iterator[tuple[list[int], dy.Expression]]:
     """Yield matrices with a column per child, shape (size, children), for constituents with equally many children.
 
-    `vectors` has one batch element, shape (size,), per child of each constituent, in order. Each matrix has a batch
-    element per constituent of its group, and comes with the indices of these constituents.
+    `vectors` has one batch element, shape (size,), per child of each constituent, in order. Each
+    matrix has a batch element per constituent of its group, and comes with the indices of these
+    constituents.
     """
     [size], first = vectors.dim()[0], 0
     counts = [len(c.children) for c in constituents]
@@ -115,7 +117,8 @@ class CorrectedComposition(BidirectionalComposition):
 class BuggyComposition(CorrectedComposition):
     """The composition of the paper's first version, which loses the right-most child.
 
-    The embedding of the open nonterminal takes its place, so a unary constituent does not see its child at all.
+    The embedding of the open nonterminal takes its place, so a unary constituent does not see its
+    child at all.
     """
 
     name = "buggy"

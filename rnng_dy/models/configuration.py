@@ -1,7 +1,7 @@
 """Configurations: a state of the transition system, with the stack, the actions and the words as vectors.
 
-Configurations are immutable, so any number of successors can branch off one. Making one computes nothing: its vectors
-are pending (see `vectors`).
+Configurations are immutable, so any number of successors can branch off one. Making one computes
+nothing: its vectors are pending (see `vectors`).
 """
 
 from __future__ import annotations

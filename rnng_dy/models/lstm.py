@@ -50,8 +50,9 @@ Schedule = list[list[LstmState]]
 class Lstm:
     """Layers of `cnn::LSTMBuilder` (coupled gates, full peepholes) with its dropout.
 
-    The original draws a new mask at every step for the input of every layer, never for h or c. DyNet's multi-layer
-    builder ties masks over time and drops h too, so each layer is a cell of its own here.
+    The original draws a new mask at every step for the input of every layer, never for h or c.
+    DyNet's multi-layer builder ties masks over time and drops h too, so each layer is a cell of its
+    own here.
     """
 
     def __init__(self, store: ParameterStore, name: str, layers: int, inputs: int, hidden: int):
@@ -69,7 +70,8 @@ class Lstm:
     def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
         """Return the states after each vector of a sequence that begins at `start`.
 
-        If `shared`, sequences of the current graph that begin alike have the same states there, without dropout.
+        If `shared`, sequences of the current graph that begin alike have the same states there,
+        without dropout.
         """
         states, state = [], self.start
         if shared and self._graph_of_shared != dy.cg_version():

@@ -1,7 +1,8 @@
 """The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
 
-`advance` returns the configuration after an action, whose vectors are pending. `step` and `losses` compute the pending
-vectors of some configurations, batched by kind and level. The network is independent of files, searches and commands.
+`advance` returns the configuration after an action, whose vectors are pending. `step` and `losses`
+compute the pending vectors of some configurations, batched by kind and level. The network is
+independent of files, searches and commands.
 """
 
 from __future__ import annotations
@@ -155,8 +156,8 @@ class Rnng:
     def walk(self, trees: Iterable[Derivation]) -> tuple[list[Decision], list[list[int]]]:
         """Advance along the action sequences of some sentences; sequences of a sentence share their equal prefixes.
 
-        Returns the decisions of all sentences, and the indices of those of each sequence. Raises ValueError if an
-        action is not valid or a word is missing.
+        Returns the decisions of all sentences, and the indices of those of each sequence. Raises
+        ValueError if an action is not valid or a word is missing.
         """
         decisions: list[Decision] = []
         paths: list[list[int]] = []
@@ -218,8 +219,9 @@ class Rnng:
     ) -> tuple[list[dy.Expression], np.ndarray, list[list[int]]]:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
-        The losses are batched expressions of scalars, in nats. With them come the index of the decision that each batch
-        element, in order, belongs to, and the indices of the decisions of each sequence. Raises as `walk` does.
+        The losses are batched expressions of scalars, in nats. With them come the index of the
+        decision that each batch element, in order, belongs to, and the indices of the decisions of
+        each sequence. Raises as `walk` does.
         """
         decisions, paths = self.walk(trees)
         u = self.parser_states([d.configuration for d in decisions], dropout)
@@ -244,8 +246,8 @@ class Rnng:
     def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:
         """Return the constituents of a training example in order of completion, in the current graph.
 
-        A constituent has its label and the weights of its children, shape (children,), which sum to 1. Raises RnngError
-        if the network has no such weights.
+        A constituent has its label and the weights of its children, shape (children,), which sum to
+        1. Raises RnngError if the network has no such weights.
         """
         # without the stack, weights influence nothing
         if not self.compose.has_weights or STACK not in self.state.parts:

@@ -93,7 +93,8 @@ class NoTerms(NoBuffer):
 class History(ParserState):
     """The ActionLSTM: u of one LSTM over actions and words, with neither stack nor composition.
 
-    It is a language model of linearised trees, as in Choe and Charniak (2016), with the actions of an RNNG.
+    It is a language model of linearised trees, as in Choe and Charniak (2016), with the actions of
+    an RNNG.
     """
 
     name = "history"
@@ -134,8 +135,9 @@ class Computation:
     def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
         """Compute u of configurations, and the inputs of u that the current graph lacks.
 
-        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which are computed first.
-        If constituents read u themselves, the stack is computed as far as each of them needs it.
+        The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which
+        are computed first. If constituents read u themselves, the stack is computed as far as each
+        of them needs it.
         """
         waiting = pending(configurations)
         # the stack comes last, because constituents that read u need the other parts

@@ -64,8 +64,8 @@ class ClassFactoredSoftmax:
     ) -> tuple[list[dy.Expression], np.ndarray]:
         """Return the losses in nats of words[b] under batch element b of u.
 
-        The result is batched expressions of scalars and, for all their batch elements in order, the index b that each
-        belongs to. A word's loss is the sum of its elements.
+        The result is batched expressions of scalars and, for all their batch elements in order, the
+        index b that each belongs to. A word's loss is the sum of its elements.
         """
         positions = [self._position[word] for word in words]
         losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in positions])]

@@ -1,11 +1,11 @@
 """Vectors that are described first and computed later, many of them as one batch of the current DyNet graph.
 
-A `Vector` says what it is made of: an embedding of a row, an LSTM state of the state before it and an input, a
-constituent of its children. At first it is pending. A graph that needs it computes it, together with others of its
-sort, as one batched expression; then the vector is element `index` of that `batch`. DyNet has one graph at a time,
-which `renew_cg` ends. Vectors of earlier graphs are pending again, and computed again if a later graph needs them.
-But the values of vectors that are carried over (`keep`) enter later graphs as inputs, and their descriptions are no
-longer needed.
+A `Vector` says what it is made of: an embedding of a row, an LSTM state of the state before it and
+an input, a constituent of its children. At first it is pending. A graph that needs it computes it,
+together with others of its sort, as one batched expression; then the vector is element `index` of
+that `batch`. DyNet has one graph at a time, which `renew_cg` ends. Vectors of earlier graphs are
+pending again, and computed again if a later graph needs them. But the values of vectors that are
+carried over (`keep`) enter later graphs as inputs, and their descriptions are no longer needed.
 
 >>> from rnng_dy.models.lstm import Lstm
 >>> store = ParameterStore(seed=1)
@@ -40,7 +40,8 @@ NO_GRAPH, EVERY_GRAPH = -1, -2
 class Batch:
     """Vectors that a graph has computed together.
 
-    An embedding has one expression, an LSTM state one per layer; each has one batch element per vector.
+    An embedding has one expression, an LSTM state one per layer; each has one batch element per
+    vector.
     """
 
     __slots__ = ("expressions", "graph")
@@ -161,8 +162,9 @@ def keep(vectors: Iterable[Vector]) -> None:
 def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
     """Return the expressions of vectors, one batch element each; pending embeddings are looked up first.
 
-    All vectors have the same number of expressions, of which those from number `first` are returned, -1 for the last
-    one. `rows` limits each vector to its first numbers. Raises ValueError if there are no vectors.
+    All vectors have the same number of expressions, of which those from number `first` are
+    returned, -1 for the last one. `rows` limits each vector to its first numbers. Raises ValueError
+    if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
@@ -173,7 +175,8 @@ def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence
         entered = carried.in_graph([elements[k] for k in at])
         for k, (batch, element) in zip(at, entered, strict=True):
             batches[k], elements[k] = batch, element
-    # DyNet takes the different batches, the number of each vector's batch among these, and its element there
+    # DyNet takes the different batches, the number of each vector's batch among these, and its
+    # element there
     numbers: dict[Batch, int] = {}
     numbered = [numbers.setdefault(batch, len(numbers)) for batch in batches]
     expressions = [batch.expressions[first:] for batch in numbers]
@@ -226,7 +229,8 @@ def as_rows(vectors: dy.Expression) -> np.ndarray:
 def owned_log_probs(losses: Sequence[dy.Expression], owners: Sequence[int]) -> np.ndarray:
     """Return the log probability in nats of each owner, minus the sum of its losses, float64; runs the graph.
 
-    `losses` are batched expressions of scalars. `owners` has, for all their batch elements in order, the owner's index.
+    `losses` are batched expressions of scalars. `owners` has, for all their batch elements in
+    order, the owner's index.
     """
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
     return -np.bincount(owners, values.astype(np.float64))

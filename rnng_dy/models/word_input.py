@@ -31,15 +31,15 @@ class WordInput:
     def __init__(self, store: ParameterStore, forms: Sequence[str], size: int):
         """Create the parameters. `forms` are the words of the vocabulary by their ids; vectors have `size` values.
 
-        `--extend` appends forms: number what you count in their order. Parameters grow at the end of their first
-        dimension alone.
+        `--extend` appends forms: number what you count in their order. Parameters grow at the end
+        of their first dimension alone.
         """
 
     def sentence(self, words: Sequence[Word]) -> list[Embedding]:
         """Return the vectors of the words of a parser's sentence, by default those of their forms.
 
-        A vector is an `Embedding(source, row)`, which is computed later: `source` is a function from the rows of some
-        words to their vectors, shape (size,), one batch element each.
+        A vector is an `Embedding(source, row)`, which is computed later: `source` is a function
+        from the rows of some words to their vectors, shape (size,), one batch element each.
         """
         return [Embedding(self, word.form) for word in words]
 

@@ -1,7 +1,7 @@
 """The numbers of Dyer et al. (2016): table 1, and the result tables with their corrections in the corrigendum.
 
-Those of gated attention and of the stack alone are of Kuncoro et al. (2017): section 23 of the Penn Treebank, 100
-samples of the parser.
+Those of gated attention and of the stack alone are of Kuncoro et al. (2017): section 23 of the Penn
+Treebank, 100 samples of the parser.
 """
 
 from __future__ import annotations

@@ -33,12 +33,12 @@ def run(
 ) -> None:
     """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
 
-    Each is a process with a log in `logs/`. If one fails, on KeyboardInterrupt, and when this process is gone, the
-    others stop as by Ctrl-C, so that they can be resumed.
+    Each is a process with a log in `logs/`. If one fails, on KeyboardInterrupt, and when this
+    process is gone, the others stop as by Ctrl-C, so that they can be resumed.
 
     Raises:
-        RnngError: A stage failed (with the last line of its log), another reproduction runs in the folder, or the
-            folder has other files of an output's name.
+        RnngError: A stage failed (with the last line of its log), another reproduction runs in the
+            folder, or the folder has other files of an output's name.
     """
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
     chosen = [stage for stage in planned if groups is None or stage.group in groups]
@@ -84,8 +84,8 @@ def _run(
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
     """Start the command of a stage, which resumes what was begun with the same settings.
 
-    Waits for the same stage of an earlier run, which ends when its parent is gone. Raises RnngError for an output that
-    no stage has made, such as a file of the user's.
+    Waits for the same stage of an earlier run, which ends when its parent is gone. Raises RnngError
+    for an output that no stage has made, such as a file of the user's.
     """
     with _path(folder, stage, "log").open("ab") as log:
         # the processes that write a log have its lock

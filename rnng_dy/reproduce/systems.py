@@ -15,8 +15,8 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, STACK
 class System(NamedTuple):
     """A generative model, and a parser of its kind, whose samples it scores.
 
-    The state is the generative model's alone, as in Kuncoro et al. (2017). A parser that does not see the buffer knows
-    no word that it has not shifted, and its samples are useless.
+    The state is the generative model's alone, as in Kuncoro et al. (2017). A parser that does not
+    see the buffer knows no word that it has not shifted, and its samples are useless.
     """
 
     composition: str

@@ -1,7 +1,7 @@
 """Word-synchronous beam search with fast-track (Stern et al. 2017, as used by Hale et al. 2018).
 
-Analyses compete only with others that have generated as many words. `like_reference` reproduces the published
-program, its quirks included.
+Analyses compete only with others that have generated as many words. `like_reference` reproduces the
+published program, its quirks included.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class BeamSearch(WordSearch):
     def _bound(self, word_beam: Sequence[Hypothesis], reached: int) -> float:
         """Return the score that an open partial tree must exceed for the search to continue with it.
 
-        Scores only fall, so the others cannot enter the word beam. The published program stops when a beam of partial
-        trees has reached the word.
+        Scores only fall, so the others cannot enter the word beam. The published program stops when
+        a beam of partial trees has reached the word.
         """
         if self.options.like_reference:
             return -np.inf if reached < self.options.beam else np.inf

@@ -115,7 +115,8 @@ def decoded_lines(
 ) -> list[list[str]]:
     """Return `lines_of` each sentence of a batch, as the first model reads it, and its trees; an empty line has none.
 
-    `trees_of` is a function from the models and a batch without empty lines to the trees of each sentence.
+    `trees_of` is a function from the models and a batch without empty lines to the trees of each
+    sentence.
     """
     *models, batch = models_and_batch
     if hasattr(models[0], "tags_read"):
@@ -183,9 +184,9 @@ def parser_trees(
 def mbr_trees(draw: Find, parser, *generator_and_batch) -> list[list[ScoredTree]]:
     """Return the tree with the highest expected F1 per sentence, with the posteriors of its constituents.
 
-    The posteriors are estimated from the parses that `draw` returns. The tree has no log probability. The last
-    argument is the batch. A generative model before it changes the posteriors, as `posterior` explains; if it gives
-    all trees p = 0, the parser alone decides.
+    The posteriors are estimated from the parses that `draw` returns. The tree has no log
+    probability. The last argument is the batch. A generative model before it changes the
+    posteriors, as `posterior` explains; if it gives all trees p = 0, the parser alone decides.
     """
     *generators, batch = generator_and_batch
     trees = []

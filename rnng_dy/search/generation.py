@@ -41,8 +41,9 @@ def draw(log_probs: np.ndarray, random: np.random.Generator) -> int:
 def until_drawn(model: Model, n: int, seed: int, max_length: int) -> Iterator[Draw]:
     """Yield n sentences, in batches of some dozens; a sentence that `_generate` discards is redrawn.
 
-    Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in the batch. Raises
-    RnngError for a negative seed, and if hundreds in a row are discarded, as with hardly trained models.
+    Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in
+    the batch. Raises RnngError for a negative seed, and if hundreds in a row are discarded, as with
+    hardly trained models.
     """
     if seed < 0:
         raise RnngError(f"seed: {seed} is below 0")
@@ -67,8 +68,8 @@ def generate_trees(
 ) -> Iterator[tuple[nltk.Tree, float]]:
     """Yield n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
 
-    A sentence of more than `max_length` words, or of more than ten actions per word of that length, is discarded and
-    redrawn. Raises RnngError as `until_drawn` does.
+    A sentence of more than `max_length` words, or of more than ten actions per word of that length,
+    is discarded and redrawn. Raises RnngError as `until_drawn` does.
     """
     symbols = model.vocabulary.words.symbols
     for d in until_drawn(model, n, seed, max_length):

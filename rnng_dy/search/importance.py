@@ -38,12 +38,13 @@ def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
     """Estimate log p(x) as log (1/N) sum_i p_i / q_i from samples y_i of q; repeated samples count each time.
 
     Args:
-        log_q: Log probability in nats of each sample under the distribution from which it was drawn.
+        log_q: Log probability in nats of each sample under the distribution from which it was
+            drawn.
         log_p: Joint log probability in nats of each sample.
 
     Raises:
-        RnngError: There are no samples, the numbers of log q and log p differ, a number is not a log probability, or a
-            sample has q = 0.
+        RnngError: There are no samples, the numbers of log q and log p differ, a number is not a
+            log probability, or a sample has q = 0.
 
     Examples:
         >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
@@ -124,8 +125,8 @@ def best_line(
 ) -> str:
     """Return the best sample (see `Sampled.best`) as the original writes it, or with an oracle's words and tags.
 
-    With an oracle, `mbr` chooses the tree with the highest expected F1 instead, unless every sample has p = 0;
-    `posterior` explains `weight`.
+    With an oracle, `mbr` chooses the tree with the highest expected F1 instead, unless every sample
+    has p = 0; `posterior` explains `weight`.
     """
     sample, log_p = sampled.best(weight)
     if oracle is None:

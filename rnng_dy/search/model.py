@@ -13,8 +13,8 @@ from rnng_dy.models.configuration import Configuration
 class Model(Protocol):
     """A model: its network, what its actions do, and the ids of its symbols.
 
-    A search calls the network's `start`, then `step` and `advance` in turn until a state `is_finished` (see
-    `models.network.Rnng`).
+    A search calls the network's `start`, then `step` and `advance` in turn until a state
+    `is_finished` (see `models.network.Rnng`).
     """
 
     network: Any
@@ -35,7 +35,8 @@ class Graphs:
     ) -> None:
         """Begin a new graph if the successors of configurations would make this one too large.
 
-        The configurations `following`, and the `others` that the search still needs, are carried over.
+        The configurations `following`, and the `others` that the search still needs, are carried
+        over.
         """
         self._configurations += len(following)
         if self._configurations > self._most:

@@ -22,12 +22,13 @@ def nbest_batch(
 ) -> list[list[Parsed]]:
     """Return the k best trees that the search finds per sentence, best first; sentences are ids of the parser.
 
-    After each action the search keeps the `beam` most probable partial trees of that many actions and the greedy one.
-    The first tree is therefore at least as probable as the greedy parse. Complete trees are set aside. A partial tree
-    no more probable than the k-th complete one is dropped, since an action can only make it less probable. The search
-    ends when no partial tree is left. If nothing falls out of the beam, the trees are the k best of all. A result has
-    fewer than k trees if the sentence has no more or a narrow beam finds no more. Raises RnngError if `k` or `beam` is
-    below 1.
+    After each action the search keeps the `beam` most probable partial trees of that many actions
+    and the greedy one. The first tree is therefore at least as probable as the greedy parse.
+    Complete trees are set aside. A partial tree no more probable than the k-th complete one is
+    dropped, since an action can only make it less probable. The search ends when no partial tree is
+    left. If nothing falls out of the beam, the trees are the k best of all. A result has fewer than
+    k trees if the sentence has no more or a narrow beam finds no more. Raises RnngError if `k` or
+    `beam` is below 1.
     """
     beam = max(BEAM, 2 * k) if beam is None else beam
     if k < 1 or beam < 1:

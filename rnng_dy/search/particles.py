@@ -61,9 +61,9 @@ def _walk(
 class ParticleFilter(WordSearch):
     """The bootstrap filter: particles draw actions up to the next word, whose probability becomes their weight.
 
-    The mean over particles is an unbiased estimate of the probability of the words. Its logarithm, and so a surprisal,
-    is only consistent. Equal particles are one derivation, which stores their number and the logarithm of the weight of
-    each in nats.
+    The mean over particles is an unbiased estimate of the probability of the words. Its logarithm,
+    and so a surprisal, is only consistent. Equal particles are one derivation, which stores their
+    number and the logarithm of the weight of each in nats.
     """
 
     name = "particles"
@@ -77,7 +77,8 @@ class ParticleFilter(WordSearch):
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
-        # the draws of a word depend on the seed and the words before it, not on the rest of the batch
+        # the draws of a word depend on the seed and the words before it, not on the rest of the
+        # batch
         words = state.hypotheses[0].action_ids().count(SHIFT) if state.hypotheses else 0
         random = np.random.default_rng([self.options.seed, self.index, words])
 
@@ -86,7 +87,8 @@ class ParticleFilter(WordSearch):
             total = probs.sum()
             if total > 0:
                 drawn = random.multinomial(int(count), probs / total)
-                # barred actions lower the weight instead; if none is barred, the total is 1 but for rounding
+                # barred actions lower the weight instead; if none is barred, the total is 1 but for
+                # rounding
                 weighed = log_weight if word is not None else log_weight + math.log(total)
                 for action in drawn.nonzero()[0].tolist():
                     yield action, np.array([drawn[action], weighed])
@@ -111,7 +113,8 @@ class ParticleFilter(WordSearch):
             counts = random.multinomial(particles, shares / shares.sum())
             log_weights[:] = log_mass
         left = counts.nonzero()[0].tolist()
-        # probabilities of partial trees estimate the entropy; their shares among few draws would make it too low
+        # probabilities of partial trees estimate the entropy; their shares among few draws would
+        # make it too low
         log_probs = np.array([h.score for h in hypotheses])
         entropy = log_mass - float(shares @ log_probs)
         kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
@@ -122,9 +125,9 @@ class ParticleFilter(WordSearch):
 class VariableBeam(WordSearch):
     """A search that divides a budget of particles among actions instead of drawing (Crabbé et al. 2019).
 
-    A derivation with k particles passes round(k p(action)) to each action. After a word, all particles are distributed
-    again in proportion to the joint probabilities of the derivations that reached it. Sums over derivations are lower
-    bounds, as in a beam.
+    A derivation with k particles passes round(k p(action)) to each action. After a word, all
+    particles are distributed again in proportion to the joint probabilities of the derivations that
+    reached it. Sums over derivations are lower bounds, as in a beam.
     """
 
     name = "variable"

@@ -50,8 +50,8 @@ class Posterior:
     def decode(self) -> nltk.Tree:
         """Return the tree with the highest expected F1, 2 E[matching] / (its brackets + E[gold brackets]).
 
-        Dinkelbach's method maximizes this ratio: a bracket gains 2 P - F in a chart search, which is repeated with
-        the F that the last one reached. The time is cubic in the number of words.
+        Dinkelbach's method maximizes this ratio: a bracket gains 2 P - F in a chart search, which
+        is repeated with the F that the last one reached. The time is cubic in the number of words.
         """
         expected = sum(self.probabilities.values())
         chosen, f1, reached = [], -1.0, 0.0
@@ -100,16 +100,19 @@ def posterior(
     """Estimate the distribution over the trees of one sentence from samples with their log q in nats.
 
     Args:
-        samples: Trees with their log q in nats, as a parser draws them; draw with alpha=1 for its own distribution.
-        log_joint: log p(x, y) of each sample in nats. It weights the samples by p / q, so that the distribution is the
-            p(y | x) of the generative model. None means the distribution that the samples come from.
+        samples: Trees with their log q in nats, as a parser draws them; draw with alpha=1 for its
+            own distribution.
+        log_joint: log p(x, y) of each sample in nats. It weights the samples by p / q, so that the
+            distribution is the p(y | x) of the generative model. None means the distribution that
+            the samples come from.
         preterminals: Whether words have POS tags above them; None detects it.
-        weight: The generative model's weight w, above 0 and up to 1. Below 1 both models decide: the distribution is
-            that of p^w q^(1 - w), the score combination of Fried et al. (2017).
+        weight: The generative model's weight w, above 0 and up to 1. Below 1 both models decide:
+            the distribution is that of p^w q^(1 - w), the score combination of Fried et al. (2017).
 
     Raises:
-        RnngError: There is no sample with p > 0, the samples are of different sentences, `log_joint` has another
-            length, a number is not a log probability, or a sample has q = 0.
+        RnngError: There is no sample with p > 0, the samples are of different sentences,
+            `log_joint` has another length, a number is not a log probability, or a sample has q =
+            0.
 
     >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
     >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
@@ -155,7 +158,8 @@ def posterior(
 def log_probs(numbers: Iterable[float], drawn: bool = False) -> np.ndarray:
     """Return log probabilities, or densities, as an array.
 
-    Raises RnngError for what is none, such as NaN and None, and for q = 0 if they are those of `drawn` samples.
+    Raises RnngError for what is none, such as NaN and None, and for q = 0 if they are those of
+    `drawn` samples.
     """
     found = np.array(list(numbers), np.float64)
     for number in found[~(found < math.inf)]:

@@ -43,10 +43,11 @@ def sample_batch(
 ) -> list[list[Drawn]]:
     """Return n independent samples per sentence, in exchangeable order; sentences are ids of the parser.
 
-    Equal prefixes are computed once. The number of a prefix's samples that take each action is multinomial, the same
-    distribution as drawing them one by one. log q is the log probability of the flattened distribution over valid
-    actions, from which samples are drawn. Every sentence draws from its own seed, independent of the batch. Raises
-    RnngError if n is below 1 or alpha is negative.
+    Equal prefixes are computed once. The number of a prefix's samples that take each action is
+    multinomial, the same distribution as drawing them one by one. log q is the log probability of
+    the flattened distribution over valid actions, from which samples are drawn. Every sentence
+    draws from its own seed, independent of the batch. Raises RnngError if n is below 1 or alpha is
+    negative.
     """
     if n < 1 or not 0 <= alpha < math.inf or min(chain(*seeds), default=0) < 0:
         raise RnngError(

@@ -90,9 +90,10 @@ def measure(
 ) -> Iterator[MeasuredSentence]:
     """Yield the measures of sentences, which are lists of tokens; unknown words are read as classes of unknown words.
 
-    A word whose class the model does not know either has infinite surprisal and is skipped. `unkified` has the words as
-    the model should see them, None to derive them. `numbers` number the sentences, which decides the draws of a
-    particle filter. Raises RnngError for invalid tokens (see `split_tokens`) and impossible options.
+    A word whose class the model does not know either has infinite surprisal and is skipped.
+    `unkified` has the words as the model should see them, None to derive them. `numbers` number the
+    sentences, which decides the draws of a particle filter. Raises RnngError for invalid tokens
+    (see `split_tokens`) and impossible options.
     """
     tokens = [split_tokens(sentence)[0] for sentence in sentences]
     given = unkified or [None] * len(tokens), numbers or range(len(tokens))
@@ -155,8 +156,9 @@ def word_probabilities(
 ) -> Search[tuple[float, np.ndarray]]:
     """Return the log probability that a word comes next, with the words so far, and those of all word ids if so.
 
-    The probabilities are means over the partial trees that are about to generate a word, weighted by theirs. They have
-    shape (words,) and add up to 1; there are none if no partial tree leads to a word.
+    The probabilities are means over the partial trees that are about to generate a word, weighted
+    by theirs. They have shape (words,) and add up to 1; there are none if no partial tree leads to
+    a word.
     """
     ready = yield from beam_of(model, options).ready(state)
     if not ready.hypotheses:
@@ -171,7 +173,8 @@ def with_next_word_entropy(
 ) -> Search[SearchState]:
     """Return a search's state with the entropy of the next word in bits, if the options ask for it.
 
-    The end of the sentence counts as a word. The entropy is None if no partial tree reaches a word or the end.
+    The end of the sentence counts as a word. The entropy is None if no partial tree reaches a word
+    or the end.
     """
     if not options.next_word or not state.hypotheses:
         return state

@@ -1,8 +1,8 @@
 """Word-by-word searches with a generative model: their common parts.
 
-A search is a Python generator function. It yields an `ExpansionRequest` about some hypotheses, receives the model's
-answer (`Expansion`), and returns a `SearchState` per word. `batched_search.run` answers the requests of many searches
-as one batch.
+A search is a Python generator function. It yields an `ExpansionRequest` about some hypotheses,
+receives the model's answer (`Expansion`), and returns a `SearchState` per word.
+`batched_search.run` answers the requests of many searches as one batch.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ Search = Generator[ExpansionRequest, Expansion, T]
 class SearchOptions:
     """Options of searches; each search reads some of them.
 
-    The search options of `rnng-dy surprisal` have the same names and defaults, with - in place of _.
+    The search options of `rnng-dy surprisal` have the same names and defaults, with - in place of
+    _.
     """
 
     search: str = "beam"
@@ -125,7 +126,8 @@ class WordSearch(ABC):
     reads: ClassVar[tuple[str, ...]] = ()
     """The fields of `SearchOptions` that the search reads.
 
-    The first field is about the number of partial trees of a sentence that are held at a time; without fields, one.
+    The first field is about the number of partial trees of a sentence that are held at a time;
+    without fields, one.
     """
     lacks: ClassVar[tuple[str, ...]] = ()
     """The measures that its records never have, as names in `WordRecord`; tables omit them."""

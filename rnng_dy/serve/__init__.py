@@ -29,14 +29,17 @@ def app(
     """Return an ASGI application with pages and a JSON interface for models, which one thread owns.
 
     Args:
-        models: Models by the name that users see: loaded models, or folders, archives or names as text.
+        models: Models by the name that users see: loaded models, or folders, archives or names as
+            text.
         limits: Limits of requests; None means the defaults.
-        device: `cpu`, `cuda` or `cuda:N`, for models that are loaded here; None means the device that the process
-            uses already, or else `cpu`.
-        hosts: Names that requests may have as `Host`, besides the address at which they arrive; None means any.
+        device: `cpu`, `cuda` or `cuda:N`, for models that are loaded here; None means the device
+            that the process uses already, or else `cpu`.
+        hosts: Names that requests may have as `Host`, besides the address at which they arrive;
+            None means any.
 
     Raises:
-        RnngError: A model cannot be loaded, the device cannot be used, or the extra [serve] is not installed.
+        RnngError: A model cannot be loaded, the device cannot be used, or the extra [serve] is not
+            installed.
     """
     require()
     from rnng_dy.serve.application import application

@@ -34,8 +34,8 @@ class Worker:
     async def run(self, request: Request, answer: Callable, wanted: Any) -> Any:
         """Return the answer of a model: `answer(model, wanted, limits)`.
 
-        Raises HTTPException with the status 503 if too many requests wait, 422 if the model cannot answer, and 499,
-        which nobody reads, if the client left while it waited.
+        Raises HTTPException with the status 503 if too many requests wait, 422 if the model cannot
+        answer, and 499, which nobody reads, if the client left while it waited.
         """
         if self._waiting >= self._limits.queue:
             reason = "too many requests wait: try again later"

@@ -87,8 +87,8 @@ def _han(words: Counter[str]) -> tuple[str, int]:
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:
     """Return double quotes, single quotes and spellings.
 
-    Characters that occur in training stay as they are in a text, but curly quotes only if they are not seldom. Any
-    other character gets the form that training uses instead.
+    Characters that occur in training stay as they are in a text, but curly quotes only if they are
+    not seldom. Any other character gets the form that training uses instead.
     """
     characters = _counts((c, n) for word, n in words.items() for c in set(_SPELLED.sub("", word)))
 
@@ -115,7 +115,8 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
 def _abbreviations(sentences: Iterable[Sequence[str]], lower: Counter[str]) -> frozenset[str]:
     """Return the words that more often end in a period than not, and usual ones, unless training splits their periods.
 
-    A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and neither is MR against Mr.
+    A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and
+    neither is MR against Mr.
     """
     short = (word for word in lower if len(word) <= LONGEST_ABBREVIATION)
     stems = (word[:-1] for word in short if _ABBREVIATION.fullmatch(word))

@@ -40,7 +40,7 @@ def require_unmarked(text: str) -> None:
 
     >>> require_unmarked("*The doctor are tall.")
     Traceback (most recent call last):
-    oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: take it out
+    oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: ...
     """
     if found := _BEFORE.match(text):
         mark = repr(found[0].strip())

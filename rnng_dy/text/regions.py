@@ -47,11 +47,13 @@ def divided(
     Args:
         rows: Lines and texts.
         path: The file, for messages.
-        mark: The mark that the user names. None refuses texts that agree in one: all, or several and a third of them.
+        mark: The mark that the user names. None refuses texts that agree in one: all, or several
+            and a third of them.
         is_usual: Whether `|` is a mark without a name.
 
     Raises:
-        InputError: The texts agree in a mark that has no name, or one does not fit the mark that has.
+        InputError: The texts agree in a mark that has no name, or one does not fit the mark that
+            has.
     """
     if mark is None and (agreed := mark_of(rows, is_usual)):
         mark, line, text = agreed
@@ -72,10 +74,11 @@ def _as_words(mark: str) -> str:
 def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[list[str]]:
     """Return the regions of texts.
 
-    `|` separates regions everywhere. Any other mark separates them where it stands alone between blanks, and encloses a
-    region where it touches words on both sides; two different characters, such as `[]`, enclose. In a word it is text.
-    The regions before and after an enclosed one may be empty, but if all words are enclosed, all regions are.
-    Raises InputError, with the line, for a mark at one side of a word only, and if no text has the mark.
+    `|` separates regions everywhere. Any other mark separates them where it stands alone between
+    blanks, and encloses a region where it touches words on both sides; two different characters,
+    such as `[]`, enclose. In a word it is text. The regions before and after an enclosed one may be
+    empty, but if all words are enclosed, all regions are. Raises InputError, with the line, for a
+    mark at one side of a word only, and if no text has the mark.
     """
     if not re.fullmatch(r"[^\w\s]{1,2}|_{1,2}", mark):
         raise InputError(f"{mark!r} is no mark: one or two characters that are no letters", path)

@@ -1,7 +1,7 @@
 """Segmentation of raw text into sentences of tokens, each with its position in the text.
 
-A text is cleaned, split into sentences by paragraphs, Chinese ends, and NLTK's Punkt (Kiss and Strunk 2006), and each
-sentence is cut into tokens.
+A text is cleaned, split into sentences by paragraphs, Chinese ends, and NLTK's Punkt (Kiss and
+Strunk 2006), and each sentence is cut into tokens.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ class Segmenter:
     def stream(self, text: str, one_per_line: bool = False) -> Iterator[SourceSentence]:
         """Yield the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
 
-        Tokens are as the treebank writes them: -LRB-, ``, n't. Spans count the characters of the text.
+        Tokens are as the treebank writes them: -LRB-, ``, n't. Spans count the characters of the
+        text.
 
-        Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line, for Chinese without
-        blanks if the treebank's tokens are words.
+        Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line,
+        for Chinese without blanks if the treebank's tokens are words.
         """
         cleaned, at = clean(text)
         self._require_words(cleaned)
@@ -121,10 +122,11 @@ class Segmenter:
         """Return the tokens of each sentence of a text, and whether there may be several sentences.
 
         Args:
-            text: A str is running text, and so is anything with an attribute `text`, such as a document of spaCy. Any
-                other iterable, such as a list, is a list of sentences if an element is a list of tokens, or a str (or
-                has a `text`) with a blank, or if all elements end in a mark, as texts of one word do; each element is
-                then one sentence. Otherwise it is one sentence of tokens, which are words, tuples of word and POS tag,
+            text: A str is running text, and so is anything with an attribute `text`, such as a
+                document of spaCy. Any other iterable, such as a list, is a list of sentences if an
+                element is a list of tokens, or a str (or has a `text`) with a blank, or if all
+                elements end in a mark, as texts of one word do; each element is then one sentence.
+                Otherwise it is one sentence of tokens, which are words, tuples of word and POS tag,
                 or tokens of spaCy. A column of a table (a Series) is a list of sentences.
             has_tags: Whether a tuple is a word with its tag; otherwise it is a list of tokens.
         """
@@ -263,8 +265,8 @@ _CLEANING = _Cleaning({ord("\n"): "\n"})
 def clean(text: str) -> tuple[str, Sequence[int]]:
     """Return the text with blanks for white space and invisible characters, without soft hyphens and direction marks.
 
-    Invisible are control characters and zero-width spaces. Blanks are spaces and line ends. The second value is the
-    position of each character in the original.
+    Invisible are control characters and zero-width spaces. Blanks are spaces and line ends. The
+    second value is the position of each character in the original.
 
     Raises RnngError for a character that UTF-8 cannot encode.
     """

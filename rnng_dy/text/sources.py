@@ -74,8 +74,8 @@ class Source(NamedTuple):
     def _read_text(self, segmenter: Segmenter) -> Iterator[SourceSentence]:
         """Yield the sentences of running text.
 
-        If lines are sentences, a line without words becomes a sentence without tokens. Raises InputError for a text
-        without words and for one that cannot be read.
+        If lines are sentences, a line without words becomes a sentence without tokens. Raises
+        InputError for a text without words and for one that cannot be read.
         """
         text, last = self.given, 0
         if text is None:

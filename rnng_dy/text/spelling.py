@@ -40,15 +40,17 @@ class SpelledWord(NamedTuple):
 class SpellingModel:
     """A distribution over the strings of each class of unknown words.
 
-    The classes partition the strings (see `OpenClasses`). While a string is spelled, a character after which it cannot
-    reach the class has probability 0, and so has the end of a string that is not in the class. The other symbols share
-    all probability, so that the strings of each class add up to 1.
+    The classes partition the strings (see `OpenClasses`). While a string is spelled, a character
+    after which it cannot reach the class has probability 0, and so has the end of a string that is
+    not in the class. The other symbols share all probability, so that the strings of each class add
+    up to 1.
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str], words: Mapping[str, int]):
         """Make the model of some words and their counts; words that are known do not count.
 
-        `vocabulary` has the words and classes that the language model generates. Raises RnngError if it has no class.
+        `vocabulary` has the words and classes that the language model generates. Raises RnngError
+        if it has no class.
         """
         self.classes = OpenClasses(unknown, vocabulary)
         known = self.classes.known
@@ -154,7 +156,8 @@ def with_open_classes(
 ) -> tuple[list[Any], list[list[float]]]:
     """Return sentences with the spelling model's classes of unknown words, and log p of each word's spelling in nats.
 
-    The sentences are those of an oracle or of another source; the classes that they have do not count.
+    The sentences are those of an oracle or of another source; the classes that they have do not
+    count.
     """
     read = [(sentence, spelling.read(sentence.tokens)) for sentence in sentences]
     seen = [
@@ -179,7 +182,8 @@ def read_words(
 class Symbols:
     """The symbols that a spelling consists of: the end, some characters, and groups of all other characters.
 
-    A group has the characters of a kind in a block of Unicode, or in all blocks that have none of those characters.
+    A group has the characters of a kind in a block of Unicode, or in all blocks that have none of
+    those characters.
     """
 
     def __init__(self, classes: OpenClasses, words: Iterable[str]):
@@ -210,7 +214,8 @@ class Symbols:
     def _of_blocks(self, blocks: Sequence[int | None], own: Counter[int]) -> np.ndarray:
         """Return probabilities for the symbols in `blocks`: each block's is its share of the characters with numbers.
 
-        All characters of a block have the same, since a new character is likely to be of a script that is known.
+        All characters of a block have the same, since a new character is likely to be of a script
+        that is known.
         """
         sizes: Counter[int | None] = Counter()
         for block, size in zip(blocks, self.sizes.tolist(), strict=True):
@@ -238,9 +243,9 @@ Table = Mapping[str, tuple[np.ndarray, np.ndarray, float]]
 class ClassNgrams:
     """Character n-grams of classes and of all words, interpolated as by Witten and Bell (1991).
 
-    A history of a class backs off to its shorter history and to the same history in all words, and in the end to
-    `Symbols.prior`. Held-out unknown words of NLTK's sample take fewer bits than with Kneser-Ney's smoothing, or
-    with an LSTM over characters.
+    A history of a class backs off to its shorter history and to the same history in all words, and
+    in the end to `Symbols.prior`. Held-out unknown words of NLTK's sample take fewer bits than with
+    Kneser-Ney's smoothing, or with an LSTM over characters.
     """
 
     def __init__(

@@ -125,17 +125,20 @@ class Stimuli(NamedTuple):
 def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     """Return the texts of a table.
 
-    Without a column of regions, a row is a text, and a mark may separate its regions, which are numbered from 1; a mark
-    at both ends does not count. With one, the rows of the same item and condition are one text; if all its regions have
-    numbers, these are their order. Columns without a name are left out, and blanks at the ends of cells. An empty cell
-    of an item is filled with the item above it.
+    Without a column of regions, a row is a text, and a mark may separate its regions, which are
+    numbered from 1; a mark at both ends does not count. With one, the rows of the same item and
+    condition are one text; if all its regions have numbers, these are their order. Columns without
+    a name are left out, and blanks at the ends of cells. An empty cell of an item is filled with
+    the item above it.
 
     Args:
-        table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame of pandas.
+        table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame
+            of pandas.
         columns: The columns that do not have the usual names.
 
     Raises:
-        InputError: Any other table, or a text that cannot be a sentence; the error names the line or row.
+        InputError: Any other table, or a text that cannot be a sentence; the error names the line
+            or row.
     """
     path, first, names, lines = _rows(table)
     at = places(names, columns, path, first)
@@ -266,7 +269,8 @@ def _text_of(rows: Sequence[Row], path: str, item: str | None, condition: str | 
     text, regions = "", []
     for row in sorted(rows, key=lambda row: row.key) if is_ordered else rows:
         piece = row.text
-        # a blank at either side of a border is one blank, and so is a border between the letters of two words
+        # a blank at either side of a border is one blank, and so is a border between the letters of
+        # two words
         if text and (text[-1] == " " or piece[:1] == " " or _WORDS.fullmatch(text[-1] + piece[:1])):
             text = text.rstrip(" ") + " "
         number = int(row.key) if is_numbered else None

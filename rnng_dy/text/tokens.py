@@ -1,7 +1,8 @@
 """Tokenisation of a sentence, and spelling of its tokens: the Penn Treebank's rules, modified by conventions.
 
-A chunk between blanks is first cut at marks that are always tokens (quotes, brackets, dashes, most marks). Marks,
-clitics and the period are removed from the ends of each part. The rest is a word, or a compound to be divided.
+A chunk between blanks is first cut at marks that are always tokens (quotes, brackets, dashes, most
+marks). Marks, clitics and the period are removed from the ends of each part. The rest is a word, or
+a compound to be divided.
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ class Tokenizer:
         if following.isdigit():
             goes_on = text[begin : end - 1] in NUMBERED
         else:
-            # texts may lack capitals: an ordinary word before the period ends the sentence all the same
+            # texts may lack capitals: an ordinary word before the period ends the sentence all the
+            # same
             is_word = stem in self._c.starters or CLITIC.search(stem)
             goes_on = following.islower() and not is_word
         return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
@@ -174,8 +176,8 @@ def spelled(
 ) -> Iterator[str]:
     """Yield the tokens of a sentence's pieces.
 
-    A straight quote opens if a blank or an opening bracket precedes it and no blank follows. Between two blanks it
-    closes an open quote.
+    A straight quote opens if a blank or an opening bracket precedes it and no blank follows.
+    Between two blanks it closes an open quote.
     """
     is_open = False
     for piece in pieces:

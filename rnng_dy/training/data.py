@@ -76,8 +76,8 @@ class Material:
     ) -> Data:
         """Return the sentences, of which those to train on stay in a folder.
 
-        A model from `origin`, unless it is None, has rules for unknown words and a transition system. Raises InputError
-        for what cannot be read, or is not for this kind of model.
+        A model from `origin`, unless it is None, has rules for unknown words and a transition
+        system. Raises InputError for what cannot be read, or is not for this kind of model.
         """
         if self.trees is None:
             return self._of_oracles(folder)
@@ -159,7 +159,8 @@ class Examples(Sequence):
 def examples_of(model: Any, sentences: Sequence[OracleSentence], source: str) -> Examples:
     """Return the examples; warns of sentences that have p = 0, which are left out.
 
-    Raises InputError that names the file `source` if none is left, or for another transition system than the model's.
+    Raises InputError that names the file `source` if none is left, or for another transition system
+    than the model's.
     """
     members = []
     with placed(source):

@@ -21,8 +21,8 @@ def parser_scores(
 ) -> dict[str, float]:
     """Score greedy parses by labelled bracketing (EVALB's rules, COLLINS parameters).
 
-    The scored trees have gold tags, whatever tags the parser read, since EVALB identifies punctuation by tags.
-    Returns `f1`, `recall` and `precision` in percent, and F1 as `score`.
+    The scored trees have gold tags, whatever tags the parser read, since EVALB identifies
+    punctuation by tags. Returns `f1`, `recall` and `precision` in percent, and F1 as `score`.
     """
     tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
     results = parse_all(parser, tokens, [len(s.tokens) for s in sentences])
@@ -40,8 +40,8 @@ def parser_scores(
 def word_scores(model: Any, examples: Examples) -> dict[str, float]:
     """Score development examples by their likelihood, with their gold trees if the model has trees.
 
-    Returns the log likelihood in nats, also as `score`, the perplexity per word, and counts. Sentences that do not fit
-    into memory, and those with p = 0, are left out.
+    Returns the log likelihood in nats, also as `score`, the perplexity per word, and counts.
+    Sentences that do not fit into memory, and those with p = 0, are left out.
     """
     of_words = likelihood(_log_probs(model, examples), map(model.length, examples))
     return {

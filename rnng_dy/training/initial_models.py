@@ -44,11 +44,13 @@ def new_model(
 ) -> Any:
     """Return a model with random parameters for the sentences of a training oracle.
 
-    A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model that generates words
-    has the classes of `clusters`, by default Brown clusters of the sentences. `rules` are those of
-    unknown words if the oracle leaves a choice, `config` are arguments of the class.
+    A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model
+    that generates words has the classes of `clusters`, by default Brown clusters of the sentences.
+    `rules` are those of unknown words if the oracle leaves a choice, `config` are arguments of the
+    class.
 
-    Raises RnngError if a parser would learn no class of unknown words, since every word is known, though some are rare.
+    Raises RnngError if a parser would learn no class of unknown words, since every word is known,
+    though some are rare.
     """
     if kind.has_trees:
         config = {"transitions": sentences[0].transitions} | config
@@ -108,7 +110,8 @@ def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) ->
 def unseen(model: Any, counts: OracleCounts) -> dict[str, list[str]]:
     """Return the "nonterminals" and "POS tags" of an oracle that the model lacks, in order of first appearance.
 
-    Words do not count, since they have classes. Raises RnngError for another transition system than the model's.
+    Words do not count, since they have classes. Raises RnngError for another transition system than
+    the model's.
     """
     if not hasattr(model, "transitions"):
         return {}
@@ -123,9 +126,9 @@ def unseen(model: Any, counts: OracleCounts) -> dict[str, list[str]]:
 def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
     """Return a larger model that also has an oracle's nonterminals, POS tags and, for a parser, repeated words.
 
-    The model's own symbols keep their ids and parameters; the seed determines the new rows. But a new word begins with
-    the parameters of its class of unknown words, which stood for it so far. The model keeps its tagger unless there
-    are new tags.
+    The model's own symbols keep their ids and parameters; the seed determines the new rows. But a
+    new word begins with the parameters of its class of unknown words, which stood for it so far.
+    The model keeps its tagger unless there are new tags.
     Models that generate words get no new words, since those have no cluster.
 
     Raises RnngError for another transition system than the model's.

@@ -1,7 +1,7 @@
 """The loop of every training: updates with the original's schedule, evaluations, saved states (Dyer et al. 2016, 5).
 
-All random draws depend on the seed and the number of the epoch or update. So a resumed training makes the same draws
-as an uninterrupted one. It resumes from training.npz and adds to log.jsonl.
+All random draws depend on the seed and the number of the epoch or update. So a resumed training
+makes the same draws as an uninterrupted one. It resumes from training.npz and adds to log.jsonl.
 """
 
 from __future__ import annotations
@@ -156,9 +156,9 @@ class Training:
     def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Train to the end and return True, or until `stop` returns True and return False.
 
-        Training ends after the last epoch, or earlier after `patience` evaluations without a new best score, the
-        `score` of `evaluate`. Afterwards the folder holds the training state and the model that scored best on the
-        development data.
+        Training ends after the last epoch, or earlier after `patience` evaluations without a new
+        best score, the `score` of `evaluate`. Afterwards the folder holds the training state and
+        the model that scored best on the development data.
         """
         p, settings, saved = self.progress, self.updater.settings, time.monotonic()
         while not p.is_over(settings):
@@ -237,7 +237,8 @@ def require_same(
 ) -> None:
     """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
     saved = state["settings"]
-    # these may change, though models differ slightly with jobs; the linear schedule depends on the number of epochs
+    # these may change, though models differ slightly with jobs; the linear schedule depends on the
+    # number of epochs
     free = {"jobs", "patience", "save_every", "report_every"}
     free |= {"epochs"} if saved.schedule == "inverse" else set()
     now = asdict(settings).items()

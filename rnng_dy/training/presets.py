@@ -105,7 +105,8 @@ class Settings:
 def of_kinds(**presets: tuple[T, T]) -> dict[tuple[str, str], T]:
     """Return what each preset has for parsers and for models of words, by preset and kind of model.
 
-    The paper's dropout for its LSTM language model is that of the generative one; it does not report the rest.
+    The paper's dropout for its LSTM language model is that of the generative one; it does not
+    report the rest.
     """
     return {
         (name, kind): of[kind != "discriminative"]

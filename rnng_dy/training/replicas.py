@@ -1,8 +1,8 @@
 """Replicas of a model that share each minibatch: processes of this machine (--jobs) or ranks of MPI (--mpi).
 
-Each replica computes the gradient of a part of the minibatch. All add up the gradients and make the same step with
-their own optimizers, so parameters are sent only once. Processes of one machine add in the order of their ranks: the
-same number of processes gives the same bits.
+Each replica computes the gradient of a part of the minibatch. All add up the gradients and make the
+same step with their own optimizers, so parameters are sent only once. Processes of one machine add
+in the order of their ranks: the same number of processes gives the same bits.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ _WHY = {
 class _Replica(Replicas):
     """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
 
-    All write the lookup rows that any of them has used, and read when all have added up. A process writes its row again
-    only when all have reported on the next gradient, and so have read this one.
+    All write the lookup rows that any of them has used, and read when all have added up. A process
+    writes its row again only when all have reported on the next gradient, and so have read this
+    one.
     """
 
     def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int, main: Any = None):
@@ -93,7 +94,8 @@ class Processes(_Replica):
                 theirs.close()
                 self._helpers.append((ours, process))
             data = updater.examples.sentences, updater.examples.members
-            # not as arguments: `start` would wait for ever for a helper that ends before it has read all of them
+            # not as arguments: `start` would wait for ever for a helper that ends before it has
+            # read all of them
             kind, settings = updater.model.kind, updater.settings
             self.begin(dict(loaded()), str(folder), kind, *data, settings)
             self._of_all("ready")
@@ -139,7 +141,8 @@ class Processes(_Replica):
 def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     """Make the requested updates in a helper process until the main process closes the connection or is gone.
 
-    The helper sends errors to the main process. It prints the traceback of errors that the user cannot fix.
+    The helper sends errors to the main process. It prints the traceback of errors that the user
+    cannot fix.
     """
     try:
         plugins, folder, kind, sentences, members, settings = connection.recv()

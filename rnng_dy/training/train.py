@@ -82,7 +82,8 @@ def train(
         folder: The model folder to write; it must not exist unless `resume` is true.
         train: Instead of `trees`, a training oracle.
         dev: Development oracle.
-        hold_out: Share of `trees` that is taken for development, and that the folder gets as dev.trees.
+        hold_out: Share of `trees` that is taken for development, and that the folder gets as
+            dev.trees.
         unk: Rules for classes of unknown words.
         resume: Whether the training in the folder continues, if there is one.
         init: Model whose parameters, dimensions and vocabulary the training begins with.
@@ -101,11 +102,13 @@ def train(
         ranks: The ranks of MPI that share the work; all but the first one return None.
         command: The command line, for about.json.
         on_record: Function that is called with each record of the log.
-        stop: Function that is called after each update; if it returns true, the training ends with its state saved.
+        stop: Function that is called after each update; if it returns true, the training ends with
+            its state saved.
         **settings: Fields of `Settings`, and dimensions.
 
     Raises:
-        RnngError: Options exclude each other, a setting is unknown or out of range, or the data cannot be used.
+        RnngError: Options exclude each other, a setting is unknown or out of range, or the data
+            cannot be used.
     """
     asked = {**locals(), **settings}
     with ranks or nullcontext():

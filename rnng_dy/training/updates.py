@@ -63,7 +63,8 @@ class Replicas:
     def add_up(self, part: PartialLoss) -> PartialLoss:
         """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one.
 
-        The replicas exchange the gradients of dense parameters that a graph has used, then of its lookup rows.
+        The replicas exchange the gradients of dense parameters that a graph has used, then of its
+        lookup rows.
         """
         parts = self._of_all(part)
         rows, used = union(p.rows for p in parts), union(p.used for p in parts)
@@ -93,7 +94,8 @@ class Replicas:
 class Sgd:
     """The original's update, v -= rate * g + l2 * v, for dense parameters and the lookup rows of the minibatch.
 
-    The decay is not scaled by the learning rate. The decay of the lookup rows is added as a gradient.
+    The decay is not scaled by the learning rate. The decay of the lookup rows is added as a
+    gradient.
     """
 
     def __init__(self, store: ParameterStore, clip: float, l2: float):
@@ -128,9 +130,9 @@ class Sgd:
 class Adam:
     """Adam (Kingma and Ba 2015) with clipped gradients.
 
-    Lookup rows and the words of a cluster, with their moments, change only in an update that uses them. So the cost of
-    an update does not grow with the vocabulary. `l2` shrinks dense parameters, as in AdamW but not scaled by the
-    learning rate.
+    Lookup rows and the words of a cluster, with their moments, change only in an update that uses
+    them. So the cost of an update does not grow with the vocabulary. `l2` shrinks dense parameters,
+    as in AdamW but not scaled by the learning rate.
     """
 
     def __init__(self, store: ParameterStore, clip: float, l2: float):
@@ -180,8 +182,8 @@ class Updater:
     def update(self, members: Sequence[int], number: int, rate: float) -> float:
         """Make update number `number` from the examples with the indices `members`, at a learning rate.
 
-        Returns the loss in nats. Random draws depend on the seed, the number and, for dropout, the replica.
-        Examples whose graphs do not fit into memory are named and left out.
+        Returns the loss in nats. Random draws depend on the seed, the number and, for dropout, the
+        replica. Examples whose graphs do not fit into memory are named and left out.
         Raises Diverged if loss or gradient is not finite.
         """
         seed, replicas = self.settings.seed, self.replicas

@@ -1,7 +1,7 @@
 """`python3 -m scripts.english.circuits SUITES.json PUBLISHED.tsv FIGURE.svg`: scores by phenomenon.
 
-SUITES.json is the output of `rnng-dy suite`, for one or more models. PUBLISHED.tsv has a row per suite, and the
-percentages of a published model in each column.
+SUITES.json is the output of `rnng-dy suite`, for one or more models. PUBLISHED.tsv has a row per
+suite, and the percentages of a published model in each column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`python3 -m scripts.english.figures`: score the English models on the development and test documents.
 
-Words have the tags of the parser's own tagger. It runs in the output folder of `scripts.english`, and makes each file
-in `scored` once.
+Words have the tags of the parser's own tagger. It runs in the output folder of `scripts.english`,
+and makes each file in `scored` once.
 """
 
 from __future__ import annotations

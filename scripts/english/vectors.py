@@ -39,8 +39,9 @@ def vectors_of(
 ) -> tuple[list[str], np.ndarray]:
     """Return lower-cased words and their vectors, shape (words, dimension); numbers of like form have the same vector.
 
-    They are the leading singular vectors, times the roots of the singular values, of the positive pointwise mutual
-    information between words and neighbours (Levy, Goldberg and Dagan 2015, with neighbours smoothed by 0.75).
+    They are the leading singular vectors, times the roots of the singular values, of the positive
+    pointwise mutual information between words and neighbours (Levy, Goldberg and Dagan 2015, with
+    neighbours smoothed by 0.75).
     """
     lower = [[word.lower() for word in sentence] for sentence in sentences]
     counts = Counter(chain.from_iterable(lower))
@@ -83,8 +84,9 @@ def _information(counts: np.ndarray) -> np.ndarray:
 def _leading(matrix: np.ndarray, dimension: int) -> np.ndarray:
     """Return the leading left singular vectors times the roots of their values: shape (rows, dimension).
 
-    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011). Its numbers have 64 bits, so that
-    the order in which threads add them does not show in the rounded vectors. The sum of each component is positive.
+    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011). Its numbers have
+    64 bits, so that the order in which threads add them does not show in the rounded vectors. The
+    sum of each component is positive.
     """
     basis = np.random.default_rng(1).standard_normal((matrix.shape[1], dimension + 20))
     for _ in range(4):

@@ -21,7 +21,8 @@ from scripts.dynet.command import FOLDER, modules_of
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 from scripts.gpu.relinking import write_relinking
 
-# the machine itself has numpy, ninja, the other libraries of CUDA and the driver; pip adds what these need
+# the machine itself has numpy, ninja, the other libraries of CUDA and the driver; pip adds what
+# these need
 PACKAGES = ("nltk", "filelock")
 PLATFORMS = ("--platform=manylinux_2_28_x86_64", "--platform=manylinux2014_x86_64")
 NAME = "rnng-dy-gpu"

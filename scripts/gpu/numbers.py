@@ -34,7 +34,8 @@ LEARNED = 40
 class Computed(NamedTuple):
     """A computation, and the tolerated difference of results from the reference.
 
-    A difference is relative to the largest entry of the reference's array; a share of the entries may differ more.
+    A difference is relative to the largest entry of the reference's array; a share of the entries
+    may differ more.
     """
 
     what: str
@@ -183,6 +184,7 @@ for _optimizer, _exceptions in (("sgd", 0.0), ("adam", 0.01)):
         compute = partial(five_updates, _kind, _optimizer)
         what = f"five updates by {_optimizer}, {_kind}"
         COMPUTED[f"{_optimizer}-{_kind}"] = Computed(what, compute, 1e-3, _exceptions)
-# a tree in twenty may differ if two actions are equally good, a sample if a draw falls between two actions
+# a tree in twenty may differ if two actions are equally good, a sample if a draw falls between two
+# actions
 COMPUTED["parses"] = Computed("greedy trees and samples of 20 sentences", parses, 1e-2, 0.1)
 COMPUTED["scores"] = Computed("scores of 20 sentences", scores, 1e-4)

@@ -1,4 +1,5 @@
-// What the planted bugs share. Each program has its bug only if it gets an argument, and ends with 1 if its result is wrong.
+// What the planted bugs share. Each program has its bug only if it gets an argument, and ends with
+// 1 if its result is wrong.
 #pragma once
 #include <cuda_runtime.h>
 

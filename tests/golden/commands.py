@@ -1,6 +1,7 @@
 """The recorded commands: each line is what a user types today for what commit 13503d9 computed.
 
-`{NAME}` is a file or folder of the run. When an option gets a new name, the line changes here, and the record does not.
+`{NAME}` is a file or folder of the run. When an option gets a new name, the line changes here, and
+the record does not.
 """
 
 from __future__ import annotations

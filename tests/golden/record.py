@@ -1,7 +1,8 @@
 """Run the recorded commands, and write what they compute: `python -m tests.golden.record FOLDER`.
 
-`numbers/` and `texts/` of FOLDER get a file for each record. The record of the project was made on commit 13503d9, but
-for show.txt, whose trees NLTK draws since; surprisal.english.json was made there with the parameters of a later model.
+`numbers/` and `texts/` of FOLDER get a file for each record. The record of the project was made on
+commit 13503d9, but for show.txt, whose trees NLTK draws since; surprisal.english.json was made
+there with the parameters of a later model.
 """
 
 from __future__ import annotations

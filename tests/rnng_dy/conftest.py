@@ -120,9 +120,9 @@ def log_q(parser, tokens, sequences, alpha=1.0):
 def looked_up_rows(vocabulary, sentences, gated=False):
     """Rows of lookup tables that the original looks up, and so decays, for oracle sentences (PORTING.md, section 7).
 
-    The embedding of every action, the last one's too; the label of every constituent, the root's too, as it is opened
-    and as it is composed (by gated attention, in the query too); words and tags; and `<s>`, with which the generative
-    model's terms begin. Not from the code under test.
+    The embedding of every action, the last one's too; the label of every constituent, the root's
+    too, as it is opened and as it is composed (by gated attention, in the query too); words and
+    tags; and `<s>`, with which the generative model's terms begin. Not from the code under test.
     """
     tables = ("open_nonterminal", "nonterminal", *(["query_nonterminal"] if gated else []))
     rows = {name: set() for name in (*tables, "action", "word")}

@@ -74,7 +74,8 @@ def test_a_string_has_probability_in_its_own_class_alone(rules):
 
 
 def test_a_class_with_two_ends_is_left_by_them_alone():
-    # known words end in no class of unknown words, and a capitalised known word in no other class than its own
+    # known words end in no class of unknown words, and a capitalised known word in no other class
+    # than its own
     model = model_of("berkeley")
     end = model.ngrams.symbols.numbers["\n"]
     assert model.next_symbol("ba", "UNK-LC")[end] == 0

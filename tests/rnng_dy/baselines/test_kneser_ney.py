@@ -29,10 +29,12 @@ def test_half_a_count_is_taken_where_none_is_left_to_estimate_a_discount():
 def test_bigrams_by_hand():
     """Vocabulary: a, b, c, d, </s> and a class z, which training has not.
 
-    Bigrams: <s>a 3, <s>b 1, ab 2, ac 1, bd 1, b</s> 2, c</s> 1, d</s> 1. n1 = 5, n2 = 2, n3 = 1, n4 = 0:
-    Y = 5/9, D1 = 1 - 2 (5/9)(2/5) = 5/9, D2 = 2 - 3 (5/9)(1/2) = 7/6, D3 = 3, out of its range: 3/2.
-    Continuations: a 1, b 2, c 1, d 1, </s> 3, in all 8. n1 = 3, n2 = 1, n3 = 1: Y = 3/5, D1 = 1 - 2 (3/5)(1/3) = 3/5,
-    D2 = 2 - 3 (3/5) = 1/5, D3 = 3: 3/2. Taken off in all: 3 * 3/5 + 1/5 + 3/2 = 7/2.
+    Bigrams: <s>a 3, <s>b 1, ab 2, ac 1, bd 1, b</s> 2, c</s> 1, d</s> 1. n1 = 5, n2 = 2, n3 = 1, n4
+    = 0: Y = 5/9, D1 = 1 - 2 (5/9)(2/5) = 5/9, D2 = 2 - 3 (5/9)(1/2) = 7/6, D3 = 3, out of its
+    range: 3/2.
+    Continuations: a 1, b 2, c 1, d 1, </s> 3, in all 8. n1 = 3, n2 = 1, n3 = 1: Y = 3/5, D1 = 1 - 2
+    (3/5)(1/3) = 3/5, D2 = 2 - 3 (3/5) = 1/5, D3 = 3: 3/2. Taken off in all: 3 * 3/5 + 1/5 + 3/2 =
+    7/2.
     """
     z = "UNK-LC"
     model = KneserNey(SENTENCES, [z, "a word that stays unknown"], order=2)

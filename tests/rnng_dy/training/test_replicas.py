@@ -150,7 +150,8 @@ def test_a_python_that_cannot_be_started_is_not_called_killed(sentences, tmp_pat
 
 
 def test_a_script_without_a_guard_is_told_so_and_does_not_wait_for_ever(tmp_path):
-    # more than a pipe holds, so that a start that sends it all would wait for a helper that has ended
+    # more than a pipe holds, so that a start that sends it all would wait for a helper that has
+    # ended
     words = " ".join(f"(NN w{n})" for n in range(40))
     (tmp_path / "some.trees").write_text(f"(S {words})\n" * 400, encoding="utf-8")
     (tmp_path / "script.py").write_text(

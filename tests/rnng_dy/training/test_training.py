@@ -179,7 +179,8 @@ def test_resumed_training_reaches_the_same_numbers_bit_for_bit(
     [
         # a new best is a strict improvement
         ([3.0, 7.0, 7.0, 5.0], [0, 0, 0, 0], 1),
-        # a score of fewer sentences is not the best, as if less memory were free at the second evaluation
+        # a score of fewer sentences is not the best, as if less memory were free at the second
+        # evaluation
         ([-9.0, -5.0, -8.0, -9.0], [1, 2, 1, 1], 2),
         ([-9.0, -5.0, -8.0, -20.0], [1, 2, 1, 0], 3),
     ],

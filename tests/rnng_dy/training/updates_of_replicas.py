@@ -1,7 +1,7 @@
 """Run as `-m … FOLDER HOW`: makes a few updates of every composition, and writes what they lead to.
 
-HOW is `alone`, `processes` (two), or `ranks` under mpirun. `FOLDER/RANK.npz` gets the values before and after, and
-what the optimizer remembers, by system.
+HOW is `alone`, `processes` (two), or `ranks` under mpirun. `FOLDER/RANK.npz` gets the values before
+and after, and what the optimizer remembers, by system.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-// Takes the place of CUDA's header of this name: the barrier of all threads of a cooperative kernel.
+// Takes the place of CUDA's header of this name: the barrier of all threads of a cooperative
+// kernel.
 #pragma once
 
 #include "device_code.h"

@@ -1,4 +1,5 @@
-// Takes the place of CUDA's header of this name: the part of the runtime that DyNet and Eigen use, done by the emulator.
+// Takes the place of CUDA's header of this name: the part of the runtime that DyNet and Eigen use,
+// done by the emulator.
 #pragma once
 
 #include <cstddef>

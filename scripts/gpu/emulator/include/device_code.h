@@ -1,5 +1,6 @@
-// What code for the GPU finds besides C++: its place among the threads, barriers, shuffles, atomics, launches.
-// `nvcc` beside this folder turns `kernel<<<...>>>(...)` into emulator::launch, and `__shared__` into shared_memory.
+// What code for the GPU finds besides C++: its place among the threads, barriers, shuffles,
+// atomics, launches. `nvcc` beside this folder turns `kernel<<<...>>>(...)` into emulator::launch,
+// and `__shared__` into shared_memory.
 #pragma once
 
 #include <cmath>
@@ -109,7 +110,8 @@ EMULATOR_ORDER(int) EMULATOR_ORDER(unsigned) EMULATOR_ORDER(long) EMULATOR_ORDER
 EMULATOR_ORDER(long long) EMULATOR_ORDER(unsigned long long) EMULATOR_ORDER(float) EMULATOR_ORDER(double)
 #undef EMULATOR_ORDER
 
-// Eigen's headers take the kernels' side where they look for EIGEN_CUDA_ARCH and EIGEN_CUDA_SDK_VER, and otherwise the
+// Eigen's headers take the kernels' side where they look for EIGEN_CUDA_ARCH and
+// EIGEN_CUDA_SDK_VER, and otherwise the
 // side of the host: both are in one compilation here, unlike in nvcc's.
 #if __has_include(<Eigen/Core>) && defined(EIGEN_USE_GPU)
 #include <Eigen/src/Core/util/Macros.h>

@@ -1,4 +1,5 @@
-// The accesses of kernels: g++ makes a call of each with -fsanitize=thread, which comes here and not to that library.
+// The accesses of kernels: g++ makes a call of each with -fsanitize=thread, which comes here and
+// not to that library.
 
 #include <link.h>
 

@@ -18,7 +18,8 @@ namespace emulator {
 using Clock = std::vector<std::uint32_t>;
 void join(Clock& clock, const Clock& other);
 
-// Threads of a block, or of a cooperative kernel: what runs side by side. Such a kernel has a block on each multiprocessor.
+// Threads of a block, or of a cooperative kernel: what runs side by side. Such a kernel has a block
+// on each multiprocessor.
 constexpr unsigned MOST_THREADS = 1024, MULTIPROCESSORS = 4;
 
 // What runs now on the emulated GPU. Thread 0 of operation 0 is nobody.

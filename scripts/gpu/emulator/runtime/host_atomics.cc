@@ -1,4 +1,5 @@
-// The atomic operations of the host's code in files with kernels: -fsanitize=thread makes calls of them.
+// The atomic operations of the host's code in files with kernels: -fsanitize=thread makes calls of
+// them.
 
 #include <cstdint>
 

@@ -1,4 +1,5 @@
-// The memory of the emulated GPU: an arena that the host may not touch, with a record of every access by word.
+// The memory of the emulated GPU: an arena that the host may not touch, with a record of every
+// access by word.
 
 #include <execinfo.h>
 #include <signal.h>
@@ -15,7 +16,8 @@
 namespace emulator {
 namespace {
 
-// What is at most SMALL is not given back to the system, which takes long, and is reused after a LAP.
+// What is at most SMALL is not given back to the system, which takes long, and is reused after a
+// LAP.
 constexpr std::size_t SMALL = 64 << 10, LAP = 64 << 20;
 constexpr std::size_t PAGE = 4096, ARENA = std::size_t(16) << 30, BLOCK_MEMORY = 64 << 10, LARGE = 2 << 20;
 
@@ -34,7 +36,8 @@ struct Allocation {
   int device;
 };
 
-// `words` holds nothing of a page as long as it is FRESH, and so all zeros, or an operation has set it to zero as a whole.
+// `words` holds nothing of a page as long as it is FRESH, and so all zeros, or an operation has set
+// it to zero as a whole.
 constexpr std::uint32_t FRESH = ~0u;
 struct Page {
   Allocation* owner;
@@ -105,7 +108,8 @@ void start() {
 std::size_t page_number(const char* address) { return std::size_t(address - arena) / PAGE; }
 std::size_t in_pages(std::size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-// A place for so many bytes and a page between, after the last one; from the start again where the arena ends.
+// A place for so many bytes and a page between, after the last one; from the start again where the
+// arena ends.
 char* place_for(std::size_t bytes) {
   for (int round = 0; round < 2; ++round) {
     for (char* start = next_free; start + bytes + PAGE <= arena + ARENA;) {
@@ -168,7 +172,8 @@ void note(Word& word, bool writes, bool is_atomic) {
     word.read_in = now.operation;
     word.read[0] = word.read[1] = {~0u, 0, 0, 0};
   }
-  // an atomic access does not conflict with a later one, and a plain write after it is found by `written`
+  // an atomic access does not conflict with a later one, and a plain write after it is found by
+  // `written`
   if (is_atomic) return;
   if (word.read[0].thread != now.thread) word.read[1] = word.read[0];
   word.read[0] = access;
@@ -245,7 +250,8 @@ static void begin_words(std::size_t page) {
   pages[page].set_in = 0;
 }
 
-// DyNet sets the whole of its pools to zero, of which a test uses little: only what is used afterwards takes memory.
+// DyNet sets the whole of its pools to zero, of which a test uses little: only what is used
+// afterwards takes memory.
 bool fill(void* memory, int value, std::size_t bytes) {
   char *at = static_cast<char*>(memory), *const end = at + bytes;
   for (char* next; at < end; at = next) {

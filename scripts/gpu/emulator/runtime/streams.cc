@@ -1,4 +1,5 @@
-// Streams: what is launched waits in queues until the host asks for it, and queues advance in a shuffled order.
+// Streams: what is launched waits in queues until the host asks for it, and queues advance in a
+// shuffled order.
 
 #include <algorithm>
 #include <cstdlib>

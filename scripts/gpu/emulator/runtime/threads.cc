@@ -1,4 +1,5 @@
-// Kernels: blocks one after the other, their threads as fibres that are switched at barriers, both in a shuffled order.
+// Kernels: blocks one after the other, their threads as fibres that are switched at barriers, both
+// in a shuffled order.
 
 #include <sys/mman.h>
 

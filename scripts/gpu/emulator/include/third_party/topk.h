@@ -1,4 +1,5 @@
-// DyNet's largest elements are not emulated: the GPU's side has instructions of NVIDIA's, and no model uses it.
+// DyNet's largest elements are not emulated: the GPU's side has instructions of NVIDIA's, and no
+// model uses it.
 #pragma once
 #undef __CUDACC__
 #include_next "third_party/topk.h"
