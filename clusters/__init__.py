@@ -1,4 +1,4 @@
-"""Brown clusters: classes of words that tell most about the classes beside them (Brown et al. 1992; Liang 2005).
+"""Brown clusters of words (Brown et al. 1992; Liang 2005).
 
 T is the number of pairs of adjacent words, n(s, t) that of a word of cluster s before one of
 cluster t, c(s) the number of tokens of cluster s in the corpus. In probabilities, as in the header

@@ -1,4 +1,4 @@
-"""Counts of words and of adjacent words, in memory that grows only with the number of distinct bigrams."""
+"""Counts of words and adjacent words, in memory for the distinct bigrams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD_BITS = 31
 
 @dataclass(frozen=True)
 class Bigrams:
-    """Words by falling count, equal counts by first occurrence, and the pairs of ranks that are adjacent.
+    """Words by falling count, equal counts by first occurrence, and adjacent pairs of ranks.
 
     A pair is listed at most twice: once for its occurrences inside sentences, once for those across
     sentence ends.
@@ -41,7 +41,7 @@ class Bigrams:
         return int(self.counts.sum())
 
     def pairs(self, within_sentences: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return left words, right words and counts of the pairs of the running text, or of those inside sentences."""
+        """Return left words, right words and counts of the pairs, all or inside sentences."""
         pairs = self.left, self.right, self.pair_counts
         return tuple(a[self.inside] for a in pairs) if within_sentences else pairs
 
@@ -58,25 +58,25 @@ def count_bigrams(sentences: Iterable[Sequence[str]]) -> Bigrams:
     number, last, sentences = 0, [], iter(sentences)
     while True:
         # the last word of the part before, which begins a pair, and the words of this part
-        part, starts = [*last], []
+        tokens, starts = [*last], []
         for sentence in sentences:
-            starts.append(len(part))
-            part.extend(map(ids.__getitem__, sentence))
-            if len(part) >= _PART:
+            starts.append(len(tokens))
+            tokens.extend(map(ids.__getitem__, sentence))
+            if len(tokens) >= _PART:
                 break
         if not starts:
             break
         number += len(starts)
-        words, across = np.array(part, np.int64), np.zeros(len(part) + 1, np.int64)
+        words, across = np.array(tokens, np.int64), np.zeros(len(tokens) + 1, np.int64)
         across[starts] = 1
         counts = np.pad(counts, (0, len(ids) - len(counts)))
         counts += np.bincount(words[len(last) :], minlength=len(ids))
         pairs = (words[:-1] << _WORD_BITS | words[1:]) << 1 | across[1 : len(words)]
         new, new_counts = np.unique(pairs, return_counts=True)
-        keys, place = np.unique(np.concatenate([keys, new]), return_inverse=True)
+        keys, index = np.unique(np.concatenate([keys, new]), return_inverse=True)
         both = np.concatenate([pair_counts, new_counts])
-        pair_counts = np.bincount(place, both, minlength=len(keys)).astype(np.int64)
-        last = part[-1:]
+        pair_counts = np.bincount(index, both, minlength=len(keys)).astype(np.int64)
+        last = tokens[-1:]
     # ids are in order of first occurrence, and the sort is stable
     by_rank = np.argsort(-counts, kind="stable")
     rank_of = np.empty(len(ids), np.int32)

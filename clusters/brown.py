@@ -1,4 +1,4 @@
-"""Brown clustering: the greedy agglomerative algorithm of Brown et al. (1992) with a window of clusters."""
+"""Brown clustering: the greedy algorithm of Brown et al. (1992) with a window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from clusters.bigrams import Bigrams, count_bigrams
 from clusters.exchanges import Exchanges
 from clusters.files import ClusteredWord
-from clusters.information import tolerance
+from clusters.information import summed, tolerance
 from clusters.merge_tables import MergeTables
 from clusters.unseen import place_unseen, rules_of
 from oracle.common.errors import RnngError
@@ -48,7 +48,9 @@ class BrownClustering:
         within_sentences: bool = False,
         refine: bool = False,
     ):
-        """`classes` is C, at most the number of frequent words; None: the square root of the number of words.
+        """`classes` is C, at most the number of frequent words.
+
+        None means the square root of the number of words.
 
         Raises RnngError if no word is frequent enough.
         """
@@ -74,7 +76,7 @@ class BrownClustering:
         self._refine = refine
 
     def steps(self) -> Iterator[None]:
-        """Cluster the words, and yield after each word, each sweep of exchanges and each merge of the tree.
+        """Cluster the words; yield after each word, sweep of exchanges and merge of the tree.
 
         `total` is the number of these steps.
         """
@@ -119,7 +121,7 @@ class BrownClustering:
         return [path_of[slot] or "0" for slot in self.class_of.tolist()]
 
     def entries(self) -> list[ClusteredWord]:
-        """Return all words with their paths: clusters in the order of the tree, their words by rank."""
+        """Return all words with their paths, in the order of the tree, then by rank."""
         rows = zip(self.paths(), self.words, self.counts.tolist(), strict=True)
         return sorted((ClusteredWord(*row) for row in rows), key=lambda entry: entry.path)
 
@@ -140,7 +142,7 @@ class BrownClustering:
             self._free = freed
 
     def _fill_tables(self, joint: np.ndarray) -> None:
-        """Refill the tables from the clusters of the frequent words, whose pair counts are `joint`."""
+        """Refill the tables from the clusters of frequent words, with pair counts `joint`."""
         self._tables = MergeTables(self.classes + 1)
         entered = np.zeros(self.classes + 1)
         for slot, members in enumerate(self._members):
@@ -152,7 +154,10 @@ class BrownClustering:
                 self._first_word[slot] = members[0]
 
     def _best_pair(self, slot: int | None = None) -> tuple[int, int]:
-        """Return the pair to merge, of all slots or with one slot; the slot with more contexts comes first."""
+        """Return the pair to merge, of all slots or with one slot.
+
+        The slot with more contexts comes first.
+        """
         losses = self._tables.losses()
         flat = losses.ravel() if slot is None else losses[slot]
         best = np.flatnonzero(flat <= flat.min() + self._tolerance)
@@ -191,12 +196,11 @@ class _PairsByLaterWord:
     def of(self, word: int, class_of: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
         """Return how often the words so far follow and precede `word`, summed by slot."""
         start, middle, end = self._start[2 * word : 2 * word + 3]
-        sums = [
-            np.bincount(class_of[self._other[a:b]], self._counts[a:b], minlength=slots)
+        right, left = (
+            summed(class_of[self._other[a:b]], self._counts[a:b], slots)
             for a, b in ((start, middle), (middle, end))
-        ]
-        # bincount of an empty array is of integers; `word` after itself is a pair of both kinds
-        right, left = (total.astype(np.float64) for total in sums)
+        )
+        # `word` after itself is a pair of both kinds
         left[class_of[word]] = right[class_of[word]]
         return right, left
 

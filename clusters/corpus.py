@@ -1,8 +1,7 @@
-"""The clustering of a file of text, trees or an oracle, with the report that stands beside it."""
+"""The clustering of a file of text, trees or an oracle, with its figures."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 
 from clusters.bigrams import count_bigrams
@@ -12,20 +11,20 @@ from clusters.information import average_mutual_information
 from clusters.unseen import place_unseen, rules_of
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.common.files import numbered_lines, open_text, peeked, reading, split_words
+from oracle.common.files import FileName, numbered_lines, open_text, peeked, reading, split_words
 from oracle.sentences import format_of
 from oracle.training_data import Preparation
 from oracle.treebank import untraced, words
 from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
 
 
-def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Sequence[str]]:
-    """Yield the words of each sentence of a corpus; `-` is standard input, and empty sentences do not count.
+def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[str]]:
+    """Yield the words of each sentence of a corpus.
 
-    A file is an oracle if it begins with `# (`, trees if with `(`, else text, one sentence on each
-    line. For an oracle the unkified words count. Words of trees are unkified by the rules for
-    unknown words, as `rnng-dy oracle` does with these trees as the training file. Raises InputError
-    for a file that is damaged.
+    `-` is standard input, and empty sentences do not count. A file is an oracle if it begins with
+    `# (`, trees if with `(`, else text, one sentence on each line. For an oracle the unkified words
+    count. Words of trees are unkified by the rules for unknown words, as `rnng-dy oracle` does with
+    these trees as the training file. Raises InputError for a file that is damaged.
     """
     with reading(path), open_text(path) as stream:
         first, lines = peeked(stream)
@@ -44,7 +43,7 @@ def read_corpus(path: str | os.PathLike, rules: str = "berkeley") -> Iterator[Se
 
 
 def cluster_corpus(
-    corpus: str | os.PathLike[str],
+    corpus: FileName,
     classes: int | None = None,
     *,
     min_count: int = 1,
@@ -80,13 +79,10 @@ def cluster_corpus(
     entries = place_unseen(clustering.entries(), placed)
     information = average_mutual_information(bigrams, clustering.class_of)
     report = {
-        "corpus": os.fspath(corpus),
         "sentences": bigrams.sentences,
         "tokens": bigrams.tokens,
         "types": len(bigrams.words),
         "classes": clustering.classes,
-        **options,
         "mutual_information_within_sentences": information,
-        "unseen": [entry.word for entry in entries if not entry.count],
     }
     return entries, report

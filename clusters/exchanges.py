@@ -1,10 +1,10 @@
-"""Exchange algorithm: each word in turn moves to the cluster of the highest mutual information of adjacent clusters."""
+"""Exchange algorithm: each word in turn moves to the cluster of most mutual information."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from clusters.information import n_log_n, tolerance
+from clusters.information import n_log_n, summed, tolerance
 
 
 class Exchanges:
@@ -45,16 +45,16 @@ class Exchanges:
         # the context that a word is when it follows, then when it precedes
         self._context_of = np.concatenate([class_of, class_of + slots]).astype(np.int64)
         cells = class_of[left].astype(np.int64) * slots + class_of[right]
-        joint = _count(cells, counts, slots**2).reshape(slots, slots)
+        joint = summed(cells, counts, slots**2).reshape(slots, slots)
         # context x cluster: row y < slots is "followed by y", row slots + y is "preceded by y"
         self._contexts = np.concatenate([joint.T, joint])
         self.joint = self._contexts[slots:]
         """n(s, t) of every two slots."""
         self._within = self.joint.diagonal()
         self._ends = np.stack([joint.sum(axis=1), joint.sum(axis=0)])
-        self._word_ends = np.stack([_count(left, counts, words), _count(right, counts, words)])
+        self._word_ends = np.stack([summed(left, counts, words), summed(right, counts, words)])
         twice = left == right
-        self._after_itself = _count(left[twice], counts[twice], words)
+        self._after_itself = summed(left[twice], counts[twice], words)
         left, right, counts = left[~twice], right[~twice], counts[~twice]
         word = np.concatenate([left, right])
         order = np.argsort(word, kind="stable")
@@ -68,15 +68,15 @@ class Exchanges:
 
     def gains(self, word: int) -> np.ndarray:
         """Return T times the gain of information, in nats, if the word moves to each slot."""
-        own, beside = int(self.class_of[word]), self._beside(word)
-        self._put(word, own, beside, -1)
+        current, beside = int(self.class_of[word]), self._beside(word)
+        self._put(word, current, beside, -1)
         rises = self._rises(word, beside)
-        self._put(word, own, beside, 1)
-        return rises - rises[own]
+        self._put(word, current, beside, 1)
+        return rises - rises[current]
 
     def _exchange(self, word: int) -> bool:
-        own = int(self.class_of[word])
-        if self._size[own] == 1:
+        current = int(self.class_of[word])
+        if self._size[current] == 1:
             return False
         gains = self.gains(word)
         gains[self._size == 0] = -np.inf
@@ -86,9 +86,9 @@ class Exchanges:
         best = np.flatnonzero(gains >= highest - self._tolerance)
         chosen = min(best.tolist(), key=lambda slot: np.argmax(self.class_of == slot))
         beside = self._beside(word)
-        self._put(word, own, beside, -1)
+        self._put(word, current, beside, -1)
         self._put(word, chosen, beside, 1)
-        self._size[own] -= 1
+        self._size[current] -= 1
         self._size[chosen] += 1
         self.class_of[word] = chosen
         self._context_of[[word, len(self.class_of) + word]] = chosen, self._slots + chosen
@@ -96,9 +96,9 @@ class Exchanges:
 
     def _beside(self, word: int) -> np.ndarray:
         """Return how often other words are in each context of the word, by slot."""
-        part = slice(self._start[word], self._start[word + 1])
-        contexts = self._context_of[self._neighbour[part]]
-        return _count(contexts, self._counts[part], 2 * self._slots)
+        entries = slice(self._start[word], self._start[word + 1])
+        contexts = self._context_of[self._neighbour[entries]]
+        return summed(contexts, self._counts[entries], 2 * self._slots)
 
     def _put(self, word: int, slot: int, beside: np.ndarray, sign: int) -> None:
         """Add the word's counts to a cluster's (sign 1), or subtract them (-1)."""
@@ -114,9 +114,9 @@ class Exchanges:
 
     def _rises(self, word: int, beside: np.ndarray) -> np.ndarray:
         """Return how much the sum rises if a word that was taken out joins each slot."""
-        seen = beside.nonzero()[0]
-        before = self._contexts[seen]
-        rises = (n_log_n(before + beside[seen, None]) - n_log_n(before)).sum(axis=0)
+        used = beside.nonzero()[0]
+        before = self._contexts[used]
+        rises = (n_log_n(before + beside[used, None]) - n_log_n(before)).sum(axis=0)
         # a cluster's pairs with itself count in both kinds of contexts, but are one count in the
         # sum
         within, right, left = self._within, beside[: self._slots], beside[self._slots :]
@@ -124,8 +124,3 @@ class Exchanges:
         rises += both - n_log_n(within + right) - n_log_n(within + left)
         ends = n_log_n(self._ends + self._word_ends[:, word, None]) - n_log_n(self._ends)
         return rises - ends[0] - ends[1]
-
-
-def _count(keys: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    # bincount of an empty array is of integers
-    return np.bincount(keys, counts, minlength=length).astype(np.float64, copy=False)

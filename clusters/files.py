@@ -1,4 +1,4 @@
-"""The `paths` format of wcluster: bit string, word, count, separated by tabs, one word on each line."""
+"""The `paths` format of wcluster: a bit string, word and count on each line."""
 
 from __future__ import annotations
 

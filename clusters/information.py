@@ -23,8 +23,8 @@ def average_mutual_information(
     joint = np.bincount(left * classes + right, counts, minlength=classes**2)
     joint = joint.reshape(classes, classes) / counts.sum()
     independent = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
-    seen = joint > 0
-    return float((joint[seen] * np.log(joint[seen] / independent[seen])).sum())
+    positive = joint > 0
+    return float((joint[positive] * np.log(joint[positive] / independent[positive])).sum())
 
 
 def n_log_n(counts: np.ndarray) -> np.ndarray:
@@ -36,8 +36,14 @@ def n_log_n(counts: np.ndarray) -> np.ndarray:
     return counts * np.log(np.maximum(counts, 1.0))
 
 
+def summed(keys: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
+    """Return the sum of the counts of each key from 0 to `length` - 1."""
+    # bincount of an empty array is of integers
+    return np.bincount(keys, counts, minlength=length).astype(np.float64, copy=False)
+
+
 def tolerance(tokens: int) -> float:
-    """Return the rounding error to allow between equal sums of n log n, if the counts add up to `tokens`.
+    """Return the rounding error to allow between sums of n log n over `tokens` tokens.
 
     The sums reach T log T, where rounding alone makes a difference.
     """

@@ -49,9 +49,9 @@ class MergeTables:
         self._loss = np.empty((slots, slots))
 
     def losses(self) -> np.ndarray:
-        """Return T times the loss, in nats, for each pair of slots; infinite for slots that form no pair.
+        """Return T times the loss, in nats, for each pair of slots.
 
-        The array is overwritten by the next call.
+        It is infinite for slots that form no pair. The array is overwritten by the next call.
         """
         return np.add(self._shared, self._rest, out=self._loss)
 
@@ -68,9 +68,9 @@ class MergeTables:
             self._f[offset + slot] = n_log_n(back)
             self._share_context(offset + slot, slot)
         self._active[slot] = True
-        seen = np.flatnonzero(self.contexts[:, slot])
-        n, f = self.contexts[seen, slot][:, None], self._f[seen, slot][:, None]
-        shared = (self._f[seen] + f - n_log_n(self.contexts[seen] + n)).sum(axis=0)
+        used = np.flatnonzero(self.contexts[:, slot])
+        n, f = self.contexts[used, slot][:, None], self._f[used, slot][:, None]
+        shared = (self._f[used] + f - n_log_n(self.contexts[used] + n)).sum(axis=0)
         self._shared[slot] = self._shared[:, slot] = shared
         self._ends += right + left
         self._ends[slot] = right.sum() + left.sum()
@@ -94,39 +94,39 @@ class MergeTables:
 
     def _share_context(self, context: int, slot: int) -> None:
         """Add a new context, the cluster in `slot`, to the sums of all other clusters."""
-        seen = np.flatnonzero(self.contexts[context])
-        seen = seen[seen != slot]
-        n, f = self.contexts[context, seen], self._f[context, seen]
-        self._shared[np.ix_(seen, seen)] += f[:, None] + f - n_log_n(n[:, None] + n)
+        used = np.flatnonzero(self.contexts[context])
+        used = used[used != slot]
+        n, f = self.contexts[context, used], self._f[context, used]
+        self._shared[np.ix_(used, used)] += f[:, None] + f - n_log_n(n[:, None] + n)
 
     def _merge_counts(self, kept: int, freed: int) -> None:
         """Add the counts of one cluster to the other's, without merging contexts."""
-        seen = np.flatnonzero(self.contexts[:, freed])
-        before = self.contexts[seen, kept]
-        after = before + self.contexts[seen, freed]
+        used = np.flatnonzero(self.contexts[:, freed])
+        before = self.contexts[used, kept]
+        after = before + self.contexts[used, freed]
         f_after = n_log_n(after)
-        others = self.contexts[seen]
-        change = (f_after - self._f[seen, kept])[:, None]
+        others = self.contexts[used]
+        change = (f_after - self._f[used, kept])[:, None]
         change = change - n_log_n(others + after[:, None]) + n_log_n(others + before[:, None])
         self._shared[kept] += change.sum(axis=0)
         self._shared[:, kept] = self._shared[kept]
-        self.contexts[seen, kept], self._f[seen, kept] = after, f_after
+        self.contexts[used, kept], self._f[used, kept] = after, f_after
         self.contexts[:, freed] = self._f[:, freed] = 0
 
     def _merge_contexts(self, kept: int, freed: int) -> None:
         """Merge two contexts in the sums of all clusters."""
         n_freed, n_kept = self.contexts[freed], self.contexts[kept]
-        seen = np.flatnonzero(n_freed)
+        used = np.flatnonzero(n_freed)
         n = n_freed + n_kept
         f = n_log_n(n)
-        rise, f_freed, n_seen = f - self._f[kept], self._f[freed, seen], n_freed[seen]
-        change = rise[seen][:, None] + rise
-        change += n_log_n(n_kept[seen][:, None] + n_kept) - n_log_n(n[seen][:, None] + n)
-        change[:, seen] += n_log_n(n_seen[:, None] + n_seen) - f_freed[:, None] - f_freed
-        # pairs with both members in `seen` are added twice, once as row and once as column
-        change[:, seen] *= 0.5
-        self._shared[seen] += change
-        self._shared[:, seen] += change.T
+        rise, f_freed, n_used = f - self._f[kept], self._f[freed, used], n_freed[used]
+        change = rise[used][:, None] + rise
+        change += n_log_n(n_kept[used][:, None] + n_kept) - n_log_n(n[used][:, None] + n)
+        change[:, used] += n_log_n(n_used[:, None] + n_used) - f_freed[:, None] - f_freed
+        # pairs with both members in `used` are added twice, once as row and once as column
+        change[:, used] *= 0.5
+        self._shared[used] += change
+        self._shared[:, used] += change.T
         self.contexts[kept], self._f[kept] = n, f
         self.contexts[freed] = self._f[freed] = 0
 
@@ -144,7 +144,7 @@ class MergeTables:
         self._rest[:, changed] = rest.T
 
     def _own_contexts(self, s: int) -> np.ndarray:
-        """Return the correction of the sum over contexts for s and each t, which are contexts themselves.
+        """Return the correction of the sum for s and each t, which are contexts themselves.
 
         Of n(s, s), n(s, t), n(t, s), n(t, t) one count remains after the merge; the sum has two
         rows and two columns.

@@ -42,7 +42,7 @@ def place_unseen(entries: list[ClusteredWord], classes: Iterable[str]) -> list[C
 
 
 def _most_frequent(entries: list[ClusteredWord]) -> str:
-    """Return the path of the most frequent class of unknown words, else of the cluster with most tokens."""
+    """Return the path of the most frequent class, else of the cluster with most tokens."""
     unknown = [e for e in entries if e.word in CLASSES]
     if unknown:
         return max(unknown, key=lambda entry: entry.count).path

@@ -1,4 +1,4 @@
-"""Oracles: files of a tree, its words and its actions in the original's format, their counts, and sentences on disk."""
+"""Oracles in the original's format, the counts of their symbols, and sentences on disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import groupby
 from sys import intern
 from typing import Any, TextIO
 
@@ -17,15 +17,8 @@ import numpy as np
 from oracle.brackets import LocatedTree, format_tree
 from oracle.common.errors import RnngError, UnderivableError
 from oracle.common.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
-from oracle.transitions import (
-    DEFAULT,
-    SYSTEMS,
-    TOP_DOWN,
-    TransitionSystem,
-    is_action,
-    opens_constituent,
-    system_of,
-)
+from oracle.transition_system import TransitionSystem
+from oracle.transitions import SYSTEMS, TOP_DOWN, is_action, opens_constituent, system_of
 from oracle.treebank import tags, words
 from oracle.unknown import UnknownWords, lower
 
@@ -48,7 +41,7 @@ class OracleSentence:
     actions: tuple[str, ...]
     line: int
     """1-based line of the tree in the oracle."""
-    transitions: str = DEFAULT
+    transitions: str = SYSTEMS.default
     """The name of the transition system that the actions belong to."""
 
     @property
@@ -95,7 +88,7 @@ def write_oracle(sentences: Iterable[OracleSentence], stream: TextIO) -> None:
 
 
 def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
-    """Read a discriminative or generative oracle of any transition system, ours or the original scripts'.
+    """Read an oracle of any kind and transition system, ours or the original scripts'.
 
     Bytes that are not UTF-8 survive as lone surrogates. Raises InputError for a block whose lines
     do not match each other, and for a file without blocks.
@@ -104,7 +97,7 @@ def read_oracle(path: str | os.PathLike[str]) -> list[OracleSentence]:
 
 
 def oracle_sentences(path: str | os.PathLike[str]) -> Iterator[OracleSentence]:
-    """Yield the sentences of an oracle in turn; see `read_oracle`."""
+    """Yield the sentences of an oracle in turn. Raises InputError as `read_oracle`."""
     with reading(path), open_text(path) as stream:
         yield from read_oracle_lines(stream, path)
 
@@ -126,19 +119,15 @@ def read_oracle_lines(lines: Iterable[str], path: object) -> Iterator[OracleSent
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines between empty lines, with the number of the first."""
-    block: list[str] = []
-    # the file may end without an empty line
-    for number, raw in enumerate(chain(lines, [""]), 1):
-        line = raw.rstrip(WHITE_SPACE)
-        if line:
-            block.append(line)
-        elif block:
-            yield number - len(block), block
-            block = []
+    numbered = enumerate((line.rstrip(WHITE_SPACE) for line in lines), 1)
+    for has_text, group in groupby(numbered, lambda numbered_line: bool(numbered_line[1])):
+        if has_text:
+            numbers, block = zip(*group, strict=True)
+            yield numbers[0], list(block)
 
 
 def _first_action(block: Sequence[str]) -> int:
-    """Return the index of a block's first action, or 0 if the block is of neither kind of oracle."""
+    """Return the index of a block's first action, or 0 for a block of neither kind."""
     for first in _LINES_BEFORE_ACTIONS:
         if len(block) <= first or not is_action(block[first]):
             continue
@@ -160,7 +149,8 @@ def _read_block(block: list[str], location: Location) -> OracleSentence:
     first = _first_action(block)
     if not first:
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
-        wrong = f"{number} lines between the tree and its actions, not 2 (generative) or 4 (discriminative)"
+        wanted = "not 2 (generative) or 4 (discriminative)"
+        wrong = f"{number} lines between the tree and its actions, {wanted}"
         raise ValueError(wrong if number >= 0 else "no actions after the tree")
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
     for number, row in enumerate(rows[1:], begin + 2):
@@ -212,8 +202,8 @@ def counted(sentences: Iterable[OracleSentence]) -> OracleCounts:
     """Return the counts of an oracle's sentences."""
     counts = OracleCounts()
     for sentence in sentences:
-        for of_kind in (sentence.tokens, sentence.lowercased or (), sentence.unkified):
-            counts.words.update(dict.fromkeys(of_kind))
+        for row in (sentence.tokens, sentence.lowercased or (), sentence.unkified):
+            counts.words.update(dict.fromkeys(row))
         counts.tokens.update(sentence.tokens)
         counts.unkified.update(sentence.unkified)
         counts.tags.update(sentence.tags or ())
@@ -223,13 +213,13 @@ def counted(sentences: Iterable[OracleSentence]) -> OracleCounts:
 
 
 class StoredSentences(Sequence[OracleSentence]):
-    """The sentences in a file of `stored`, without their trees; each one is read when it is asked for.
+    """The sentences in a file of `stored`, without their trees.
 
-    A copy in another process opens the file itself.
+    Each one is read when it is asked for. A copy in another process opens the file itself.
     """
 
     def __init__(self, path: str, ends: np.ndarray, lines: np.ndarray, hash: str):
-        """Take the file, and arrays of shape (sentences,): where each sentence ends, its line in the oracle."""
+        """Take the file and, for each sentence, where it ends and its line in the oracle."""
         self._path, self._ends, self._lines = path, ends, lines
         self.hash = hash
         """SHA-256 of the sentences."""
@@ -257,13 +247,8 @@ class StoredSentences(Sequence[OracleSentence]):
         os.close(self._file)
 
 
-def stored_oracle(oracle: str | os.PathLike[str], path: str | os.PathLike[str]) -> StoredSentences:
-    """Return the sentences of an oracle from a new file; see `stored`. Raises InputError as `read_oracle`."""
-    return stored(oracle_sentences(oracle), path)
-
-
 def stored(sentences: Iterable[OracleSentence], path: str | os.PathLike[str]) -> StoredSentences:
-    """Write sentences to a new file, which is needed as long as they are, and return them from there.
+    """Write sentences to a new file, needed as long as they are; return them from there.
 
     A sentence has a line for its transition system, for its tags, for each kind of its words, and
     for its actions.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import WHITE_SPACE, placed, read_lines, reading, require_text
+from oracle.common.files import (
+    WHITE_SPACE,
+    FileName,
+    NumberedLines,
+    placed,
+    read_lines,
+    reading,
+    require_text,
+)
 from oracle.common.lazy import nltk
 from oracle.treebank import require_words
 
@@ -28,7 +35,7 @@ _WRITTEN = {"LR": "(", "RR": ")", "LC": "{", "RC": "}", "LS": "[", "RS": "]"}
 _HIDDEN = re.compile(
     "[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
-"""Control characters, ends of lines, changes of direction, lone surrogates, and what is no character."""
+"""Control characters, ends of lines, changes of direction, surrogates, no characters."""
 
 # CTB's markup: an element that ends on its line, a tag before a tree, an end tag, tags after a tree
 _ELEMENT = re.compile(r"\s*<(\w+)[^<>]*>[^<>()]*</\1\s*>")
@@ -53,8 +60,10 @@ class LocatedTree(NamedTuple):
     """The line without white space at its end, if the tree alone fills it."""
 
 
-def read_trees(path: str | os.PathLike[str]) -> Iterator[LocatedTree]:
-    """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line); `-` is standard input.
+def read_trees(path: FileName) -> Iterator[LocatedTree]:
+    """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line).
+
+    `-` is standard input.
 
     Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and
     binarised trees.
@@ -63,7 +72,7 @@ def read_trees(path: str | os.PathLike[str]) -> Iterator[LocatedTree]:
 
 
 def read_tree_lines(
-    lines: Iterable[tuple[int, str]], path: object, bare: bool = False, wordless: bool = False
+    lines: NumberedLines, path: object, bare: bool = False, wordless: bool = False
 ) -> Iterator[LocatedTree]:
     """Yield the trees of numbered lines; see `read_trees`.
 
@@ -86,8 +95,8 @@ def read_tree_lines(
 def is_wordless(line: str) -> bool:
     """Return whether a line is empty or has the brackets of a tree, but no words.
 
-    >>> [is_wordless(line) for line in ("", "(())", "(TOP)", "( (S ) )", "(TOP", "(S Go)", "((S) Go)")]
-    [True, True, True, True, False, False, False]
+    >>> [is_wordless(line) for line in ("", "(())", "(TOP)", "( (S ) )", "(TOP", "((S) Go)")]
+    [True, True, True, True, False, False]
     """
     text = line.strip(WHITE_SPACE)
     is_bracketed = text[:1] + text[-1:] in ("", "()") and text.count("(") == text.count(")")
@@ -97,9 +106,10 @@ def is_wordless(line: str) -> bool:
 def parse_line(
     text: str, path: object = None, line: int | None = None, *, any_bytes: bool = False
 ) -> nltk.Tree:
-    """Return the one tree on a line, with or without preterminals. Raises InputError for anything else.
+    """Return the one tree on a line, with or without preterminals.
 
-    `any_bytes` lets words keep bytes that are not UTF-8, as `open_text` reads them.
+    Raises InputError for anything else. `any_bytes` lets words keep bytes that are not UTF-8, as
+    `open_text` reads them.
 
     >>> parse_line("(S (NP The cat) (VP sleeps))").leaves()
     ['The', 'cat', 'sleeps']
@@ -127,22 +137,22 @@ def format_tree(tree: nltk.Tree) -> str:
     >>> format_tree(nltk.Tree("S", [nltk.Tree("NP", ["The", "cat"]), "("]))
     '(S (NP The cat) -LRB-)'
     """
-    parts = []
+    pieces = []
     stack = [tree]
     while stack:
         node = stack.pop()
         if node is _CLOSE:
-            parts.append(")")
+            pieces.append(")")
         elif isinstance(node, str):
-            parts.append(f" {escape_brackets(node)}")
-            _require_one_word("the word", parts[-1][1:])
+            pieces.append(f" {escape_brackets(node)}")
+            _require_one_word("the word", pieces[-1][1:])
         else:
             if node.label() or node is not tree:
                 _require_one_word("the label", node.label())
-            parts.append(f" ({node.label()}")
+            pieces.append(f" ({node.label()}")
             stack.append(_CLOSE)
             stack.extend(reversed(node))
-    return "".join(parts)[1:]
+    return "".join(pieces)[1:]
 
 
 def escape_brackets(word: str) -> str:
@@ -151,21 +161,21 @@ def escape_brackets(word: str) -> str:
 
 
 def unspelled(word: str) -> str:
-    r"""Return a word as in running text, with the brackets and slashes that the Penn Treebank writes differently.
+    r"""Return a word as in running text, with plain brackets and slashes.
 
     >>> unspelled("-LRB-a-RRB-"), unspelled("1\\/2")
     ('(a)', '1/2')
     """
-    return _ESCAPED.sub(lambda found: found[3] or _WRITTEN[found[1] + found[2]], word)
+    return _ESCAPED.sub(lambda match: match[3] or _WRITTEN[match[1] + match[2]], word)
 
 
 def visible(text: str) -> str:
-    r"""Return the text with escapes for characters that control a terminal, turn the text, or do not fit into XML.
+    r"""Return the text with escapes for control characters and what XML does not allow.
 
     >>> print(visible("a\x1b[31m"), visible("caf\udce9"), visible("中文"))
     a\x1b[31m caf\udce9 中文
     """
-    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _require_one_word(what: str, text: str) -> None:
@@ -253,7 +263,7 @@ class _Reader:
         return None
 
     def _without_markup(self, line: str) -> str:
-        """Return the line without SGML tags around trees, and without elements that hold no tree."""
+        """Return the line without SGML tags around trees and elements without trees."""
         if self._open:
             return _TAGS_AFTER.sub("", line)
         text = line

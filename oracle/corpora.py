@@ -1,4 +1,4 @@
-"""Readers of treebanks: the Penn and the Chinese Treebank, IcePaHC, NLTK's sample, and files of trees."""
+"""Readers of treebanks: PTB, CTB, IcePaHC, NLTK's sample, and files of trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import ClassVar
 from oracle.brackets import LocatedTree, read_tree_lines
 from oracle.common.compression import plain_name
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import read_lines
+from oracle.common.files import FileName, read_lines
 from oracle.common.plugins import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
@@ -21,7 +21,9 @@ _CTB_FILE = re.compile(r"chtb_(\d+)")
 
 
 def parse_sections(sections: str | None) -> list[range] | None:
-    """Return the ranges that a text lists, or None for None. Raises RnngError for a text that lists no ranges.
+    """Return the ranges that a text lists, or None for None.
+
+    Raises RnngError for a text that lists no ranges.
 
     >>> parse_sections("02-21,24")
     [range(2, 22), range(24, 25)]
@@ -29,16 +31,16 @@ def parse_sections(sections: str | None) -> list[range] | None:
     if sections is None:
         return None
     ranges = []
-    for part in sections.split(","):
-        match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9}))?\s*", part)
+    for text in sections.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9}))?\s*", text)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if first > last:
-            raise RnngError(f"{sections!r}: {part!r} is no number or range such as 2-21")
+            raise RnngError(f"{sections!r}: {text!r} is no number or range such as 2-21")
         ranges.append(range(first, last + 1))
     return ranges
 
 
-Paths = Iterable[str | os.PathLike[str]]
+Paths = Iterable[FileName]
 
 
 class TreeReader(ABC):
@@ -57,11 +59,17 @@ class TreeReader(ABC):
     def read(
         self, paths: Paths, sections: str | None = None, encoding: str | None = None
     ) -> Iterable[LocatedTree]:
-        """Return the trees of files and folders with their places. Raises InputError for malformed trees."""
+        """Return the trees of files and folders with their places.
+
+        Raises InputError for malformed trees.
+        """
 
 
 class BracketedFiles(TreeReader):
-    """Reader of files of bracketed trees. In a folder it reads all files that hold trees, sorted by name."""
+    """Reader of files of bracketed trees.
+
+    In a folder it reads all files that hold trees, sorted by name.
+    """
 
     files: ClassVar[re.Pattern[str]]
     """Matches the name of a file of trees, without the ending for packing."""
@@ -69,24 +77,27 @@ class BracketedFiles(TreeReader):
     def read(
         self, paths: Paths, sections: str | None = None, encoding: str | None = None
     ) -> Iterator[LocatedTree]:
-        """See `TreeReader`."""
+        """Yield the trees of files and folders with their places."""
         for path in self._select(paths, sections):
             lines = read_lines(path, encoding or self.encoding(path))
             yield from read_tree_lines(lines, path, wordless=True)
 
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
-        """Return the files of the sections. A folder stands for its files of trees, sorted by name."""
+        """Return the files of the sections.
+
+        A folder stands for its files of trees, sorted by name.
+        """
         ranges, paths, files = parse_sections(sections), list(paths), []
         for path in paths:
             if not os.path.isdir(path):
                 files.append(os.fspath(path))
                 continue
             inside = (f for f in Path(path).rglob("*") if f.is_file())
-            of_trees = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
-            if not of_trees:
+            inside = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
+            if not inside:
                 names = ".mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees"
                 raise InputError(f"this folder has no {names} file", path)
-            files += of_trees
+            files += inside
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
         if not selected:
             names = ", ".join(map(str, paths))
@@ -105,9 +116,10 @@ class BracketedFiles(TreeReader):
 
 
 class PennTreebank(BracketedFiles):
-    """Reader of PTB's and OntoNotes' parsed files; in a folder it reads all `.mrg` and `.parse` files.
+    """Reader of PTB's and OntoNotes' parsed files.
 
-    `sections` are WSJ's: the first two digits in `wsj_NNnn`, or the folder's number.
+    In a folder it reads all `.mrg` and `.parse` files. `sections` are WSJ's: the first two digits
+    in `wsj_NNnn`, or the folder's number.
     """
 
     name = "ptb"
@@ -116,7 +128,7 @@ class PennTreebank(BracketedFiles):
 
     @staticmethod
     def section(path: Path) -> int | None:
-        """See `BracketedFiles`."""
+        """Return the number in the file's name, or that of its folder."""
         match = _PTB_FILE.match(path.name.lower())
         if match:
             return int(match[1])
@@ -137,13 +149,13 @@ class ChineseTreebank(BracketedFiles):
 
     @staticmethod
     def section(path: Path) -> int | None:
-        """See `BracketedFiles`."""
+        """Return the number in the file's name."""
         match = _CTB_FILE.match(path.name)
         return int(match[1]) if match else None
 
     @staticmethod
     def encoding(path: str) -> str:
-        """See `BracketedFiles`."""
+        """Return UTF-8, or GB18030 for a file that is not valid UTF-8."""
         # a trial read would consume a pipe
         if not os.path.isfile(path):
             return "utf-8"
@@ -175,7 +187,7 @@ class NltkSample(TreeReader):
     def read(
         self, paths: Paths = (), sections: str | None = None, encoding: str | None = None
     ) -> Iterator[LocatedTree]:
-        """See `TreeReader`."""
+        """Yield the trees of the sample with their places; there are no `paths`."""
         ranges = parse_sections(sections)
         from nltk.corpus import treebank
 
@@ -183,8 +195,8 @@ class NltkSample(TreeReader):
             names = sorted(treebank.fileids())
         except LookupError:
             raise RnngError(
-                "NLTK's treebank sample is missing: get it with `python -m nltk.downloader treebank`, "
-                "or set NLTK_DATA to the folder that has corpora/treebank"
+                "NLTK's treebank sample is missing: get it with `python -m nltk.downloader "
+                "treebank`, or set NLTK_DATA to the folder that has corpora/treebank"
             ) from None
         selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
         if not selected:
@@ -198,7 +210,10 @@ class NltkSample(TreeReader):
 
 
 class TreeFiles(BracketedFiles):
-    """Reader of files of trees, such as `prepare` writes; in a folder it reads all `.trees` files."""
+    """Reader of files of trees, such as `prepare` writes.
+
+    In a folder it reads all `.trees` files.
+    """
 
     name = "trees"
     files = re.compile(r".+\.trees\Z")
@@ -212,4 +227,4 @@ READERS: Registry[type[TreeReader]] = Registry(
 
 
 def _in(ranges: list[range] | None, number: int | None) -> bool:
-    return ranges is None or any(number in part for part in ranges)
+    return ranges is None or any(number in numbers for numbers in ranges)

@@ -1,4 +1,4 @@
-"""All strings as words: each known word alone, and the classes of unknown words, for an open vocabulary."""
+"""All strings as words, for an open vocabulary: known words, and classes of others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTINUATIONS = tuple(
 
 @lru_cache
 def characters_by_kind(rules: str) -> Counter[tuple[str, int]]:
-    """Return how many characters of each kind (see `UnknownWords.kind_of`) and `block_of` a token may have.
+    """Return how many characters of each `UnknownWords.kind_of` and `block_of` there are.
 
     These are all of Unicode without white space, and the lone surrogates that stand for bytes that
     are not UTF-8.
@@ -38,7 +38,7 @@ def block_of(character: str) -> int:
 
 
 class OpenClasses:
-    """A partition of all strings: each known word alone, and the classes of unknown words of a model.
+    """A partition of all strings: each known word alone, and the classes of a model.
 
     A class that the model does not have gives its strings to the nearest more general one: its name
     without the last part, then without the last two, and so on. If the model does not have plain
@@ -48,7 +48,10 @@ class OpenClasses:
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str]):
-        """`vocabulary` has the words and classes that the model generates. Raises RnngError if it has no class."""
+        """`vocabulary` has the words and classes that the model generates.
+
+        Raises RnngError if it has no class.
+        """
         vocabulary = dict.fromkeys(vocabulary)
         self.rules = unknown.rules
         self._unknown = unknown
@@ -61,23 +64,26 @@ class OpenClasses:
         self._most_general = min(self.names, key=lambda name: name.count("-"))
         self._by_spelling = UnknownWords(unknown.rules, ())
         self.kind_of = self._by_spelling.kind_of
-        """See `UnknownWords.kind_of`."""
+        """Function from a character to one that the rules treat alike."""
         self.reachable = cache(self._reachable)
-        """Function from features of a prefix to the classes of the strings that begin with it, at least one.
+        """Function from features of a prefix to the classes of strings that begin with it.
 
         It leaves the `capitalised` words out. Infinitely many strings reach each class.
         """
 
     @cached_property
     def capitalised(self) -> dict[str, str]:
-        """The class of each unknown word that is known in lower case. No other string has a class of those words."""
-        found = {}
+        """The class of each unknown word that is known in lower case.
+
+        No other string has a class of those words.
+        """
+        classes = {}
         for word in sorted(self._unknown.known):
             capitalised = word[:1].upper() + word[1:]
             name = self._unknown.word_class(capitalised)
             if "-KNOWNLC" in name and capitalised not in self.known:
-                found[capitalised] = self._nearest(name)
-        return found
+                classes[capitalised] = self._nearest(name)
+        return classes
 
     def class_of(self, word: str) -> str:
         """Return a known word unchanged, and the class of any other string that is not empty."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -12,7 +11,7 @@ from itertools import groupby, pairwise
 
 from oracle.brackets import parse_line
 from oracle.common.errors import InputError
-from oracle.common.files import WHITE_SPACE, open_text, reading
+from oracle.common.files import WHITE_SPACE, FileName, open_text, reading
 from oracle.common.lazy import nltk
 from oracle.common.tables import is_whole_number
 from oracle.treebank import words
@@ -34,10 +33,8 @@ class Sample:
     """1-based line in the samples file."""
 
 
-def read_samples(
-    path: str | os.PathLike[str], lines: Iterable[str] | None = None
-) -> Iterator[Sample]:
-    """Yield samples from lines `index ||| log q ||| tree` of a file, or of a stream that `path` names.
+def read_samples(path: FileName, lines: Iterable[str] | None = None) -> Iterator[Sample]:
+    """Yield samples from lines `index ||| log q ||| tree`, those of the file or `lines`.
 
     Raises InputError for any other line.
     """
@@ -67,12 +64,12 @@ def format_sample(index: int, log_q: float, tree: str) -> str:
 
 
 def begins_samples(line: str) -> bool:
-    """Return whether a file with this first line has samples: it begins with a sentence index, as no tree does."""
+    """Return whether a first line is that of samples: a sentence's index, and no tree."""
     return line.lstrip()[:1].isdigit()
 
 
-def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
-    """Return the number of words and the negative log joint in nats of each tree: `words<TAB>value`, `inf` if p = 0.
+def read_likelihoods(path: FileName) -> list[tuple[int, float]]:
+    """Return each tree's number of words and negative log joint in nats (`inf` if p = 0).
 
     A table of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any
     other line.
@@ -94,14 +91,14 @@ def read_likelihoods(path: str | os.PathLike[str]) -> list[tuple[int, float]]:
     return rows
 
 
-def read_log_probs(path: str | os.PathLike[str], lengths: Sequence[int]) -> list[float]:
-    """Return log p in nats of sentences of these lengths in words, as `perplexity` writes and `rerank` prints it.
+def read_log_probs(path: FileName, lengths: Sequence[int]) -> list[float]:
+    """Return log p in nats of sentences, as `perplexity` writes and `rerank` prints it.
 
     Raises InputError if the file has other sentences.
     """
     with reading(path), open_text(path) as stream:
-        found = filter(None, map(_PRINTED.match, stream))
-        rows = [(int(length), float(log_p)) for log_p, length in (line.groups() for line in found)]
+        printed = filter(None, map(_PRINTED.match, stream))
+        rows = [(int(line[2]), float(line[1])) for line in printed]
     if not rows:
         rows = [(length, -negative) for length, negative in read_likelihoods(path)]
     if [length for length, _ in rows] != list(lengths):
@@ -110,9 +107,12 @@ def read_log_probs(path: str | os.PathLike[str], lengths: Sequence[int]) -> list
 
 
 def read_scored_samples(
-    samples_path: str | os.PathLike[str], likelihoods_path: str | os.PathLike[str]
+    samples_path: FileName, likelihoods_path: FileName
 ) -> list[list[tuple[Sample, float]]]:
-    """Return each sentence's samples with their log joint in nats. Raises InputError if the files do not match."""
+    """Return each sentence's samples with their log joint in nats.
+
+    Raises InputError if the files do not match.
+    """
     samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
     if not samples:
         raise InputError("no samples: make the file with `rnng-dy sample`", samples_path)
@@ -121,9 +121,9 @@ def read_scored_samples(
         what = f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}"
         raise InputError(f"{what}: {again}", likelihoods_path)
     for number, (sample, (length, _)) in enumerate(zip(samples, scores, strict=True), 1):
-        of_tree = len(words(sample.tree))
-        if length != of_tree:
-            what = f"{length} words, but the tree at {samples_path}:{sample.line} has {of_tree}"
+        count = len(words(sample.tree))
+        if length != count:
+            what = f"{length} words, but the tree at {samples_path}:{sample.line} has {count}"
             raise InputError(f"{what}: {again}", likelihoods_path, number)
     for before, sample in pairwise(samples):
         if sample.index < before.index:
@@ -143,9 +143,7 @@ def format_likelihood(length: int, negative_log_joint: float) -> str:
     return f"{length}\t{negative_log_joint:.9g}"
 
 
-def _lines(
-    path: str | os.PathLike[str], lines: Iterable[str] | None = None
-) -> Iterator[tuple[int, str]]:
+def _lines(path: FileName, lines: Iterable[str] | None = None) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers."""
     with nullcontext(lines) if lines else open_text(path) as stream:
         for number, line in enumerate(stream, 1):

@@ -1,8 +1,7 @@
-"""Sentences to parse, from an oracle, from trees, from tokenised text or from Python, and JSON of their trees."""
+"""Sentences to parse, from files of several formats or from Python, and their JSON."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from oracle.brackets import EXPORT, NO_BRACKETS, escape_brackets, read_tree_line
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import (
     WHITE_SPACE,
+    FileName,
+    NumberedLines,
     finite,
     numbered_lines,
     one_line,
@@ -54,16 +55,14 @@ class SourceSentence:
 
 
 def format_of(first: str) -> str:
-    """Return what a file is by its first line that is not empty: `oracle`, `trees`, or tokenised `text`."""
+    """Return what a file is, `oracle`, `trees` or `text`, by its first line with text."""
     if _ORACLE_BEGINS.match(first):
         return "oracle"
     return "trees" if first.lstrip(WHITE_SPACE).startswith("(") else "text"
 
 
-def read_sentences(
-    path: str | os.PathLike[str], tagged: bool | None = None
-) -> Iterator[SourceSentence]:
-    """Yield the sentences of an oracle, of bracketed trees, or of tokenised text, one sentence per line.
+def read_sentences(path: FileName, tagged: bool | None = None) -> Iterator[SourceSentence]:
+    """Yield the sentences of an oracle, of trees, or of tokenised text, one per line.
 
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-,
     as in the PTB. An empty line between tokenised sentences becomes a sentence without tokens.
@@ -91,7 +90,7 @@ def read_sentences(
             yield from _from_tokens(numbered_lines(lines, path), path, tagged)
 
 
-def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[SourceSentence]:
+def _from_trees(lines: NumberedLines, path: object) -> Iterator[SourceSentence]:
     """Yield the sentences of trees; they have tags if the first DECIDING trees have."""
     located = read_tree_lines(lines, path, bare=True)
     head = list(islice(located, DECIDING))
@@ -105,7 +104,7 @@ def _from_trees(lines: Iterable[tuple[int, str]], path: object) -> Iterator[Sour
 
 
 def _from_tokens(
-    lines: Iterable[tuple[int, str]], path: object, tagged: bool | None
+    lines: NumberedLines, path: object, tagged: bool | None
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
@@ -132,7 +131,10 @@ def _tokens(text: str, path: object, line: int) -> list[str]:
 
 
 def _from_row(tokens: Sequence[str], path: object, line: int, mark: str | None) -> SourceSentence:
-    """Return the sentence of a row; `mark` stands between words and tags, None if there are none."""
+    """Return the sentence of a row.
+
+    `mark` stands between words and tags, None if there are none.
+    """
     if mark is None:
         return SourceSentence(tuple(tokens), None, None, line)
     untagged = next((token for token in tokens if not _has_tag(token, mark)), None)
@@ -150,7 +152,7 @@ def _has_tag(token: str, mark: str) -> bool:
 
 def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
     """Return what most tokens have before a tag, `_` or `/`; None if most look like words."""
-    tokens = [token for _, of_row in rows for token in of_row]
+    tokens = [token for _, row in rows for token in row]
     for mark in "_/":
         if 2 * sum(_has_tag(token, mark) for token in tokens) > len(tokens):
             return mark
@@ -158,7 +160,7 @@ def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
 
 
 def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
-    """Return words and tags of a sentence whose tokens are words (str) or pairs of a word and its tag (tuples).
+    """Return words and tags of a sentence whose tokens are words or (word, tag) tuples.
 
     Brackets become -LRB- and -RRB-, as in the trees and inputs of commands. Raises RnngError for
     other or mixed tokens, for none, and for an empty word or tag, white space and lone surrogates.
@@ -167,26 +169,28 @@ def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
     is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str | Set | Mapping)
-    given = list(tokens) if is_list else []
-    if not given:
+    sentence = list(tokens) if is_list else []
+    if not sentence:
         raise RnngError(
-            "a sentence is a list of tokens, one at least; of a text `model(text)` gives the trees and "
-            "`model.surprisals_of(text)` the surprisals"
+            "a sentence is a list of tokens, one at least; of a text `model(text)` gives the "
+            "trees and `model.surprisals_of(text)` the surprisals"
         )
-    if all(isinstance(token, str) for token in given):
-        return _checked(given), None
-    if not all(isinstance(token, tuple) and len(token) == 2 for token in given):
+    if all(isinstance(token, str) for token in sentence):
+        return _checked(sentence), None
+    if not all(isinstance(token, tuple) and len(token) == 2 for token in sentence):
         raise RnngError(
-            "all tokens are words, or all are (word, tag) tuples; for several sentences call the model"
+            "all tokens are words, or all are (word, tag) tuples; for several sentences call the "
+            "model"
         )
-    return _checked([word for word, _ in given]), _checked([tag for _, tag in given])
+    return _checked([word for word, _ in sentence]), _checked([tag for _, tag in sentence])
 
 
 def _checked(texts: list[str]) -> list[str]:
     for text in texts:
         if not isinstance(text, str) or not text or _WRONG.search(text):
             raise RnngError(
-                f"{text!r:.80} is no word or tag: each is a text, not empty, without white space and lone surrogates"
+                f"{text!r:.80} is no word or tag: each is a text, not empty, without white space "
+                "and lone surrogates"
             )
     return [escape_brackets(text) for text in texts]
 
@@ -199,7 +203,7 @@ class ScoredTree(NamedTuple):
     log_prob: float | None
     """In nats: log q(y | x) from a parser, log p(x, y) from a generative model."""
     posteriors: Sequence[float] | None = None
-    """Probabilities of the constituents in the sentence's samples, from the top down and from left to right."""
+    """Probabilities of the constituents in the sentence's samples, top down."""
 
     def to_json(self) -> dict[str, object]:
         """Return an object for JSON; without samples it has no `posteriors`."""
@@ -211,11 +215,13 @@ class ScoredTree(NamedTuple):
         return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}
 
 
-def json_line(number: int, source: SourceSentence, trees: Sequence[ScoredTree]) -> str:
+def json_line(
+    number: int, source: SourceSentence, trees: Sequence[ScoredTree], signature: str
+) -> str:
     """Return a sentence with its trees, best first or as drawn, as a JSON object on one line.
 
-    `number` counts from 1, with empty lines. If the sentence comes from raw text, each token has
-    its start and end there, in characters.
+    `number` counts from 1, with empty lines; `signature` says what the trees depend on. If the
+    sentence comes from raw text, each token has its start and end there, in characters.
     """
     tags = source.tags or [None] * len(source.tokens)
     tokens: list[dict[str, object]] = [
@@ -223,5 +229,11 @@ def json_line(number: int, source: SourceSentence, trees: Sequence[ScoredTree]) 
     ]
     for token, (start, end) in zip(tokens, source.spans or (), strict=False):
         token |= {"start": start, "end": end}
-    content = {"sentence": number, "line": source.line, "text": source.text, "tokens": tokens}
+    content = {
+        "signature": signature,
+        "sentence": number,
+        "line": source.line,
+        "text": source.text,
+        "tokens": tokens,
+    }
     return one_line({**content, "trees": [tree.to_json() for tree in trees]})

@@ -21,7 +21,7 @@ class State(Protocol):
 
 
 class StackItem(Protocol):
-    """An item of a stack that is a linked list: an open nonterminal has a label, a word or constituent None."""
+    """An item of a stack, which is a linked list; only open nonterminals have a label."""
 
     below: StackItem | None
     label: object

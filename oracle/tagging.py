@@ -28,9 +28,12 @@ from oracle.treebank import tags, untraced, words
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
 MOST_SENTENCES = 20_000
-"""The most sentences to train a parser's own tagger on: some two minutes; more sentences would change little."""
+"""The most sentences to train a parser's own tagger on: some two minutes.
+
+More sentences would change little.
+"""
 FILES = tuple(
-    f"averaged_perceptron_tagger_xxx.{part}.json" for part in ("weights", "tagdict", "classes")
+    f"averaged_perceptron_tagger_xxx.{kind}.json" for kind in ("weights", "tagdict", "classes")
 )
 """The names of a tagger's files; `xxx` is NLTK's language code for a user's own tagger."""
 
@@ -41,7 +44,7 @@ _FAR = 1e6
 
 
 class Tagger(perceptron.PerceptronTagger):
-    """A tagger that also sees capitals, digits, hyphens, and more endings than the last three letters.
+    """A tagger that also sees capitals, digits, hyphens and endings of other lengths.
 
     A tagger that NLTK has trained has no weights for these features, and assigns the same tags with
     them.
@@ -55,26 +58,26 @@ class Tagger(perceptron.PerceptronTagger):
         # has weights since `keep_to`, and none while the tagger learns
         if (form := _form(word)) in self.model.weights:
             features[form] = 1
-        spelling, lower, place = _spelling(word), word.lower(), i + len(self.START)
+        spelling, lower, position = _spelling(word), word.lower(), i + len(self.START)
         for feature in (
             f"i spelling {spelling} first {i == 0}",
             f"i-1 tag+i spelling {prev} {spelling}",
             *(f"i suffix{n} {lower[-n:]}" for n in (1, 2, 4)),
             f"i prefix3 {lower[:3]}",
-            f"i word+i+1 word {context[place]} {context[place + 1]}",
+            f"i word+i+1 word {context[position]} {context[position + 1]}",
         ):
             features[feature] = 1
         return features
 
     def keep_to(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
-        """Assign to words that are frequent in tagged sentences only the tags that they have there (Collins 2002)."""
+        """Assign to frequent words only the tags that they have there (Collins 2002)."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for sentence in sentences:
             for word, tag in sentence:
                 counts[word][tag] += 1
-        for word, of_word in counts.items():
-            if of_word.total() >= _SEEN and word not in self.tagdict:
-                self.model.weights[_form(word)] = dict.fromkeys(of_word, _FAR)
+        for word, by_tag in counts.items():
+            if by_tag.total() >= _SEEN and word not in self.tagdict:
+                self.model.weights[_form(word)] = dict.fromkeys(by_tag, _FAR)
 
 
 def _form(word: str) -> str:
@@ -111,17 +114,20 @@ def save_tagger(tagger: Tagger, folder: str | Path) -> None:
 
 
 def load_tagger(folder: Path | zipfile.Path) -> Tagger:
-    """Return the tagger of a folder. Raises InputError or OSError naming the file that is damaged or missing."""
+    """Return the tagger of a folder.
+
+    Raises InputError or OSError naming the file that is damaged or missing.
+    """
     contents = []
     for name in FILES:
         with reading(folder / name, remedy="damaged: train the tagger again with `rnng-dy tag`"):
             contents.append(json.loads((folder / name).read_bytes()))
     weights, tagdict, classes = contents
     with reading(folder / FILES[0], remedy="damaged: train the tagger again with `rnng-dy tag`"):
-        tags = {tag for of_feature in weights.values() for tag in of_feature}
+        tags = {tag for by_tag in weights.values() for tag in by_tag}
         if not tags | set(tagdict.values()) <= set(classes):
             raise ValueError("tags that the list of tags lacks")
-        if not {type(x) for of in weights.values() for x in of.values()} <= {int, float}:
+        if not {type(x) for by_tag in weights.values() for x in by_tag.values()} <= {int, float}:
             raise ValueError("weights that are no numbers")
         return Tagger.decode_json_obj((weights, tagdict, classes))
 
@@ -132,7 +138,10 @@ def tagged(tree: nltk.Tree) -> TaggedSentence:
 
 
 def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
-    """Return words and tags per tree. Raises InputError naming the line of a tree without tags or with a trace."""
+    """Return words and tags per tree.
+
+    Raises InputError naming the line of a tree without tags or with a trace.
+    """
     tagged_sentences = []
     for located in trees:
         with placed(located.path, located.line):
@@ -141,7 +150,10 @@ def tagged_trees(trees: Iterable[LocatedTree]) -> list[TaggedSentence]:
 
 
 def training_pairs(path: str) -> list[TaggedSentence]:
-    """Return words and tags of the trees of a file. Raises InputError naming file and line if there are none."""
+    """Return words and tags of the trees of a file.
+
+    Raises InputError naming file and line if there are none.
+    """
     training = tagged_trees(read_trees(path))
     if not training:
         raise InputError("no trees to train a tagger on", path)
@@ -149,7 +161,10 @@ def training_pairs(path: str) -> list[TaggedSentence]:
 
 
 def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
-    """Train an averaged perceptron; the seed decides the order. Not safe for two threads at once."""
+    """Train an averaged perceptron; the seed decides the order.
+
+    Not safe for two threads at once.
+    """
     # it draws from Python's global generator, which other threads may use meanwhile
     perceptron.random = random.Random(seed)
     try:
@@ -162,7 +177,7 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
 
 
 def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
-    """Train a parser's own tagger on its training sentences, or on MOST_SENTENCES of them, evenly spaced.
+    """Train a parser's own tagger on at most MOST_SENTENCES of its training sentences.
 
     A word that it has seen three times or more has one of its tags there.
     """
@@ -191,7 +206,7 @@ def same_tags(sentences: Iterable[TaggedSentence], new_tags: Iterable[Sequence[s
 def fold_tags(
     sentences: Sequence[TaggedSentence], folds: int, seed: int, fold: int
 ) -> list[list[str]]:
-    """Return tags of every `folds`-th sentence from `fold` on, by a tagger trained on the others."""
+    """Return tags of every `folds`-th sentence from `fold` on; the others train the tagger."""
     others = [sentence for i, sentence in enumerate(sentences) if i % folds != fold]
     tagger = train_tagger(others, seed)
     held_out = sentences[fold::folds]
@@ -204,8 +219,11 @@ def jackknife(
     seed: int,
     run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
 ) -> list[list[str]]:
-    """Return tags per sentence, by taggers that have not seen it. `run` maps over the folds, in order."""
+    """Return tags per sentence, by taggers that have not seen it.
+
+    `run` maps over the folds, in order.
+    """
     new_tags: list[list[str]] = [[] for _ in sentences]
-    for fold, part in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
-        new_tags[fold::folds] = part
+    for fold, folded in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
+        new_tags[fold::folds] = folded
     return new_tags

@@ -1,9 +1,9 @@
-"""What training starts from, made from trees: clean trees in two parts, and the oracle of each part."""
+"""Clean trees, for training and for development, and the oracles of both."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from fractions import Fraction
 from itertools import chain
 from math import floor
@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import TypeVar
 
 from oracle.blocks import STORED, OracleSentence, StoredSentences, make_oracle, stored
-from oracle.brackets import LocatedTree, format_tree, read_tree_lines
+from oracle.brackets import LocatedTree, format_tree, read_tree_lines, read_trees
 from oracle.common.errors import InputError
-from oracle.common.files import numbered_lines, open_text, placed, reading, replacing
+from oracle.common.files import numbered_lines, open_text, placed, replacing
 from oracle.common.lazy import nltk
 from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import clean, is_preterminal, subtrees, words
 from oracle.unknown import UnknownWords, known_words
 
 T = TypeVar("T")
+Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
 
 
 class Preparation:
     """Iterable of cleaned trees, each with its text on one line, which counts what passes through.
 
     A tree that the cleaner returns as it is keeps its text. Trees that are only a preterminal, such
-    as `(NN yes)`, have
-    no constituent and so no actions: unless they are skipped, they are an error after all trees are
-    through.
+    as `(NN yes)`, have no constituent and so no actions: unless they are skipped, they are an error
+    after all trees are through.
     """
 
     def __init__(
@@ -36,18 +36,26 @@ class Preparation:
         trees: Iterable[LocatedTree],
         cleaner: Callable[[nltk.Tree], nltk.Tree | None],
         skip_preterminals: bool,
+        path: str = "",
     ):
-        """`cleaner` returns None for a tree of which nothing is left."""
+        """`cleaner` returns None for a tree of which nothing is left.
+
+        `path` names the trees in messages.
+        """
         self._trees, self._cleaner, self._skips = trees, cleaner, skip_preterminals
+        self.path = path
         self.read = self.emptied = self.skipped = self.changed = 0
 
     @property
-    def left(self) -> int:
+    def kept(self) -> int:
         """Number of trees that remain."""
         return self.read - self.emptied - self.skipped
 
     def __iter__(self) -> Iterator[LocatedTree]:
-        """Yield the trees that are left. Raises InputError for lone preterminals unless they are to be skipped."""
+        """Yield the trees that are left.
+
+        Raises InputError for lone preterminals unless they are to be skipped.
+        """
         first = None
         for located in self._trees:
             self.read += 1
@@ -65,6 +73,12 @@ class Preparation:
             message = f"{what} ({self.skipped} such in all): {how}"
             raise InputError(message, first.path, first.line)
 
+    def require_trees(self) -> None:
+        """Raise InputError if none of the trees that have passed remains."""
+        if not self.kept:
+            message = f"no tree is left of {self.read}" if self.read else "no tree in this input"
+            raise InputError(message, self.path)
+
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         with placed(located.path, located.line):
             tree = self._cleaner(located.tree)
@@ -79,44 +93,38 @@ class Preparation:
 
 
 def _shape(tree: nltk.Tree) -> list[object]:
-    """Return the words, and the labels with their numbers of children, top down: equal for equal trees."""
+    """Return words, and labels with numbers of children, top down: equal for equal trees."""
     return [node if isinstance(node, str) else (node.label(), len(node)) for node in subtrees(tree)]
 
 
-class TreesFile(Preparation):
-    """Iterable of a file's trees, cleaned as `rnng-dy prepare` does, with counts of what was read and changed."""
+def cleaned_trees(trees: Trees, name: str = "trees") -> Preparation:
+    """Return the trees of a file or a list, cleaned as `rnng-dy prepare` does.
 
-    def __init__(self, path: str, trees: Iterable[nltk.Tree] | None = None):
-        """`trees` replace those of a file; `path` then names them in messages."""
-        super().__init__(self._located(trees), clean, skip_preterminals=False)
-        self.path = path
+    `name` is that of a list in messages.
+    """
+    if isinstance(trees, (str, os.PathLike)):
+        name, located = os.fspath(trees), read_trees(trees)
+    else:
+        located = read_tree_lines(numbered_lines(_lines_of(trees, name), name), name)
+    return Preparation(located, clean, skip_preterminals=False, path=name)
 
-    def __iter__(self) -> Iterator[LocatedTree]:
-        """Yield the trees. Raises InputError if no tree is left."""
-        yield from super().__iter__()
-        if not self.read:
-            raise InputError("no tree in this input", self.path)
-        if not self.left:
-            raise InputError(f"no tree is left of {self.read}", self.path)
 
-    def _located(self, trees: Iterable[nltk.Tree] | None) -> Iterator[LocatedTree]:
-        """Yield the trees of the file, or those given, with their places."""
-        given = None if trees is None else nullcontext(self._lines_of(trees))
-        with reading(self.path), given or open_text(self.path) as lines:
-            yield from read_tree_lines(numbered_lines(lines, self.path), self.path)
-
-    def _lines_of(self, trees: Iterable[nltk.Tree]) -> Iterator[str]:
-        """Yield the trees as lines. Raises InputError for an object that is no tree."""
-        if isinstance(trees, nltk.Tree):
-            raise InputError("one tree, and a list of them is needed", self.path)
-        for number, tree in enumerate(trees, 1):
-            if not isinstance(tree, nltk.Tree):
-                raise InputError(f"{tree!r:.60} is no nltk.Tree", self.path, number)
-            yield f"{format_tree(tree)}\n"
+def _lines_of(trees: Iterable[nltk.Tree], name: str) -> Iterator[str]:
+    """Yield the trees of a list as lines. Raises InputError for an object that is no tree."""
+    if isinstance(trees, nltk.Tree):
+        raise InputError("one tree, and a list of them is needed", name)
+    for number, tree in enumerate(trees, 1):
+        if not isinstance(tree, nltk.Tree):
+            raise InputError(f"{tree!r:.60} is no nltk.Tree", name, number)
+        with placed(name, number):
+            line = format_tree(tree)
+        yield line
 
 
 def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
-    """Yield each item with whether it is held out: evenly spaced, every tenth for 1/10; the last item if none would be.
+    """Yield each item with whether it is held out: evenly spaced, every tenth for 1/10.
+
+    The last item is held out if none would be.
 
     >>> [item for item, is_held_out in held_out("abcdefg", Fraction(1, 3)) if is_held_out]
     ['c', 'f']
@@ -146,27 +154,28 @@ def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
 
 def make_training_data(
     folder: Path,
-    trees: TreesFile,
-    dev: TreesFile | Fraction,
+    trees: Preparation,
+    dev: Preparation | Fraction,
     unk: str,
     transitions: str,
     generative: bool,
 ) -> tuple[StoredSentences, list[OracleSentence]]:
-    """Return the oracles of a training and a development part, the same as `rnng-dy oracle` makes of these trees.
+    """Return the oracles of training and development trees, as `rnng-dy oracle` makes them.
 
     `dev` is the development part's trees, or the share of `trees` to hold out for it. The training
     part stays in files of an empty folder, which is needed as long as it is. Raises InputError if
     no tree is left for a part.
     """
-    if isinstance(dev, TreesFile):
-        parts = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
+    if isinstance(dev, Preparation):
+        sources = [trees, dev]
+        divided = chain(((tree, False) for tree in trees), ((tree, True) for tree in dev))
     else:
-        parts = held_out(trees, dev)
+        sources, divided = [trees], held_out(trees, dev)
     train_trees, dev_texts = folder / "train.trees", []
 
     def training_words() -> Iterator[list[str]]:
         with replacing(train_trees) as stream:
-            for located, is_dev in parts:
+            for located, is_dev in divided:
                 if is_dev:
                     dev_texts.append(located.text)
                 else:
@@ -174,6 +183,8 @@ def make_training_data(
                     yield words(located.tree)
 
     unknown_words = UnknownWords(unk, known_words(training_words()))
+    for source in sources:
+        source.require_trees()
     if not train_trees.stat().st_size:
         message = "one tree alone: held out, it leaves none to train on; give --dev-trees"
         raise InputError(message, trees.path)

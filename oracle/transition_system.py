@@ -1,4 +1,4 @@
-"""Base class of transition systems: action names and ids, the valid actions of each state, effects on a stack."""
+"""Base class of transition systems: actions, their validity, and their effects."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from oracle.states import Cell, State
 from oracle.treebank import has_tags, is_preterminal
 
 REDUCE, SHIFT = 0, 1
-"""Action ids of every system: REDUCE makes a constituent, SHIFT takes or generates a word (GEN in the paper)."""
+"""Action ids of every system; SHIFT is the paper's GEN in a generator."""
 
 MAX_OPEN = 100
-"""A nonterminal may be opened while at most this many are open (the original; the paper writes n < 100)."""
+"""Most open nonterminals when one is opened (the original; the paper writes n < 100)."""
 
 MOST_MOVES = 1 << 16
 """How many transitions between states are cached, some 20 MB."""
@@ -39,7 +39,10 @@ class TransitionSystem(ABC):
     opening: ClassVar[str] = "NT"
     """The beginning of the names of actions that open a nonterminal."""
     opens_after: ClassVar[int] = 0
-    """How many children are on the stack when their nonterminal is opened; the others follow above it."""
+    """How many children are on the stack when their nonterminal is opened.
+
+    The others follow above it.
+    """
     opening_needs_word: ClassVar[bool] = True
     """Whether an opened nonterminal must get a word before it can be closed."""
     limits: ClassVar[tuple[str, ...]] = ("max_open",)
@@ -56,8 +59,9 @@ class TransitionSystem(ABC):
         self._moves: dict[tuple[State, int], State] = {}
         kinds = np.minimum(np.arange(len(self.names)), self.first_open)
         self.masks = (np.arange(2 << self.first_open)[:, None] >> kinds & 1).astype(bool)
-        """Shape (masks, actions): the actions that mask number i allows. Its bits are the structural actions, and one
-        for all actions that open a nonterminal.
+        """Shape (masks, actions): the actions that mask number i allows.
+
+        Its bits are the structural actions, and one for all actions that open a nonterminal.
         """
 
     def __len__(self) -> int:
@@ -68,14 +72,17 @@ class TransitionSystem(ABC):
 
     @abstractmethod
     def start(self, words: int | None) -> State:
-        """Return the state before the first action, with N words on the buffer (None: a generator, without buffer)."""
+        """Return the state before the first action; `words` is None for a generator."""
 
     @abstractmethod
     def mask_number(self, state: Any) -> int:
         """Return the row of `masks` that applies in a state."""
 
     def why_not(self, state: Any, action: int | None) -> str:
-        """Return why an action is not valid, to follow its name in a message; None stands for ending here."""
+        """Return why an action is not valid, to follow its name in a message.
+
+        None stands for ending here.
+        """
         if state.is_finished:
             return "comes after the tree is complete"
         if action == SHIFT and state.words_left == 0:
@@ -102,10 +109,10 @@ class TransitionSystem(ABC):
         if preterminals and is_preterminal(tree):
             raise RnngError(f"({tree.label()} {tree[0]}) is only a preterminal: it has no actions")
         actions: list[str] = []
-        # tuples hold pending actions, to distinguish them from words
-        left: list[nltk.Tree | str | tuple[str]] = [tree]
-        while left:
-            node = left.pop()
+        # tuples hold actions, to distinguish them from words
+        pending: list[nltk.Tree | str | tuple[str]] = [tree]
+        while pending:
+            node = pending.pop()
             if isinstance(node, tuple):
                 actions += node
             elif isinstance(node, str) or (preterminals and is_preterminal(node)):
@@ -113,15 +120,16 @@ class TransitionSystem(ABC):
             else:
                 if not node.label():
                     raise RnngError(
-                        "a constituent without a label: give it one, or run `rnng-dy prepare` for outer brackets"
+                        "a constituent without a label: give it one, or run `rnng-dy prepare` "
+                        "for outer brackets"
                     )
                 opening, closing = (self.open_action(node.label()),), (self.structural[REDUCE],)
                 first, others = node[: self.opens_after], node[self.opens_after :]
-                left += [closing, *others[::-1], opening, *first[::-1]]
+                pending += [closing, *others[::-1], opening, *first[::-1]]
         return actions
 
     def constituent(self, stack: Cell) -> tuple[Cell, list[Cell], Cell | None]:
-        """Return the open nonterminal, its children from left to right, and the stack below them, for REDUCE."""
+        """Return what REDUCE takes: the open nonterminal, its children, and the stack below."""
         children = []
         while stack.label is None:
             children.append(stack)
@@ -152,7 +160,7 @@ class TransitionSystem(ABC):
 
     @classmethod
     def writes_like(cls, other: type[TransitionSystem]) -> bool:
-        """Return whether both have actions of the same names, so that an oracle of one may be one of the other."""
+        """Return whether both have actions of the same names, and so the same oracles."""
         return (cls.structural, cls.opening) == (other.structural, other.opening)
 
     @classmethod
@@ -192,7 +200,7 @@ class TransitionSystem(ABC):
         return bool(mask >> min(action, self.first_open) & 1)
 
     def check(self, actions: Sequence[str], length: int) -> None:
-        """Raise UnderivableError, naming the action, unless the actions build one tree over `length` words."""
+        """Raise UnderivableError unless the actions build one tree over `length` words."""
         state = self._after(actions, length)
         if not actions:
             raise UnderivableError("no actions")
@@ -213,10 +221,11 @@ class TransitionSystem(ABC):
         return self._stack(actions, leaves).tree
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
-        """Return the brackets that the first actions of a derivation build; an open constituent has no closing bracket.
+        """Return the brackets that the first actions of a derivation build.
 
-        `words` are the words taken so far. Raises UnderivableError if no derivation begins with the
-        actions, or they take another number of words; RnngError for a word with white space.
+        An open constituent has no closing bracket. `words` are the words taken so far. Raises
+        UnderivableError if no derivation begins with the actions, or they take another number of
+        words; RnngError for a word with white space.
         """
         still_open = self._after(actions, None).open
         taken = actions.count(self.structural[SHIFT])
@@ -233,7 +242,10 @@ class TransitionSystem(ABC):
         return format_tree(nltk.Tree("", items))[2 : -1 - still_open]
 
     def _after(self, actions: Sequence[str], words: int | None) -> State:
-        """Return the state after the actions. Raises UnderivableError at the first that is not valid."""
+        """Return the state after the actions.
+
+        Raises UnderivableError at the first that is not valid.
+        """
         state = self.start(words)
         for number, name in enumerate(actions, 1):
             action = self._kind(name, number)
@@ -267,7 +279,7 @@ class TransitionSystem(ABC):
         return _Node(below, None, nltk.Tree(opened.label, [child.tree for child in children]))
 
     def _kind(self, name: str, number: int | None = None) -> int:
-        """Return the id of a structural action, or `first_open` for any action that opens a nonterminal."""
+        """Return the id of a structural action, or `first_open` for any opening one."""
         if name not in self._kinds:
             if not self.has(name):
                 prefix = "" if number is None else f"action {number}, "

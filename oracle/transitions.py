@@ -25,7 +25,10 @@ from oracle.common.plugins import Registry
 from oracle.transition_system import MAX_OPEN, REDUCE, SHIFT, TransitionSystem
 
 FINISH = 2
-"""The id of the action that ends a derivation; otherwise a complete tree might still become part of another one."""
+"""The id of the action that ends a derivation.
+
+Otherwise a complete tree might still become part of another one.
+"""
 
 MAX_UNARY = 3
 """Unary chains are limited to this length (MAX_UNARY of the authors' program).
@@ -38,7 +41,7 @@ NOTHING, WORD, OPEN, CONSTITUENT, FINISHED = range(5)
 
 
 class TopDownState(NamedTuple):
-    """Words left on the buffer (None in the generator, which has no buffer), and open nonterminals n.
+    """Words left on the buffer (None in the generator), and open nonterminals n.
 
     `started` says whether there has been an action, and `after_nt` whether NT was the last one.
     """
@@ -58,13 +61,13 @@ class TopDownState(NamedTuple):
         if action == REDUCE:
             return TopDownState(self.words_left, self.open - 1, True, False)
         if action == SHIFT:
-            left = None if self.words_left is None else self.words_left - 1
-            return TopDownState(left, self.open, True, False)
+            words = None if self.words_left is None else self.words_left - 1
+            return TopDownState(words, self.open, True, False)
         return TopDownState(self.words_left, self.open + 1, True, True)
 
 
 class TopDown(TransitionSystem):
-    """The transition system of the paper, with the valid actions A_D of the parser and A_G of the generator.
+    """The paper's transition system, with A_D of the parser and A_G of the generator.
 
     >>> TopDown(["S", "NP"]).names
     ('REDUCE', 'SHIFT', 'NT(S)', 'NT(NP)')
@@ -80,7 +83,10 @@ class TopDown(TransitionSystem):
         return TopDownState(words)
 
     def mask_number(self, state: TopDownState) -> int:
-        """Return the mask of valid actions; bits: REDUCE, SHIFT, NT (sections 3.1, 3.2, 4.2; the original's limits)."""
+        """Return the mask of valid actions.
+
+        Bits: REDUCE, SHIFT, NT (sections 3.1, 3.2, 4.2; the original's limits).
+        """
         words, opened = state.words_left, state.open
         nt = (opened > 0 or not state.started) and opened <= self.max_open
         shift = opened > 0
@@ -93,7 +99,7 @@ class TopDown(TransitionSystem):
         return reduce | shift << 1 | nt << 2
 
     def why_not(self, state: TopDownState, action: int | None) -> str:
-        """See `TransitionSystem`."""
+        """Return why an action is not valid, or why there can be no end here."""
         if action is None:
             return f"with {state.open} constituents open"
         if action == REDUCE and state.after_nt:
@@ -106,7 +112,7 @@ class TopDown(TransitionSystem):
 
 
 class InOrderState(NamedTuple):
-    """Words left on the buffer (None in the generator), open nonterminals, the kind of the top item and its chain."""
+    """Words left (None in the generator), open nonterminals, kind and chain of the top."""
 
     words_left: int | None
     open: int = 0
@@ -133,11 +139,11 @@ class InOrderState(NamedTuple):
 
 
 class InOrder(TransitionSystem):
-    """The in-order system, for parser and generator. Every tree within the limits has one action sequence.
+    """The in-order system, for parser and generator.
 
-    The authors' program lets a fourth unary constituent be closed while words are left, and then
-    forgets it. Here the limit is three everywhere, so that every valid action can be continued up
-    to FINISH.
+    Every tree within the limits has one action sequence. The authors' program lets a fourth unary
+    constituent be closed while words are left, and then forgets it. Here the limit is three
+    everywhere, so that every valid action can be continued up to FINISH.
 
     >>> from oracle.brackets import parse_line
     >>> InOrder().actions_of(parse_line("(S (NP (DT The) (NN cat)) (VBZ sleeps))"))
@@ -161,7 +167,7 @@ class InOrder(TransitionSystem):
         self.max_unary = max_unary
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
-        """See `TransitionSystem`."""
+        """Return the actions that build the tree, with FINISH at the end."""
         return [*super().actions_of(tree, preterminals), self.structural[FINISH]]
 
     def start(self, words: int | None) -> InOrderState:
@@ -185,7 +191,7 @@ class InOrder(TransitionSystem):
         return inside << REDUCE | (inside and can_shift) << SHIFT | finish << FINISH | project << 3
 
     def why_not(self, state: InOrderState, action: int | None) -> str:
-        """See `TransitionSystem`."""
+        """Return why an action is not valid, or why there can be no end here."""
         words, opened, top, unary = state
         if action is None:
             return f"with {opened} constituents open" if opened else "without FINISH"
@@ -210,12 +216,11 @@ class InOrder(TransitionSystem):
 SYSTEMS: Registry[type[TransitionSystem]] = Registry(
     "transition system", TransitionSystem, TopDown, InOrder
 )
-DEFAULT = SYSTEMS.default
 
 
 @cache
 def unlimited(system: type[TransitionSystem]) -> TransitionSystem:
-    """Return an instance of the system without limits and nonterminals, for trees and actions as written."""
+    """Return an instance without limits and nonterminals, for trees and actions as written."""
     return system(**dict.fromkeys(system.limits, math.inf))
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from oracle.common.errors import RnngError
 from oracle.common.lazy import nltk
 
 NO_TAG = "XX"
 """The tag of trees without tags, as the original prints it."""
+
+ROOT = "S"
+"""The label of the root of a tree that keeps some labels alone."""
 
 _WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
 _TRACE = "-NONE-"
@@ -60,7 +63,7 @@ def has_preterminals(tree: nltk.Tree) -> bool:
 
 
 def has_tags(tree: nltk.Tree) -> bool:
-    """Return whether words count as tagged: every word is an only child, but not of the root, which is no POS tag."""
+    """Return whether words count as tagged: each is an only child, but not of the root."""
     return has_preterminals(tree) and not is_preterminal(tree)
 
 
@@ -76,10 +79,12 @@ def copied(
     word_of: Callable[[str], object] = str,
     label_of: Callable[[str], str] = str,
     is_left_out: Callable[[nltk.Tree], bool] = lambda node: False,
+    is_spliced: Callable[[nltk.Tree], bool] = lambda node: False,
 ) -> nltk.Tree:
     """Return a deep copy of the tree, at any depth, with other leaves and labels.
 
-    Below the root, it lacks nodes that are left out, and constituents without words.
+    Below the root, it lacks nodes that are left out, and constituents without words. The children
+    of a copied node that is spliced go up to its parent.
     """
     root = nltk.Tree(label_of(tree.label()), [])
     frames = [(root, iter(tree))]
@@ -91,28 +96,34 @@ def copied(
         elif child is None:
             frames.pop()
             if frames and len(node):
-                frames[-1][0].append(node)
+                frames[-1][0].extend(node if is_spliced(node) else [node])
         elif not is_left_out(child):
             frames.append((nltk.Tree(label_of(child.label()), []), iter(child)))
     return root
 
 
 def with_words(tree: nltk.Tree, words: Sequence[str], tags: Sequence[str]) -> nltk.Tree:
-    """Return a copy of a tree without preterminals over other, tagged words. Raises ValueError if the numbers differ.
+    """Return a copy of a tree without preterminals over other, tagged words.
+
+    Raises ValueError if the numbers differ.
 
     >>> from oracle.brackets import parse_line
-    >>> print(with_words(parse_line("(S (NP UNK UNK) sleeps)"), ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
+    >>> tree = parse_line("(S (NP UNK UNK) sleeps)")
+    >>> print(with_words(tree, ["The", "cat", "sleeps"], ["DT", "NN", "VB"]))
     (S (NP (DT The) (NN cat)) (VB sleeps))
     """
     leaves = [nltk.Tree(tag, [word]) for word, tag in zip(words, tags, strict=True)]
     if len(leaves) != sum(isinstance(node, str) for node in subtrees(tree)):
         raise ValueError(f"{len(leaves)} words for a tree over another number of words")
-    left = iter(leaves)
-    return copied(tree, word_of=lambda _: next(left))
+    remaining = iter(leaves)
+    return copied(tree, word_of=lambda _: next(remaining))
 
 
 def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
-    """Return a copy of the tree with other tags. Raises ValueError if there are not as many tags as words."""
+    """Return a copy of the tree with other tags.
+
+    Raises ValueError if there are not as many tags as words.
+    """
     copy = copied(tree)
     preterminals = [node for node in subtrees(copy) if is_preterminal(node)]
     for node, tag in zip(preterminals, new_tags, strict=True):
@@ -121,12 +132,12 @@ def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
 
 
 def require_words(tree: nltk.Tree) -> None:
-    """Raise RnngError for a discontinuous tree, whose leaves are places of words (0=Das), and for a binarised one."""
+    """Raise RnngError for a discontinuous tree (with leaves such as 0=Das) or a binarised one."""
     leaves = words(tree)
-    places = [*map(_POSITION.fullmatch, leaves)] if leaves[0][0].isdigit() else [None]
-    numbers = sorted(int(place[1]) for place in places if place)
-    are_places = len(leaves) > 1 and numbers == [*range(len(leaves))]
-    if all(place and place[2] for place in places) or are_places:
+    positions = [*map(_POSITION.fullmatch, leaves)] if leaves[0][0].isdigit() else [None]
+    numbers = sorted(int(position[1]) for position in positions if position)
+    are_positions = len(leaves) > 1 and numbers == [*range(len(leaves))]
+    if all(position and position[2] for position in positions) or are_positions:
         tools = "discodop treetransforms, treetools"
         raise RnngError(f"discontinuous trees: make them continuous first ({tools})")
     for node in subtrees(tree):
@@ -141,7 +152,7 @@ def is_trace(tree: nltk.Tree) -> bool:
 
 
 def untraced(tree: nltk.Tree) -> nltk.Tree:
-    """Return the tree itself. Raises RnngError if it has an empty element or markup, which no text has."""
+    """Return the tree itself. Raises RnngError if it has an empty element or markup."""
     if any(not isinstance(node, str) and is_trace(node) for node in subtrees(tree)):
         how = "`rnng-dy prepare --from trees` takes traces out"
         raise RnngError(f"a trace (-NONE-), which is no word: {how}")
@@ -151,9 +162,9 @@ def untraced(tree: nltk.Tree) -> nltk.Tree:
 def _without_markup(tree: nltk.Tree) -> nltk.Tree:
     """Return the tree itself. Raises RnngError for markup of a corpus in place of a word."""
     ids = [child for child in tree if is_preterminal(child) and child.label() == "ID"]
-    found = next(filter(_MARKUP.fullmatch, words(tree)), None) or (ids and ids[0][0])
-    if found:
-        raise RnngError(f"{found!r} is no word: `rnng-dy prepare --strip-ids` leaves it out")
+    markup = next(filter(_MARKUP.fullmatch, words(tree)), None) or (ids and ids[0][0])
+    if markup:
+        raise RnngError(f"{markup!r} is no word: `rnng-dy prepare --strip-ids` leaves it out")
     return tree
 
 
@@ -162,12 +173,14 @@ def clean(
     is_left_out: Callable[[nltk.Tree], bool] = is_trace,
     word_of: Callable[[str], str] = str,
     marks: str = "",
+    labels: Container[str] | None = None,
 ) -> nltk.Tree | None:
-    """Return the tree without function tags, indices, traces, emptied constituents and outer wrapper.
+    """Return the tree without function tags, indices, traces and outer wrapper.
 
     An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For
     other treebanks, `is_left_out` selects the nodes to drop, `word_of` turns a leaf into its word,
-    and a label ends before any of the characters `marks`, unless it begins with it.
+    and a label ends before any of the characters `marks`, unless it begins with it. With `labels`,
+    the tree keeps the constituents of these alone (`keep_labels`).
 
     >>> from oracle.brackets import parse_line
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))
@@ -187,7 +200,29 @@ def clean(
         root.set_label("TOP")
     if is_left_out is is_trace and len(root):
         _without_markup(root)
-    return root if len(root) else None
+    if not len(root):
+        return None
+    return keep_labels(root, labels) if labels else root
+
+
+def labels_of(tree: nltk.Tree) -> set[str]:
+    """Return the labels of the constituents, which are not POS tags."""
+    return {n.label() for n in subtrees(tree) if not (isinstance(n, str) or is_preterminal(n))}
+
+
+def keep_labels(tree: nltk.Tree, labels: Container[str]) -> nltk.Tree:
+    """Return the tree with the constituents of some labels alone, below a root S.
+
+    The children of the other constituents go up to their parent. A lone preterminal stays as it is.
+
+    >>> from oracle.brackets import parse_line
+    >>> print(keep_labels(parse_line("(NP (NP (DT a)) (VP (VB go) (NP (NN x))))"), ["NP"]))
+    (S (NP (NP (DT a)) (VB go) (NP (NN x))))
+    """
+    if is_preterminal(tree):
+        return tree
+    root = copied(tree, is_spliced=lambda n: not is_preterminal(n) and n.label() not in labels)
+    return nltk.Tree(ROOT, [root] if root.label() in labels and root.label() != ROOT else [*root])
 
 
 def is_no_text(tree: nltk.Tree) -> bool:
@@ -208,7 +243,7 @@ def is_no_text(tree: nltk.Tree) -> bool:
 
 
 def without_lemma(token: str) -> str:
-    """Return the word of word-lemma: all before the last hyphen, or half of the token if both are equal.
+    """Return the word of word-lemma: all before the last hyphen, or a half of equal ones.
 
     >>> [without_lemma(token) for token in ("hestinum-hestur", ",-,", "---", "á-fram-á-fram", "og")]
     ['hestinum', ',', '-', 'á-fram', 'og']

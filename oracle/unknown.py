@@ -1,4 +1,4 @@
-"""Known words, and the classes of all others: the Berkeley parser's rules, as in the original's scripts.
+"""Known words, and the classes of all others by the Berkeley parser's rules.
 
 Which words a model knows is decided here alone: `UnknownWords.known` are those that its training
 has seen often enough.
@@ -14,7 +14,7 @@ from itertools import chain, product
 from oracle.common.errors import RnngError
 
 RULES = ("berkeley", "berkeley-unicode", "single")
-"""Rules for ASCII's letters and digits on UTF-8 bytes (the original, Python 2), for Unicode's, and for one class."""
+"""Rules for ASCII on UTF-8 bytes (the original), for Unicode, and for one class."""
 
 SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 """Endings that make classes, the first that fits; -s has conditions of its own."""
@@ -88,7 +88,10 @@ def nearest_class(name: str, classes: Container[str]) -> str:
 
 
 class UnknownWords:
-    """Known words, and the rules that map all others to classes. Raises RnngError for other rules."""
+    """Known words, and the rules that map all others to classes.
+
+    Raises RnngError for other rules.
+    """
 
     def __init__(self, rules: str, known: Collection[str]):
         self.rules, self.known = rules, frozenset(known)
@@ -105,17 +108,18 @@ class UnknownWords:
         return [w if w in self.known or w in kept else self.word_class(w) for w in tokens]
 
     def read(self, tokens: Sequence[str], unkified: Sequence[str]) -> list[str]:
-        """Return the words of an oracle, which may know others, as a model with these known words reads them.
+        """Return the words of an oracle as a model with these known words reads them.
 
         An unknown word has the class that the oracle gives it, if it gives one of these rules.
 
-        >>> UnknownWords("berkeley", {"cat"}).read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
+        >>> unknown = UnknownWords("berkeley", {"cat"})
+        >>> unknown.read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
         ['cat', 'UNK-LC-s', 'UNK-INITC-KNOWNLC-s']
         """
         triples = zip(tokens, unkified, self.unkify(tokens), strict=True)
         return [
-            given if word not in self.known and given in self.classes else own
-            for word, given, own in triples
+            theirs if word not in self.known and theirs in self.classes else ours
+            for word, theirs, ours in triples
         ]
 
     def word_class(self, word: str) -> str:
@@ -132,7 +136,7 @@ class UnknownWords:
         return _berkeley(_as_bytes(word) if self.rules == "berkeley" else word, lower_known)
 
     def kind_of(self, character: str) -> str:
-        """Return a character that the rules treat alike everywhere except in a word's last three characters.
+        """Return a character that the rules treat alike, but for a word's last three ones.
 
         >>> [UnknownWords("berkeley", ()).kind_of(character) for character in "Qq7-?é"]
         ['A', 'b', '1', '-', '%', '%']
@@ -151,7 +155,7 @@ class UnknownWords:
 def infer_unknown_words(
     sentences: Iterable[tuple[Sequence[str], Sequence[str]]], likely: str = RULES[0]
 ) -> UnknownWords:
-    """Infer the known words and the class rules of a training oracle from its tokens and unkified tokens.
+    """Infer known words and class rules of an oracle from its tokens and unkified tokens.
 
     The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made
     with, of which this may be a part. Of rules that explain equally many, `likely` is chosen.
@@ -180,7 +184,7 @@ def known_in(pairs: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def _as_bytes(word: str) -> str:
-    """Return a text as long as the word in UTF-8, in which other bytes than ASCII are neither letters nor digits."""
+    """Return a text as long as the word in UTF-8, with zeros in place of other bytes than ASCII."""
     return _NOT_ASCII.sub(lambda m: "\0" * len(m[0].encode("utf-8", "surrogateescape")), word)
 
 
@@ -188,18 +192,18 @@ def _berkeley(word: str, lower_known: bool) -> str:
     digit = any(char.isdigit() for char in word)
     dash = "-" in word
     capitals = sum(char.isupper() for char in word)
-    parts = [_UNK, _case_class(word, capitals, lower_known)]
+    endings = [_UNK, _case_class(word, capitals, lower_known)]
     if digit:
-        parts.append("-NUM")
+        endings.append("-NUM")
     if dash:
-        parts.append("-DASH")
+        endings.append("-DASH")
     suffixed = word.lower()
     if suffixed.endswith("s") and len(suffixed) >= 3:
         if suffixed[-2] not in "siu":
-            parts.append("-s")
+            endings.append("-s")
     elif len(suffixed) >= 5 and not dash and not (digit and capitals):
-        parts.append(next((f"-{end}" for end in SUFFIXES if suffixed.endswith(end)), ""))
-    return "".join(parts)
+        endings.append(next((f"-{end}" for end in SUFFIXES if suffixed.endswith(end)), ""))
+    return "".join(endings)
 
 
 def _case_class(word: str, capitals: int, lower_known: bool) -> str:

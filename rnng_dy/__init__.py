@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     from oracle.common.plugins import load_plugin as load_plugin
     from rnng_dy.baselines.lstm_lm import LstmLanguageModel as LstmLanguageModel
-    from rnng_dy.checkpoint import load as load
     from rnng_dy.evaluation.records import WordRecord
     from rnng_dy.generator import GenerativeModel as GenerativeModel
-    from rnng_dy.generator import LanguageModel as LanguageModel
+    from rnng_dy.kinds import load as load
     from rnng_dy.parser import DiscriminativeParser as DiscriminativeParser
     from rnng_dy.parser import Parser as Parser
     from rnng_dy.search.posterior import posterior as posterior
@@ -37,10 +36,9 @@ __version__ = "0.4.0.dev0"
 _MODULES = {
     "DiscriminativeParser": "rnng_dy.parser",
     "GenerativeModel": "rnng_dy.generator",
-    "LanguageModel": "rnng_dy.generator",
     "LstmLanguageModel": "rnng_dy.baselines.lstm_lm",
     "Parser": "rnng_dy.parser",
-    "load": "rnng_dy.checkpoint",
+    "load": "rnng_dy.kinds",
     "load_plugin": "oracle.common.plugins",
     "posterior": "rnng_dy.search.posterior",
     "train": "rnng_dy.training.train",
@@ -104,6 +102,6 @@ def surprisals(text: Any) -> list[list[WordRecord]]:
 
 @cache
 def _of_package(name: str) -> Any:
-    from rnng_dy.checkpoint import load
+    from rnng_dy.kinds import load
 
     return load(name)

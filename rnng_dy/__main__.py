@@ -7,7 +7,10 @@ import sys
 
 
 def _open_closed_streams() -> None:
-    """Keep files from the numbers of closed streams: messages go nowhere, and writing a result there is an error."""
+    """Keep files from the numbers of closed streams.
+
+    Messages go nowhere then, and writing a result there is an error.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             flag = os.O_RDONLY if name == "stdout" else os.O_WRONLY
@@ -18,7 +21,7 @@ def _open_closed_streams() -> None:
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with exit code 130, even while it is still being loaded."""
+    """Run the command line; Ctrl-C ends it with exit code 130, even while it is loaded."""
     _open_closed_streams()
     try:
         from rnng_dy.cli import main as command

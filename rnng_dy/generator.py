@@ -12,28 +12,22 @@ from oracle.blocks import OracleSentence
 from oracle.sentences import Token, split_tokens
 from oracle.treebank import NO_TAG, untraced
 from oracle.treebank import words as words_of
-from rnng_dy.baselines.word_scorer import Scorer
-from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
+from rnng_dy.scorer import Scorer
+from rnng_dy.search import surprisal
 from rnng_dy.search.generation import generate_trees
 from rnng_dy.search.scoring import tree_log_probs_of
-from rnng_dy.search.surprisal import (
-    DEFAULT_OPTIONS,
-    SearchOptions,
-    measure,
-    next_words,
-    search_batches,
-)
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, search_batches
 from rnng_dy.settings import Sizes
 from rnng_dy.text.spelling import read_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 
 
 class GenerativeModel(Model, Scorer, ParserI):
-    """A generative model p(x, y) of sentences and trees: surprisals, probabilities, samples, and trees.
+    """A generative model p(x, y) of sentences and trees: surprisals, samples, and trees.
 
     Log probabilities are in nats, surprisals in bits.
     """
@@ -57,10 +51,10 @@ class GenerativeModel(Model, Scorer, ParserI):
         return self.encode(sentence.unkified, sentence.actions)
 
     def example_of(self, tree: nltk.Tree) -> GeneratorExample:
-        """Encode a tree without traces, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
+        """Encode a tree, with classes of unknown words. Raises ImpossibleError if it has p = 0."""
         actions = self.transitions.actions_of(tree)
         words, _ = split_tokens(words_of(untraced(tree)))
-        return self.encode(self.vocabulary.unkify(words), actions)
+        return self.encode(self.unknown.unkify(words, keep_classes=True), actions)
 
     # use
 
@@ -85,7 +79,10 @@ class GenerativeModel(Model, Scorer, ParserI):
         return log_p
 
     def log_probs(self, trees: Iterable[nltk.Tree], open_vocabulary: bool = False) -> list[float]:
-        """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
+        """Return `log_prob` of several trees, faster than one by one.
+
+        It is NaN for a tree that does not fit into memory.
+        """
         spellings = []
 
         def encode(tree: nltk.Tree) -> GeneratorExample:
@@ -117,7 +114,7 @@ class GenerativeModel(Model, Scorer, ParserI):
     sample = generate
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """Return an iterator over the best tree of the beam, or over nothing if the beam finds no tree.
+        """Return an iterator over the best tree of the beam, or over nothing if it finds none.
 
         Args:
             tokens: Words, or tuples of word and POS tag; the tree gets the tags.
@@ -125,32 +122,28 @@ class GenerativeModel(Model, Scorer, ParserI):
         return iter([tree for tree, _ in self.best_trees([tokens]) if tree is not None])
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `Model`; a tree has the tags of its tokens, or XX."""
-        for part in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
-            batch = [words for words, _ in part]
-            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], batch)
-            for (words, tags), found in zip(part, results, strict=True):
-                if found is None or not found.trees:
-                    yield None, TOO_LONG if found is None else found.problem or ""
+        """Yield the best tree of each sentence's beam, or why it has none.
+
+        It has the tags of its tokens, or XX.
+        """
+        for batch in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
+            results = split_on_memory_error(
+                lambda some: [*self.measure(some, end=True)], [words for words, _ in batch]
+            )
+            for (words, tags), measured in zip(batch, results, strict=True):
+                if measured is None or not measured.trees:
+                    yield None, TOO_LONG if measured is None else measured.problem or ""
                 else:
-                    actions, tags = found.trees[0].actions, tags or [NO_TAG] * len(words)
+                    actions, tags = measured.trees[0].actions, tags or [NO_TAG] * len(words)
                     yield self.transitions.tree_of(actions, words, tags), ""
 
-    def measure(
-        self,
-        sentences: Sequence[Sequence[str]],
-        options: SearchOptions = DEFAULT_OPTIONS,
-        end: bool = False,
-        unkified: Sequence[Sequence[str] | None] | None = None,
-        numbers: Sequence[int] | None = None,
-    ) -> Iterator[MeasuredSentence]:
-        """See `Scorer`."""
-        return measure(self, sentences, options, end, unkified, numbers)
+    # the search, with the arguments of `Scorer.measure`
+    measure = surprisal.measure
 
     def next_words(
         self, tokens: Sequence[str], k: int = 10, options: SearchOptions = DEFAULT_OPTIONS
     ) -> list[tuple[str, float]]:
-        """Return the most probable next words after the first words of a sentence, with their probabilities.
+        """Return the most probable next words after some words, with their probabilities.
 
         The probabilities are estimates: means over the partial trees of the word beam, weighted by
         their probabilities. Classes of unknown words count as words, and the end of the sentence
@@ -166,7 +159,4 @@ class GenerativeModel(Model, Scorer, ParserI):
             RnngError: A token is invalid, the options are impossible, or no partial tree reaches a
                 next word.
         """
-        return next_words(self, tokens, k, options)
-
-
-LanguageModel = GenerativeModel
+        return surprisal.next_words(self, tokens, k, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, cast, overload
@@ -13,16 +13,15 @@ import nltk
 import numpy as np
 
 from oracle.common import plugins
-from oracle.common.errors import InputError, RnngError
-from oracle.common.files import reading
+from oracle.common.errors import RnngError
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import Tagger
 from oracle.transitions import TransitionSystem
 from oracle.unknown import UnknownWords
-from rnng_dy import checkpoint, companions, model_folder, travelling
+from rnng_dy import checkpoint, model_folder
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.model_folder import CONFIG, PLUGINS, VECTORS, VOCABULARY, About, Folder, located
-from rnng_dy.parameters import ParameterStore, are_usable
+from rnng_dy.model_folder import PLUGINS, About, Folder, located
+from rnng_dy.parameters import ParameterStore
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel
 
@@ -45,21 +44,23 @@ class Model:
     """Whether the model gives probabilities of words, and is trained on generative oracles."""
     has_trees: ClassVar[bool] = True
     config_defaults: ClassVar[Mapping[str, object]] = {}
-    """Keys of config.json besides kind and sizes, with their values for older folders that lack them."""
+    """Keys of config.json besides kind and sizes, with their values for older folders."""
     sizes_type: ClassVar[type[Any]]
     vocabulary_type: ClassVar[type[Any]]
     network_type: ClassVar[type[Any]]
     updates: int | None = 0
-    """Number of updates that the parameters have had: 0 if they are random, None if it is unknown."""
+    """Number of updates of the parameters: 0 if they are random, None if it is unknown."""
     tagger: Tagger | None = None
     """The tagger that gives words the POS tags that a parser reads; None if the model has none."""
     spelling: SpellingModel | None = None
-    """The probabilities of strings, by which a model that generates words has an open vocabulary."""
+    """The probabilities of strings, for an open vocabulary of a model that generates words."""
     # Any stands for None, which a model without a card has
     about: About | Any = None
     """Where the model comes from; None if this is not recorded."""
-    saved_in: tuple[str, Sequence[object], Segmenter | None] | None = None
-    """The folder that has the model, and the companions that are there (see `travelling`)."""
+    transitions: TransitionSystem
+    """The transition system of a model that has trees."""
+    _saved: tuple[str, Sequence[object], Segmenter | None] = ("", (), None)
+    """The folder that has the model, and what it has besides the parameters."""
 
     def __init__(self, vocabulary: Any, sizes: Any = None, **parts: Any):
         """Make a model with random parameters; `network_type` describes the arguments."""
@@ -67,11 +68,8 @@ class Model:
         self.sizes = self.sizes_type() if sizes is None else sizes
         self.network = self.network_type(vocabulary, self.sizes, **parts)
         self.store: ParameterStore = self.network.store
-
-    @property
-    def transitions(self) -> TransitionSystem:
-        """The transition system of a model of trees; AttributeError for other models."""
-        return cast(TransitionSystem, self.network.transitions)
+        if self.has_trees:
+            self.transitions = self.network.transitions
 
     @property
     def unknown(self) -> UnknownWords:
@@ -81,16 +79,38 @@ class Model:
     @property
     def vectors(self) -> np.ndarray | None:
         """The pretrained vectors that a parser reads, shape (words, dimension)."""
-        return getattr(self.network, "vectors", None)
+        return None if self.generates_words else cast(np.ndarray | None, self.network.vectors)
 
     @cached_property
     def segmenter(self) -> Segmenter:
-        """The segmenter that turns raw text into tokens as in training; guessed from the vocabulary if not recorded."""
+        """The segmenter that turns raw text into tokens as in training.
+
+        It is guessed from the vocabulary if it is not recorded.
+        """
         return Segmenter.of_words(self.vocabulary.words.symbols)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Let pickle take the path of the folder. Raises RnngError unless the folder has the model as it is."""
-        return travelling.as_path(self)
+    def _is_saved(self, folder: str | Folder) -> None:
+        """Note that the folder or archive has the model as it is now."""
+        # a segmenter that the folder lacks is made when it is needed
+        segmenter = vars(self).get("segmenter")
+        self._saved = os.path.realpath(str(folder).rstrip("/")), self._companions(), segmenter
+
+    def _companions(self) -> tuple[object, ...]:
+        return self.vocabulary, self.tagger, self.spelling, self.updates
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Let pickle take the path of the folder.
+
+        Raises RnngError unless the folder has the model as it is.
+        """
+        folder, companions, segmenter = self._saved
+        is_same = companions == self._companions() and segmenter in (None, self.segmenter)
+        if not (is_same and checkpoint.has_parameters(folder, self.store)):
+            raise RnngError(
+                "a model travels as the path of its folder, which does not have this one as it is: "
+                "save() it first"
+            )
+        return _loaded, (type(self), folder, dict(plugins.loaded()))
 
     def __copy__(self, memo: object = None) -> NoReturn:
         raise RnngError("a model is not copied: save() it, and load the folder again")
@@ -99,7 +119,7 @@ class Model:
 
     def __repr__(self) -> str:
         config = self.config()
-        parts = {name: of for name, of in config.items() if name not in checkpoint.GENERAL}
+        parts = {n: value for n, value in config.items() if n not in model_folder.GENERAL}
         named = [f"{name} {value}" for name, value in (parts | config["sizes"]).items()]
         return f"<{type(self).__name__}: {', '.join(named)}; {self.store.count():,} parameters>"
 
@@ -111,7 +131,7 @@ class Model:
     def __call__(self, text: Sequence[Token]) -> nltk.Tree | Any: ...
 
     def __call__(self, text: Any) -> Any:
-        """Return the trees of a text or of a list of sentences, or the tree of one sentence of tokens.
+        """Return the trees of a text or of several sentences, or the tree of one sentence.
 
         A parser returns greedy trees, a generative model the best trees of its beam.
 
@@ -143,7 +163,7 @@ class Model:
 
     @one_graph
     def attention(self, tree: nltk.Tree) -> Any:
-        """Return a list of the constituents of a tree, inner ones first: pairs of the label and the children's weights.
+        """Return the label and the children's weights of each constituent, inner ones first.
 
         Raises ImpossibleError if the model cannot derive the tree, RnngError if the model has no
         such weights.
@@ -153,17 +173,12 @@ class Model:
         return self.network.attention(example)
 
     def example_of(self, tree: nltk.Tree) -> Any:
-        """Encode a tree. Raises ImpossibleError if it has p = 0, RnngError if the model has no trees."""
+        """Encode a tree. Raises ImpossibleError for p = 0, RnngError if the model has no trees."""
         raise RnngError(f"a {self.kind} model has no trees")
 
     def with_unknowns(self, example: Any, probability: float, random: np.random.Generator) -> Any:
-        """Return the example unchanged, since a generative oracle has classes of unknown words already."""
+        """Return the example unchanged: a generative oracle has the classes already."""
         return example
-
-    @staticmethod
-    def length(example: Any) -> int:
-        """Return the number of words of a training example."""
-        return len(example.words)
 
     def config(self) -> dict[str, Any]:
         """Return the content of config.json."""
@@ -189,7 +204,7 @@ class Model:
                 being written.
         """
         checkpoint.save(self, folder)
-        travelling.remember(self, str(folder))
+        self._is_saved(str(folder))
 
     def export(
         self,
@@ -198,7 +213,7 @@ class Model:
         licence: str | None = None,
         data: str | None = None,
     ) -> None:
-        """Write an archive of all that is needed to use the model, which `load` reads like a folder.
+        """Write an archive with all that is needed to use the model; `load` reads it.
 
         Args:
             path: The archive.
@@ -210,8 +225,7 @@ class Model:
             RnngError: Parameters are too large for float16, or `bits` is another number.
             OSError: The file cannot be written.
         """
-        about = model_folder.exported(companions.true_about(self), self.kind, bits, licence, data)
-        checkpoint.export(self, path, bits, about)
+        checkpoint.export(self, path, bits, model_folder.exported(self, bits, licence, data))
 
     @classmethod
     def load(cls: type[M], folder: str | Folder) -> M:
@@ -225,46 +239,14 @@ class Model:
             RnngError: A file is damaged, or belongs to another kind of model; the message names it.
             OSError: A file of the folder is missing.
         """
-        place = located(folder)
-        model = cls.build(place)
-        checkpoint.load_parameters(model, place)
-        travelling.remember(model, place)
+        location = located(folder)
+        model: M = checkpoint.build(cls, location)
+        checkpoint.load_parameters(model, location)
+        model._is_saved(location)
         return model
 
-    @classmethod
-    def build(cls: type[M], folder: str | Folder) -> M:
-        """Build the folder's model, with parameters that are all 0.
 
-        Raises RnngError if there is no model, if it is of another kind, or if its files do not fit
-        together.
-        """
-        place = located(folder)
-        config, path = model_folder.read_config(place), place / CONFIG
-        if config["kind"] != cls.kind:
-            raise InputError(
-                f"a {config['kind']} model; a {cls.kind} one is needed here", str(place).rstrip("/")
-            )
-        given = {**cls.config_defaults, **config}
-        given = {k: v for k, v in given.items() if k not in checkpoint.GENERAL and v is not None}
-        with reading(path):
-            plugins.require(config.get(PLUGINS, ()), path)
-            if unknown := given.keys() - cls.config_defaults.keys():
-                raise ValueError(f"this version of rnng_dy does not know {min(unknown)!r}")
-            if not all(isinstance(part, str) for part in given.values()):
-                raise ValueError("the name of a part is no text")
-            if not all(type(n) is int and 0 < n < 10**5 for n in config["sizes"].values()):
-                raise ValueError("the sizes are no whole numbers from 1 to 99,999")
-            sizes = cls.sizes_type(**config["sizes"])
-        with reading(place / VOCABULARY, remedy="damaged: train the model again"):
-            vocabulary = cls.vocabulary_type.from_json(checkpoint.read_vocabulary(place))
-        if getattr(vocabulary, "pretrained", None) is not None:
-            with reading(place / VECTORS):
-                given["vectors"] = checkpoint.read_arrays(place / VECTORS)["vectors"]
-                if not are_usable(given["vectors"]):
-                    raise ValueError("no finite numbers")
-        try:
-            model: M = cast(Any, cls)(vocabulary, sizes, seed=None, **given)
-        except RnngError as error:
-            raise InputError(f"no model can be made of it: {error}", path) from None
-        companions.read(model, place)
-        return model
+def _loaded(kind: type[M], folder: str, texts: Mapping[str, str]) -> M:
+    """Return the model of a folder in another process, with the texts of its plugins by path."""
+    plugins.load_sent(texts)
+    return kind.load(folder)

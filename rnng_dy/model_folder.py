@@ -1,42 +1,54 @@
-"""A model's folder, or a zip archive of it that is read in place: where it is, its files, kind and description.
+"""The names and formats of a model's files, in a folder or in a zip archive of it.
 
-The description is about.json, which `rnng-dy models show` prints.
+This module finds models, and knows their configuration and their description: about.json, which
+`rnng-dy models show` prints. `checkpoint` reads and writes the other files.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
+import platform
+import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from stat import S_ISLNK
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from oracle.common import plugins
 from oracle.common.errors import RnngError
-from oracle.common.files import reading, replacing
+from oracle.common.files import finite, reading, replacing
+
+if TYPE_CHECKING:
+    from oracle.blocks import OracleSentence
 
 VARIABLE = "RNNG_DY_MODELS"
-"""The environment variable that names folders in which models are found, separated by `os.pathsep`."""
+"""The environment variable with folders of models, separated by `os.pathsep`."""
 ENDING = ".rnng.zip"
 """The ending of archives that are found by name, which is their name without it."""
 CONFIG, VOCABULARY, PARAMETERS = "config.json", "vocabulary.json", "parameters.npz"
 """The files that every model folder has."""
-FORMAT, VERSION = "rnng_dy model", 1
-"""What config.json says of itself."""
 VECTORS, ABOUT, TEXT = "vectors.npz", "about.json", "text.json"
 SPELLING, TAGGER = "spelling.json", "tagger"
+TRAINING = "training.npz"
+"""The state of a model that is being trained, in no archive."""
+FORMAT, VERSION = "rnng_dy model", 1
+"""The format that config.json names."""
 PLUGINS = "plugins"
 """The key in config.json of the plugin files that a model needs; absent if it needs none."""
+GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
+"""The keys of config.json that every kind of model may have."""
 PARAMETERS_HASH = "parameters"
-"""The key, among the scores in about.json, of a hash of the parameters that they are of."""
+"""The key, among the scores in about.json, of a hash of the parameters that were evaluated."""
+NO_SCORES = {"event", "score", "is_best", "best"}
+"""Keys of an evaluation's record that about.json leaves out of the scores."""
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
-_OF_0_3 = "manifest.json", "README.md"
-"""What archives of version 0.3 have besides."""
+_FILES_OF_0_3 = "manifest.json", "README.md"
+"""The files that archives of version 0.3 have besides."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
@@ -44,11 +56,11 @@ Folder = Path | zipfile.Path
 """A model folder, or an archive that is read as one."""
 Value = str | int | float | bool | None
 About = Mapping[str, Mapping[str, Value]]
-"""The content of about.json: sections of named values; `training.about` defines them."""
+"""The content of about.json: sections of named values."""
 
 
-def places() -> list[Path]:
-    """Return the folders in which models are looked up: the user's by RNNG_DY_MODELS, of the data folder, shipped."""
+def searched_folders() -> list[Path]:
+    """Return the folders with models: of RNNG_DY_MODELS, of the data folder, of the package."""
     data = os.environ.get("XDG_DATA_HOME", "")
     if not os.path.isabs(data):
         data = os.path.expanduser("~/.local/share")
@@ -57,28 +69,28 @@ def places() -> list[Path]:
 
 
 def known_models() -> dict[str, Path]:
-    """Return the paths of model folders and archives by name, sorted; the first place of a name counts."""
-    known: dict[str, Path] = {}
-    for place in places():
-        # a place need not exist
+    """Return the paths of models by name, sorted; the first folder with a name counts."""
+    models: dict[str, Path] = {}
+    for folder in searched_folders():
+        # it need not exist
         with suppress(OSError):
-            for path in sorted(place.iterdir()):
+            for path in sorted(folder.iterdir()):
                 is_model = path.name.endswith(ENDING) or (path / CONFIG).is_file()
                 # a hidden folder is one that is being written
                 if is_model and not path.name.startswith("."):
-                    known.setdefault(path.name.removesuffix(ENDING), path)
-    return dict(sorted(known.items()))
+                    models.setdefault(path.name.removesuffix(ENDING), path)
+    return dict(sorted(models.items()))
 
 
 def is_name(model: str | os.PathLike) -> bool:
-    """Return whether a model may be given by name: no file or model in the working directory is called so."""
+    """Return whether a model may be given by name: no file or model here is called so."""
     if os.path.basename(model) != os.fspath(model):
         return False
     return (os.path.isdir(model) and not Path(model, CONFIG).exists()) or not os.path.lexists(model)
 
 
 def generative(model: str) -> str:
-    """Return the generative model that a parser's name stands for, NAME-generative; any other model as it is."""
+    """Return NAME-generative for the NAME of a parser that has one; any other model as it is."""
     companion = f"{model}-generative"
     return companion if is_name(model) and {model, companion} <= known_models().keys() else model
 
@@ -95,15 +107,15 @@ def located(model: str | Folder) -> Folder:
 
 
 def _archive(path: Path) -> zipfile.Path:
-    """Return an archive. Raises InputError if it is damaged, or has what no archive of a model has."""
-    # imported only here, since it loads NLTK
+    """Return an archive. Raises InputError if it is damaged, or has files of no model."""
+    # imported here, since it loads NLTK
     from oracle.tagging import FILES
 
-    listed = {*_FILES, *_OF_0_3, f"{TAGGER}/", *(f"{TAGGER}/{name}" for name in FILES)}
+    allowed = {*_FILES, *_FILES_OF_0_3, f"{TAGGER}/", *(f"{TAGGER}/{name}" for name in FILES)}
     with reading(path, remedy="`rnng-dy models export` writes archives of models"):
         members = (archive := zipfile.ZipFile(path)).infolist()
         names = {member.filename for member in members}
-        if strange := names - listed:
+        if strange := names - allowed:
             raise ValueError(f"{min(strange)!r} is no file of a model")
         if len(names) < len(members) or any(S_ISLNK(m.external_attr >> 16) for m in members):
             raise ValueError("a link, or two files of one name")
@@ -113,25 +125,61 @@ def _archive(path: Path) -> zipfile.Path:
 
 
 def model_files(folder: str | Folder) -> dict[str, Folder]:
-    """Return the files that a model is read from, by their names in its folder: no training state, no log."""
-    place = located(folder)
-    files = {name: place / name for name in _FILES}
-    if (place / TAGGER).is_dir():
-        files |= {f"{TAGGER}/{path.name}": path for path in (place / TAGGER).iterdir()}
+    """Return the files that a model is read from, by name: no training state, no log."""
+    location = located(folder)
+    files = {name: location / name for name in _FILES}
+    if (location / TAGGER).is_dir():
+        files |= {f"{TAGGER}/{path.name}": path for path in (location / TAGGER).iterdir()}
     return {name: path for name, path in files.items() if path.is_file()}
 
 
 def paths_of(folder: str | Folder) -> list[str]:
-    """Return the paths of what a model is read from: its archive, or the files in its folder."""
-    place = located(folder)
-    if isinstance(place, zipfile.Path):
-        return [str(place.root.filename)]
-    return [*map(str, model_files(place).values())]
+    """Return the path of a model's archive, or the paths of the files in its folder."""
+    location = located(folder)
+    if isinstance(location, zipfile.Path):
+        return [str(location.root.filename)]
+    return [*map(str, model_files(location).values())]
 
 
 def size_of(folder: str | Folder) -> str:
-    """Return the size of an archive, or of the files that a model is read from, as text: `8.12 MB`."""
+    """Return the size of an archive, or of a model's files, as text: `8.12 MB`."""
     return f"{sum(map(os.path.getsize, paths_of(folder))) / 1e6:,.2f} MB"
+
+
+# the configuration
+
+
+def read_config(folder: str | Folder) -> dict[str, Any]:
+    """Return the content of config.json. Raises RnngError if no model can be read."""
+    location = located(folder)
+    path = location / CONFIG
+    if not path.is_file():
+        raise RnngError(_no_model(location))
+    with reading(path, remedy="damaged: train the model again"):
+        config = json.loads(path.read_bytes())
+        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
+            raise ValueError("no model folder of rnng_dy")
+    if config["version"] != VERSION:
+        raise RnngError(
+            f"{path}: made by another version of rnng_dy (format {config['version']}, "
+            f"this one reads {VERSION}): install that version, or train the model again"
+        )
+    return config
+
+
+def _no_model(folder: Folder) -> str:
+    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
+    if isinstance(folder, Path) and not folder.exists():
+        known = ", ".join(known_models()) if is_name(folder) else ""
+        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
+        return f"there is no folder {folder}: {remedy}{listed}"
+    if folder.is_file():
+        what = "a model is a folder or an archive of `rnng-dy models export`"
+        return f"{folder} is a file, and {what}: {remedy}"
+    return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
+
+
+# the description
 
 
 def read_about(folder: str | Folder) -> About | None:
@@ -158,20 +206,87 @@ def write_about(folder: str | Path, about: About | None) -> None:
         stream.write(json.dumps(about, indent=1) + "\n")
 
 
-def exported(
-    about: About | None, kind: str, bits: int, licence: str | None, data: str | None
-) -> About:
-    """Return the sections of an archive: the bits of its arrays, and the terms of use of model and data.
+def about_model(model: Any, sentences: Sequence[OracleSentence], command: str | None) -> About:
+    """Return the sections about a model made by a command from the sentences of a training oracle.
+
+    A resumed training keeps the date and the command of its beginning.
+    """
+    # imported here, since options need not wait for it
+    from rnng_dy import engine
+
+    recorded: About = model.about or {}
+    config = dict(model.config())
+    sizes, needed = config.pop("sizes"), config.pop(PLUGINS, ())
+    words = sum(len(sentence.tokens) for sentence in sentences)
+    return {
+        **recorded,
+        "model": {**config, "parameters": model.store.count()},
+        **({PLUGINS: plugins.hashes(needed)} if needed else {}),
+        "sizes": sizes,
+        "corpus": {"sentences": len(sentences), "words": words},
+        "made": recorded.get("made", {"date": _now(), "command": command}),
+        "versions": {
+            # rnng_dy itself imports this module
+            "rnng_dy": importlib.import_module("rnng_dy").__version__,
+            "dynet": engine.installed_version(),
+            "python": platform.python_version(),
+            "processor": engine.cpu_level() or platform.machine(),
+        },
+    }
+
+
+def about_continued(base: Any, folder: str | os.PathLike[str]) -> About:
+    """Return the section about the origin of a model that starts from another one (--init)."""
+    parameters = (located(os.fspath(folder)) / PARAMETERS).read_bytes()
+    return {
+        "origin": {
+            "model": str(folder),
+            "sha256": hashlib.sha256(parameters).hexdigest(),
+            "trained_on": trained_on(base.about or {}),
+        }
+    }
+
+
+def evaluated(model: Any, record: Mapping[str, Any], dev: str | None) -> About:
+    """Return a model's sections with the record of its evaluation, on data with the hash `dev`."""
+    scores = {name: x for name, x in record.items() if name not in NO_SCORES}
+    origin = {"date": _now(), "dev": dev, PARAMETERS_HASH: model.store.hash()}
+    return {**(model.about or {}), "scores": {**finite(scores), **origin}}
+
+
+def _now() -> str:
+    """Return the current time in UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def true_about(model: Any) -> About | None:
+    """Return a model's sections, without scores of other parameters than those of now."""
+    about: About | None = model.about
+    evaluated_hash = (about or {}).get("scores", {}).get(PARAMETERS_HASH)
+    if about is None or evaluated_hash in (None, model.store.hash()):
+        return about
+    return {name: section for name, section in about.items() if name != "scores"}
+
+
+def changed_plugins(model: Any) -> list[str]:
+    """Return the names of plugins that have other texts than when the model was trained."""
+    recorded = (model.about or {}).get(PLUGINS, {})
+    return [name for name, text in plugins.hashes(recorded).items() if text != recorded[name]]
+
+
+def exported(model: Any, bits: int, licence: str | None, data: str | None) -> About:
+    """Return the sections of an archive: bits of its arrays, terms of use of model and data.
 
     Scores are left out if the archive has other bits than the model that they were measured with.
     """
-    about = {name: x for name, x in (about or {}).items() if bits == 32 or name != "scores"}
-    model = {"kind": kind, **about.get("model", {})}
-    if bits < 32:
-        model["arrays"] = f"{bits} bits"
-    given = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
-    terms = {**about.get("terms", {}), **given}
-    return {**about, "model": model, **({"terms": terms} if terms else {})}
+    sections = (true_about(model) or {}).items()
+    about = {name: x for name, x in sections if bits == 32 or name != "scores"}
+    arrays = {"arrays": f"{bits} bits"} if bits < 32 else {}
+    about["model"] = {"kind": model.kind, **about.get("model", {}), **arrays}
+    chosen = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
+    if terms := {**about.get("terms", {}), **chosen}:
+        about["terms"] = terms
+    return about
 
 
 def trained_on(about: About) -> str | None:
@@ -182,107 +297,3 @@ def trained_on(about: About) -> str | None:
     """
     corpus = about.get("corpus")
     return corpus and "{sentences:,} sentences, {words:,} words".format(**corpus)
-
-
-# its kind; the classes are imported when they are needed
-
-_CLASSES = {
-    "discriminative": ("rnng_dy.parser", "DiscriminativeParser"),
-    "generative": ("rnng_dy.generator", "GenerativeModel"),
-    "lstm-lm": ("rnng_dy.baselines.lstm_lm", "LstmLanguageModel"),
-}
-KINDS = tuple(_CLASSES)
-"""The names of the kinds, in config.json and on the command line."""
-
-
-def kind(name: str) -> type[Any]:
-    """Return the class of the kind called `name`, which says how it differs. Raises RnngError if there is none."""
-    if name not in KINDS:
-        raise RnngError(f"no kind of model is called {name!r}: {', '.join(KINDS)}")
-    module, of_kind = _CLASSES[name]
-    found: type[Any] = getattr(importlib.import_module(module), of_kind)
-    return found
-
-
-def kind_of(folder: str | os.PathLike[str]) -> type[Any]:
-    """Return the class of a folder's model. Raises RnngError if it holds no model of a known kind."""
-    config = read_config(os.fspath(folder))
-    with reading(located(os.fspath(folder)) / CONFIG):
-        return kind(config["kind"])
-
-
-def kind_of_words(folder: str) -> type[Any]:
-    """Return the class of a folder's model. Raises RnngError unless it gives words a probability."""
-    found = kind_of(folder)
-    if not found.generates_words:
-        raise RnngError(
-            f"{folder} is a parser, which gives words no probability: name a generative or LSTM model"
-        )
-    return found
-
-
-def read_config(folder: str | Folder) -> dict[str, Any]:
-    """Return the content of a model's config.json. Raises RnngError if there is no model that can be read."""
-    place = located(folder)
-    path = place / CONFIG
-    if not path.is_file():
-        raise RnngError(_no_model(place))
-    with reading(path, remedy="damaged: train the model again"):
-        config = json.loads(path.read_bytes())
-        if config["format"] != FORMAT or not {"version", "kind", "sizes"} <= config.keys():
-            raise ValueError("no model folder of rnng_dy")
-    if config["version"] != VERSION:
-        raise RnngError(
-            f"{path}: made by another version of rnng_dy (format {config['version']}, this one reads {VERSION}): "
-            "install that version, or train the model again"
-        )
-    return config
-
-
-def _no_model(folder: Folder) -> str:
-    remedy = "name one that `rnng-dy train` or `import-clab` wrote"
-    if isinstance(folder, Path) and not folder.exists():
-        known = ", ".join(known_models()) if is_name(folder) else ""
-        listed = f", or one of the models that `rnng-dy models` lists: {known}" if known else ""
-        return f"there is no folder {folder}: {remedy}{listed}"
-    if folder.is_file():
-        return f"{folder} is a file, and a model is a folder or an archive of `rnng-dy models export`: {remedy}"
-    return f"{str(folder).rstrip('/')} is no model folder, since it has no {CONFIG}: {remedy}"
-
-
-class ModelFolder(NamedTuple):
-    """A model that commands and their workers open; see `parallel.Place`."""
-
-    kind: str
-    folder: str
-    device: str = "cpu"
-
-    @property
-    def title(self) -> str:
-        """Return its name in outputs."""
-        return self.folder
-
-    @property
-    def has_trees(self) -> bool:
-        """Whether a search finds its probabilities of words."""
-        return bool(kind(self.kind).has_trees)
-
-    def open(self) -> Any:
-        """Load the model in this process. Raises RnngError if device or folder cannot be used."""
-        from rnng_dy import engine
-
-        engine.start(self.device)
-        return kind(self.kind).load(self.folder)
-
-    def files(self) -> dict[str, Folder]:
-        """See `Place`."""
-        return model_files(self.folder)
-
-    def content(self) -> list[object]:
-        """Return what determines the model's results, for `content_hash`: its files except about.json, and plugins."""
-        files = [item for item in sorted(self.files().items()) if item[0] != ABOUT]
-        return [*chain.from_iterable(files), *plugins.loaded().values()]
-
-    def moved(self, folder: str) -> ModelFolder:
-        """See `Place`."""
-        return self._replace(folder=folder)

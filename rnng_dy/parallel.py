@@ -1,4 +1,4 @@
-"""Work on many batches in order: in this process, in several of this machine, or on the workers of a Dask scheduler."""
+"""Work on many batches in order: in this process, in several, or on workers of Dask."""
 
 from __future__ import annotations
 
@@ -29,47 +29,43 @@ AHEAD = 4
 CONNECTION = 10.0
 """Seconds within which a Dask scheduler must answer."""
 LOST = (
-    "a worker has ended (often because memory ran out), or the scheduler: the same command continues; "
-    "fewer --jobs need less memory"
+    "a worker has ended (often because memory ran out), or the scheduler: "
+    "the same command continues; fewer --jobs need less memory"
 )
 
 _log = logging.getLogger(__name__)
 
 
-class Place(Protocol):
-    """Where a worker finds a model."""
+class Openable(Protocol):
+    """What a worker opens as a model."""
 
     def open(self) -> Any:
         """Return the model."""
 
     def files(self) -> dict[str, Any]:
-        """Return the files that `open` reads, paths or members of archives, by their names in a folder."""
+        """Return the files or members of archives that `open` reads, by name in a folder."""
 
-    def moved(self, folder: str) -> Place:
-        """Return the same place with its files in `folder`."""
+    def moved(self, folder: str) -> Openable:
+        """Return the same with its files in `folder`."""
 
 
 class Workers:
     """A context in which functions run on batches, with models that each worker opens once.
 
     Args:
-        places: Where workers find the models.
+        openables: What each worker opens.
         jobs: The number of processes; one is this process. Or the address or the file of a Dask
             scheduler.
-        models: The models as this process has opened them already; None opens them here if they are
-            needed.
+        models: The same, as this process has opened them.
 
     Raises:
         RnngError: No Dask scheduler answers, or its workers have other software.
     """
 
     def __init__(
-        self,
-        places: Sequence[Place] = (),
-        jobs: int | str = 1,
-        models: Sequence[Any] | None = None,
+        self, openables: Sequence[Openable] = (), jobs: int | str = 1, models: Sequence[Any] = ()
     ):
-        self._places, self._jobs, self._models = places, jobs, models
+        self._openables, self._jobs, self._models = openables, jobs, models
         self._executor: Executor | None = None
         self._opening: Any = None
         self._client: Any = None
@@ -83,7 +79,7 @@ class Workers:
             # forked processes would draw the same random numbers in DyNet
             spawn = multiprocessing.get_context("spawn")
             self._executor = ProcessPoolExecutor(self._jobs, spawn, _prepare, (self._jobs,))
-            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded()), self._places))
+            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded()), self._openables))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
@@ -97,22 +93,21 @@ class Workers:
             self._executor.shutdown(cancel_futures=True)
 
     def map(self, function: Callable[..., R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """Yield each batch with `function(*models, batch)`, in order; `function` can be pickled.
+        """Yield each item with `function(item, *models)`, in order; `function` can be pickled.
 
-        Batches are taken from the iterator as workers need them. Raises RnngError if a worker is
+        Items are taken from the iterator as workers need them. Raises RnngError if a worker is
         lost.
         """
         if self._executor is None:
-            models = self._models or [place.open() for place in self._places]
-            for batch in items:
-                yield batch, function(*models, batch)
+            for item in items:
+                yield item, function(item, *self._models)
             return
         waiting: deque[tuple[T, Future[Any]]] = deque()
-        for batch in items:
+        for item in items:
             # the main process ends the others
             with blocked(signal.SIGINT, signal.SIGHUP):
-                task = self._executor.submit(_do, self._opening, function, batch)
-            waiting.append((batch, task))
+                task = self._executor.submit(_do, self._opening, function, item)
+            waiting.append((item, task))
             if len(waiting) > AHEAD * self._workers():
                 yield self._next(waiting)
         while waiting:
@@ -127,9 +122,9 @@ class Workers:
             raise RnngError(LOST) from None
 
     def _next(self, waiting: deque[tuple[T, Future[Any]]]) -> tuple[T, Any]:
-        batch, task = waiting.popleft()
+        item, task = waiting.popleft()
         try:
-            return batch, task.result()
+            return item, task.result()
         except self._lost as error:
             if error.__cause__ is not None:
                 # no worker has ended: a result or an exception cannot be pickled
@@ -137,20 +132,18 @@ class Workers:
             raise RnngError(LOST) from None
 
     def _connect(self, scheduler: str) -> None:
-        """Connect to a Dask scheduler, and send models and plugins as one archive that its workers share."""
+        """Connect to a Dask scheduler, and send models and plugins, which its workers share."""
         with extra("a scheduler needs Dask", "cluster"):
             import dask
             import distributed
         # the archive is part of a task, so that it is sent again if a worker is lost
         dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
-        for name in ("distributed", "distributed.client", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        where = (
-            {"scheduler_file": scheduler} if os.path.isfile(scheduler) else {"address": scheduler}
-        )
+        for noisy in ("distributed", "distributed.client", "tornado", "asyncio"):
+            logging.getLogger(noisy).setLevel(logging.CRITICAL)
+        name = "scheduler_file" if os.path.isfile(scheduler) else "address"
         try:
             connect: Callable[..., Any] = distributed.Client
-            self._client = connect(**where, timeout=CONNECTION, set_as_default=False)
+            self._client = connect(**{name: scheduler}, timeout=CONNECTION, set_as_default=False)
             self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
         except Exception as error:
             raise RnngError(f"`jobs` {scheduler}: {error or type(error).__name__}") from None
@@ -158,10 +151,12 @@ class Workers:
         if not workers:
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
         on_a_machine = max(Counter(worker["host"] for worker in workers).values(), default=1)
-        read = [place.files().items() for place in self._places]
-        contents = [{name: path.read_bytes() for name, path in files} for files in read]
-        sent = partial(_open_sent, dict(plugins.loaded()), self._places, contents, on_a_machine)
-        self._opening = self._client.submit(bytes, pickle.dumps(sent))
+        contents = [
+            (openable, {file: path.read_bytes() for file, path in openable.files().items()})
+            for openable in self._openables
+        ]
+        opening = partial(_open_contents, dict(plugins.loaded()), contents, on_a_machine)
+        self._opening = self._client.submit(bytes, pickle.dumps(opening))
         self._executor = self._client.get_executor(pure=False)
         killed = distributed.scheduler.KilledWorker
         self._lost = killed, CancelledError, distributed.comm.core.CommClosedError
@@ -185,19 +180,20 @@ def batches(items: Iterable[T], size_of: Callable[[T], int], limit: int) -> Iter
         yield batch
 
 
-def split_on_memory_error(function: Callable[..., list[R]], *arguments: Any) -> list[R | None]:
-    """Return `function(*models, batch)`, a result per item, for the arguments `*models, batch`.
+def split_on_memory_error(
+    function: Callable[..., Iterable[R]], batch: Sequence[T], *models: Any
+) -> list[R | None]:
+    """Return `function(batch, *models)`, a result per item.
 
     If memory does not suffice, each item is a batch of its own; the result of one that does not fit
     alone is None.
     """
-    *models, batch = arguments
     try:
-        return [*function(*models, batch)]
+        return [*function(batch, *models)]
     except MemoryError:
         if len(batch) == 1:
             return [None]
-    return [result for item in batch for result in split_on_memory_error(function, *models, [item])]
+    return [result for x in batch for result in split_on_memory_error(function, [x], *models)]
 
 
 def check_jobs(jobs: int | str, device: str) -> None:
@@ -211,10 +207,10 @@ def check_jobs(jobs: int | str, device: str) -> None:
 _alone = threading.Lock()
 
 
-def _do(opening: bytes, function: Callable[..., Any], batch: object) -> object:
+def _do(opening: bytes, function: Callable[..., Any], item: object) -> object:
     # one thread at a time: DyNet has one graph
     with _alone:
-        return function(*_opened(opening), batch)
+        return function(item, *_opened(opening))
 
 
 @lru_cache(maxsize=1)
@@ -224,32 +220,31 @@ def _opened(opening: bytes) -> list[Any]:
     return models
 
 
-def _open(sent: Mapping[str, str], places: Iterable[Place]) -> list[Any]:
-    plugins.load_sent(sent)
-    return [place.open() for place in places]
+def _open(plugin_texts: Mapping[str, str], openables: Iterable[Openable]) -> list[Any]:
+    plugins.load_sent(plugin_texts)
+    return [openable.open() for openable in openables]
 
 
-def _open_sent(
-    sent: Mapping[str, str],
-    places: Sequence[Place],
-    contents: Sequence[dict[str, bytes]],
+def _open_contents(
+    plugin_texts: Mapping[str, str],
+    contents: Sequence[tuple[Openable, dict[str, bytes]]],
     processes: int,
 ) -> list[Any]:
     """Open models from the contents of their files, in one of the `processes` of this machine."""
     limit_memory(processes)
     with TemporaryDirectory() as folder:
         moved = []
-        for number, (place, files) in enumerate(zip(places, contents, strict=True)):
+        for number, (openable, files) in enumerate(contents):
             for name, content in files.items():
                 path = Path(folder, str(number), name)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-            moved.append(place.moved(os.path.join(folder, str(number))))
-        return _open(sent, moved)
+            moved.append(openable.moved(os.path.join(folder, str(number))))
+        return _open(plugin_texts, moved)
 
 
 def _prepare(processes: int) -> None:
-    """Prepare a new process, one of `processes`: it ends with its parent, and its memory is limited."""
+    """Let a new process, one of `processes`, end with its parent, and limit its memory."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     limit_memory(processes)
 
@@ -273,7 +268,7 @@ def blocked(*signals: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def tidy() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the process like Ctrl-C in a block, so that half-made files are removed."""
+    """Let SIGTERM and SIGHUP end a block like Ctrl-C, so that half-made files are removed."""
 
     def end(number: int, frame: object) -> None:
         # a second signal ends the process at once

@@ -1,4 +1,4 @@
-"""Named trainable parameters: initialised as in the original, exported to numpy arrays, which can have fewer bits."""
+"""Named trainable parameters: initialised as in the original, and exported to numpy arrays."""
 
 from __future__ import annotations
 
@@ -15,21 +15,14 @@ from rnng_dy import engine
 from rnng_dy.engine import dy
 
 # the order of DyNet's CoupledLSTMBuilder, and of the original's checkpoints
-LSTM_PARTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
-
-BITS = (32, 16, 8)
-"""The bits of a parameter that an archive can have."""
-_SCALES = "scales/"
-_INT8_LARGEST = 127
-_FINE = frozenset(["action_weights", "class_weights"])
-"""Small output layers that decide at every step: eight bits would cost them most of what they cost the whole model."""
+LSTM_WEIGHTS = ("x2i", "h2i", "c2i", "bi", "x2o", "h2o", "c2o", "bo", "x2c", "h2c", "bc")
 
 LARGEST = 1e9
 """Largest absolute value allowed in a model: products of larger values would overflow float32."""
 
 
 def are_usable(values: np.ndarray) -> bool:
-    """Return whether an array holds floats that a model can compute with: finite, and not over LARGEST."""
+    """Return whether an array holds floats that are finite, and not over LARGEST."""
     if not np.issubdtype(values.dtype, np.floating):
         return False
     # as Python's floats: float16 cannot hold LARGEST; the extremes are NaN if any value is
@@ -51,8 +44,8 @@ class ParameterStore:
         self.dense: dict[str, dy.Parameters] = {}
         self.lookups: dict[str, dy.LookupParameters] = {}
         self.used: dict[str, dict[int, Any]] = {}
-        """By table, the embeddings of the rows that are used, computed or pending (see `LookupTable`); and the numbers
-        of groups of parameters (see `group`)."""
+        """By table, the embeddings of the rows that are used, computed or pending (see
+        `LookupTable`); and the numbers of groups of parameters (see `group`)."""
         self._groups: dict[tuple[str, int], tuple[dy.Parameters, ...]] = {}
         # a table must not outlive its collection: DyNet would read freed memory
         self._constants = dy.ParameterCollection()
@@ -80,7 +73,8 @@ class ParameterStore:
 
     def unused(self, rows: Mapping[str, Collection[int]]) -> list[dy.Parameters]:
         """Return the parameters of the groups that are not among these rows and numbers."""
-        return [p for (x, n), of in self._groups.items() if n not in rows.get(x, ()) for p in of]
+        groups = self._groups.items()
+        return [p for (name, n), group in groups if n not in rows.get(name, ()) for p in group]
 
     @contextmanager
     def only_used(self, rows: Mapping[str, Collection[int]]) -> Iterator[None]:
@@ -113,10 +107,10 @@ class ParameterStore:
         return self._constants.lookup_parameters_from_numpy(values)
 
     def lstm_cell(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMCell:
-        """Add a one-layer LSTM with coupled gates and full peephole matrices (`cnn::LSTMBuilder`)."""
+        """Add a one-layer LSTM with coupled gates and full peepholes (`cnn::LSTMBuilder`)."""
         columns = {"x": (inputs,), "h": (hidden,), "c": (hidden,), "b": ()}
         return dy.CoupledLSTMCell(
-            [self._add(f"{name}.{part}", (hidden, *columns[part[0]])) for part in LSTM_PARTS]
+            [self._add(f"{name}.{gate}", (hidden, *columns[gate[0]])) for gate in LSTM_WEIGHTS]
         )
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
@@ -133,8 +127,8 @@ class ParameterStore:
         """Return copies of all values, float32, by name."""
         parameters = {**self.dense, **self.lookups}
         # as_array makes several copies
-        of = "view" if engine.device() == engine.CPU else "as_array"
-        return {n: np.array(getattr(p, of)(), np.float32) for n, p in parameters.items()}
+        read = "view" if engine.device() == engine.CPU else "as_array"
+        return {n: np.array(getattr(p, read)(), np.float32) for n, p in parameters.items()}
 
     def hash(self) -> str:
         """Return a SHA-256 of all values."""
@@ -144,7 +138,10 @@ class ParameterStore:
         return digest.hexdigest()
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Set all values. Raises RnngError naming one that is missing, unexpected, unusable or of another shape."""
+        """Set all values.
+
+        Raises RnngError naming one that is missing, unexpected, unusable or of another shape.
+        """
         parameters = {**self.dense, **self.lookups}
         if wrong := parameters.keys() ^ arrays.keys():
             raise RnngError(
@@ -171,7 +168,7 @@ class ParameterStore:
         return sum(math.prod(p.shape()) for p in (*self.dense.values(), *self.lookups.values()))
 
     def rows_with_gradient(self) -> dict[str, set[int]]:
-        """Return the rows by table that have received gradients since the last update, according to DyNet."""
+        """Return the rows by table that have received gradients since the last update."""
         return {name: set(table.touched()) for name, table in self.lookups.items()}
 
     def used_rows(self) -> dict[str, set[int]]:
@@ -193,47 +190,10 @@ class ParameterStore:
             parameter.scale(1.0 - rate)
 
     def row_penalty(self, rows: Mapping[str, Collection[int]]) -> dy.Expression:
-        """Return half the sum of squares of these lookup rows, groups aside: its gradient is the rows themselves."""
+        """Return half the sum of squares of lookup rows, which are its gradient; without groups."""
         terms = [
             dy.sum_batches(dy.squared_norm(dy.lookup_batch(self.lookups[name], sorted(ids))))
             for name, ids in rows.items()
             if ids and name in self.lookups
         ]
         return 0.5 * dy.esum(terms)
-
-
-def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray]:
-    """Return arrays by name, floats in `bits` bits.
-
-    With 8 bits each row of a matrix is an int8 row times a scale, by which its largest number is
-    127; the scales are an array of their own. Vectors are float16, and so are the output layers of
-    actions and classes. Raises RnngError for a number that float16 cannot hold, and for other
-    `bits` than BITS.
-    """
-    if bits not in BITS:
-        raise RnngError(f"{bits} bits: a parameter has 32, 16 or 8")
-    result = {}
-    for name, values in arrays.items():
-        if bits == 32 or not np.issubdtype(values.dtype, np.floating):
-            result[name] = values
-        elif bits == 8 and values.ndim == 2 and name not in _FINE:
-            scales = np.abs(values).max(axis=1) / _INT8_LARGEST
-            result[_SCALES + name] = scales = np.where(scales > 0, scales, 1).astype(np.float32)
-            result[name] = np.rint(values / scales[:, None]).astype(np.int8)
-        else:
-            with np.errstate(over="ignore"):
-                result[name] = values.astype(np.float16)
-            if not np.isfinite(result[name]).all():
-                most = np.finfo(np.float16).max
-                raise RnngError(f"{name} holds numbers over {most}: export it in 32 bits")
-    return result
-
-
-def restored(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays that `rounded` got, without what it rounded away. Raises ValueError for scales of no rows."""
-    result = {name: values for name, values in arrays.items() if not name.startswith(_SCALES)}
-    for name, scales in arrays.items():
-        if name.startswith(_SCALES):
-            matrix = name.removeprefix(_SCALES)
-            result[matrix] = result[matrix] * scales[:, None]
-    return result

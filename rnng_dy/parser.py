@@ -14,7 +14,7 @@ from nltk.parse.api import ParserI
 from oracle.blocks import OracleSentence
 from oracle.common.errors import RnngError
 from oracle.sentences import Token, split_tokens
-from oracle.tagging import tags_by
+from oracle.tagging import Tagger, tags_by
 from oracle.treebank import NO_TAG, has_tags, untraced
 from oracle.treebank import tags as tags_of
 from oracle.treebank import words as words_of
@@ -55,7 +55,10 @@ class DiscriminativeParser(Model, ParserI):
         tags: Sequence[str] | None,
         unkified: Sequence[str] | None = None,
     ) -> Tokens:
-        """Encode a sentence as ids. Raises RnngError if the model needs POS tags, gets none and has no tagger."""
+        """Encode a sentence as ids.
+
+        Raises RnngError if the model needs POS tags, gets none and has no tagger.
+        """
         v = self.vocabulary
         return Tokens(
             v.word_ids(v.unknown.unkify(tokens) if unkified is None else unkified),
@@ -73,43 +76,43 @@ class DiscriminativeParser(Model, ParserI):
         Raises:
             RnngError: The model has no tagger.
         """
-        self.require_tagger()
-        assert self.tagger is not None
-        return tags_by(self.tagger, words)
+        return tags_by(self.require_tagger(), words)
 
-    def require_tagger(self) -> None:
-        """Raise RnngError if the model has no tagger."""
+    def require_tagger(self) -> Tagger:
+        """Return the model's tagger. Raises RnngError if it has none."""
         if self.tagger is None:
             raise RnngError(
-                "this parser was trained with POS tags and has no tagger: give it word_TAG tokens or trees, "
-                "or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
+                "this parser was trained with POS tags and has no tagger: give it word_TAG tokens "
+                "or trees, or a tagger (`rnng-dy tag --train TREES --into MODEL`)"
             )
+        return self.tagger
 
     def __getattr__(self, name: str) -> NoReturn:
         """Raise AttributeError, which for surprisals says what gives them."""
         if name in ("surprisals", "surprisals_of", "table"):
-            name += ": a parser q(y | x) gives none; load a generative model, such as english-generative"
+            name += ": a parser has none; load a generative model, such as english-generative"
         raise AttributeError(f"{type(self).__name__} has no {name}")
 
-    def is_to_tag(self, given: Sequence[str] | None) -> bool:
-        """Return whether the model reads tags and its own tagger must make them: it gets none.
+    def is_to_tag(self, tags: Sequence[str] | None) -> bool:
+        """Return whether the model reads tags, and its tagger must make them in place of `tags`.
 
-        A model with a tagger also replaces tags that are all XX, as in trees without tags, unless
-        training had XX.
+        It replaces tags that are absent, and those that are all XX, as in trees without tags,
+        unless training had XX.
         """
-        known = self.vocabulary.tags
-        if known is None:
-            return False
-        return given is None or (
-            self.tagger is not None and NO_TAG not in known and set(given) == {NO_TAG}
-        )
+        tagset = self.vocabulary.tags
+        if tagset is None or tags is None:
+            return tagset is not None
+        return self.tagger is not None and NO_TAG not in tagset and set(tags) == {NO_TAG}
 
-    def tags_read(self, words: Sequence[str], given: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the tags that the model reads: `given`, or those of its own tagger; see `is_to_tag`."""
-        return self.tags_for(words) if self.is_to_tag(given) else given
+    def tags_read(self, words: Sequence[str], tags: Sequence[str] | None) -> Sequence[str] | None:
+        """Return the tags that the model reads: `tags`, or those of its tagger (`is_to_tag`)."""
+        return self.tags_for(words) if self.is_to_tag(tags) else tags
 
     def encode_training(self, sentence: OracleSentence) -> ParserExample:
-        """Encode a sentence of the training oracle. Raises UnderivableError if its tree has q = 0."""
+        """Encode a sentence of the training oracle.
+
+        Raises UnderivableError if its tree has q = 0.
+        """
         self.transitions.check(sentence.actions, len(sentence.tokens))
         classes = self.vocabulary.word_ids(sentence.unkified)
         # with --init, the parser may lack some of the words: their classes replace them
@@ -118,7 +121,10 @@ class DiscriminativeParser(Model, ParserI):
         return ParserExample(tokens, classes, self.transitions.encode(sentence.actions))
 
     def example_of(self, tree: nltk.Tree) -> ParserExample:
-        """Encode a tree, with its own tags or those of the model's tagger. Raises ImpossibleError if it has q = 0."""
+        """Encode a tree, with its tags or those of the model's tagger.
+
+        Raises ImpossibleError if it has q = 0.
+        """
         actions = self.transitions.actions_of(tree)
         words, _ = split_tokens(words_of(untraced(tree)))
         self.transitions.check(actions, len(words))
@@ -130,7 +136,10 @@ class DiscriminativeParser(Model, ParserI):
     def with_unknowns(
         self, example: ParserExample, probability: float, random: np.random.Generator
     ) -> ParserExample:
-        """Return the example with each word seen once replaced by its class of unknown words with this probability."""
+        """Return the example with some words seen once replaced by their classes of unknown words.
+
+        Each is replaced with this probability.
+        """
         draws = random.random(len(example.classes))
         words = [
             unk if word in self.vocabulary.singletons and draw < probability else word
@@ -141,18 +150,19 @@ class DiscriminativeParser(Model, ParserI):
     # use
 
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
-        """Return the words, and the tags that the model reads with them; warn of tags that training did not have."""
+        """Return the words, and the tags that the model reads; warn of tags unseen in training."""
         words, tags = split_tokens(tokens)
-        known = self.vocabulary.tags
-        if tags and known is not None:
-            unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in known]
+        tagset = self.vocabulary.tags
+        if tags and tagset is not None:
+            unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in tagset]
             if unseen:
-                message = "a tuple is a word with its POS tag, a sentence is a list; tags unseen in training"
-                warnings.warn(f"{message}: {' '.join(unseen[:5])}", stacklevel=2)
+                message = "a tuple is a word with its POS tag, a sentence is a list"
+                shown = " ".join(unseen[:5])
+                warnings.warn(f"{message}; tags unseen in training: {shown}", stacklevel=2)
         return words, self.tags_read(words, tags)
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
-        """Return an iterator over the greedy tree, or over nothing if the sentence does not fit into memory.
+        """Return an iterator over the greedy tree, or over nothing if memory does not suffice.
 
         Args:
             tokens: Words, or tuples of word and POS tag.
@@ -164,17 +174,16 @@ class DiscriminativeParser(Model, ParserI):
         return next(self.parse_sents([tokens]))
 
     def parse_sents(self, sents: Iterable[Sequence[Token]]) -> Iterator[Iterator[nltk.Tree]]:
-        """Yield the result of `parse` per sentence, while sentences are read in batches of BATCH_SIZE."""
+        """Yield the result of `parse` per sentence; BATCH_SIZE sentences are read at a time."""
         sents = iter(sents)
         while batch := [self._read(tokens) for tokens in islice(sents, BATCH_SIZE)]:
             encoded = [self.encode(*sentence) for sentence in batch]
-            results = split_on_memory_error(lambda part: parse_batch(self, part), encoded)
+            results = split_on_memory_error(lambda some: parse_batch(self, some), encoded)
             for (words, tags), result in zip(batch, results, strict=True):
-                found = [] if result is None else [self.tree_of(result[0], words, tags)]
-                yield iter(found)
+                yield iter([] if result is None else [self.tree_of(result[0], words, tags)])
 
     def best_trees(self, sentences: Sequence[Sequence[Token]]) -> Iterator[ParseResult]:
-        """See `Model`."""
+        """Yield the greedy tree of each sentence, or the reason why it has none."""
         for trees in self.parse_sents(sentences):
             tree = next(trees, None)
             yield tree, TOO_LONG if tree is None else ""
@@ -231,18 +240,19 @@ class DiscriminativeParser(Model, ParserI):
     def _trees_of(
         self, text: Any, find: Callable[[list[Tokens], list[list[int]]], list[list[Drawn]]]
     ) -> Any:
-        """Return the trees that `find` finds, given a batch and the number of each sentence, [] if there is but one."""
+        """Return the trees that `find` finds.
+
+        It gets a batch, and the number of each sentence, [] if there is but one.
+        """
         sentences, several = self.segmenter.sentences_in(text)
         numbered = [([i] if several else [], *self._read(s)) for i, s in enumerate(sentences)]
         trees = []
-        for part in batches(numbered, lambda item: len(item[1]), BATCH_WORDS):
-            encoded = [self.encode(words, tags) for _, words, tags in part]
-            for (_, words, tags), found in zip(
-                part, find(encoded, [of[0] for of in part]), strict=True
+        for batch in batches(numbered, lambda item: len(item[1]), BATCH_WORDS):
+            numbers, *read = map(list, zip(*batch, strict=True))
+            for words, tags, drawn in zip(
+                *read, find([*map(self.encode, *read)], numbers), strict=True
             ):
-                trees.append(
-                    [(self.tree_of(ids, words, tags), float(log_q)) for ids, log_q in found]
-                )
+                trees.append([(self.tree_of(ids, words, tags), float(p)) for ids, p in drawn])
         return trees if several else trees[0]
 
     def log_prob(self, tree: nltk.Tree) -> float:
@@ -263,7 +273,10 @@ class DiscriminativeParser(Model, ParserI):
         return log_q
 
     def log_probs(self, trees: Iterable[nltk.Tree]) -> list[float]:
-        """Return `log_prob` of several trees, faster than one by one; NaN for one that does not fit into memory."""
+        """Return `log_prob` of several trees, faster than one by one.
+
+        It is NaN for a tree that does not fit into memory.
+        """
         return tree_log_probs_of(self, trees, self.example_of)
 
 

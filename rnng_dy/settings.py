@@ -1,4 +1,4 @@
-"""Settings, such as dimensions of models: dataclass fields with a help text and the type of their command-line option.
+"""Settings, such as dimensions: fields with a help text and the type of their option.
 
 This module is importable without DyNet, since the options are made from it.
 """
@@ -22,7 +22,7 @@ class FiniteRange(click.FloatRange):
     name = "number"
 
     def convert(self, value, param, ctx) -> float:
-        """See click."""
+        """Return the number, which must be finite."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number.", param, ctx)
@@ -38,7 +38,7 @@ def setting(text: str, default: object = MISSING, kind: click.ParamType = AT_LEA
     return field(default=default, metadata={"help": text, "type": kind})
 
 
-def mistake(of: Field, value: object) -> str | None:
+def mistake(setting: Field, value: object) -> str | None:
     """Return why a setting cannot have a value, in the words of the command line; None if it can.
 
     >>> from dataclasses import make_dataclass, fields
@@ -46,9 +46,9 @@ def mistake(of: Field, value: object) -> str | None:
     >>> mistake(layers, 0), mistake(layers, 2.5), mistake(layers, 1)
     ('0 is not in the range x>=1.', '2.5 is not a valid integer range.', None)
     """
-    kind = of.metadata["type"]
+    kind = setting.metadata["type"]
     # click takes 2.5 and True for whole numbers
-    if type(value) not in {"int": (int,), "float": (int, float), "str": (str,)}[of.type]:
+    if type(value) not in {"int": (int,), "float": (int, float), "str": (str,)}[setting.type]:
         return f"{value!r} is not a valid {kind.name}."
     try:
         kind.convert(value, None, None)
@@ -61,13 +61,14 @@ _ARGUMENT = re.compile(r"`(\w+)`(?: (?!or\b)(\S+))?")
 
 
 def require(goes: Mapping[str, str], values: Mapping[str, Any]) -> None:
-    """Raise RnngError for an argument that does nothing, since it lacks what it goes with, or has what it excludes.
+    """Raise RnngError for an argument that lacks what it goes with, or has what it excludes.
 
     `goes` has the rules of arguments that are given: each names another argument, and maybe its
     values, or several arguments of which one is enough. `values` are those of all arguments; others
     that a rule names do not count.
 
-    >>> require({"samples": "with `decode` mbr or `generator`"}, {"decode": "best", "generator": None})
+    >>> rules = {"samples": "with `decode` mbr or `generator`"}
+    >>> require(rules, {"decode": "best", "generator": None})
     Traceback (most recent call last):
     oracle.common.errors.RnngError: `samples` goes with `decode` mbr or `generator`
     """
@@ -80,7 +81,7 @@ def require(goes: Mapping[str, str], values: Mapping[str, Any]) -> None:
 
 
 def _has(value: object, wanted: str) -> bool:
-    """Return whether a value, or one of several, is one of those that are wanted, or any at all if none is."""
+    """Return whether a value, or one of several, is wanted; any is if `wanted` is empty."""
     several = value if isinstance(value, tuple) else (value,)
     names = wanted.split("/")
     return any(str(x) in names if wanted else x is not None and x is not False for x in several)
@@ -97,7 +98,7 @@ class LanguageModelSizes:
 
 @dataclass(frozen=True)
 class Sizes(LanguageModelSizes):
-    """The paper's dimensions of an RNNG; `layers` applies to the stack, action, buffer and terms LSTMs.
+    """The paper's dimensions of an RNNG; `layers` is for stack, action, buffer, terms LSTMs.
 
     They are those of generators, where a word's embedding goes onto the stack unchanged, with
     `lstm_input` values.
@@ -117,5 +118,5 @@ class ParserSizes(Sizes):
 
 
 def option_name(name: str) -> str:
-    """Return the name that users see of a field of sizes or training settings: `word_size` for `word`."""
+    """Return the name that users see of a size or setting: `word_size` for `word`."""
     return f"{name}_size" if name in ("action", "word", "tag") else name

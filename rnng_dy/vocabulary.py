@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 from clusters.files import ClusteredWord
@@ -18,25 +18,17 @@ UNK = "UNK"
 SENTENCE_START = "<s>"
 
 
-class Vocabulary:
-    """A frozen two-way map between symbols and the ids 0, 1, 2, ...
+class Vocabulary(dict[str, int]):
+    """The ids 0, 1, 2, ... of symbols, which do not change.
 
     >>> v = Vocabulary(["NP", "VP", "NP"])
-    >>> v.id("VP"), v.symbols[0], len(v), "PP" in v, v.get("PP")
+    >>> v["VP"], v.symbols[0], len(v), "PP" in v, v.get("PP")
     (1, 'NP', 2, False, None)
     """
 
     def __init__(self, symbols: Iterable[str]):
         self.symbols = tuple(dict.fromkeys(symbols))
-        self._ids = {symbol: i for i, symbol in enumerate(self.symbols)}
-        self.id = self._ids.__getitem__
-        self.get = self._ids.get
-
-    def __len__(self) -> int:
-        return len(self.symbols)
-
-    def __contains__(self, symbol: str) -> bool:
-        return symbol in self._ids
+        super().__init__(zip(self.symbols, count(), strict=False))
 
 
 @dataclass(frozen=True)
@@ -46,11 +38,16 @@ class ModelVocabulary:
     words: Vocabulary
     nonterminals: tuple[str, ...]
     unknown: UnknownWords
+    # what only parsers have
+    tags = pretrained = None
 
     def known_after(
         self, sentences: Iterable[OracleSentence], words: Container[str]
     ) -> UnknownWords:
-        """Return the known words of this vocabulary and of further training; of the latter, only those of `words`."""
+        """Return the known words of this vocabulary and of further training.
+
+        Of the latter, only those of `words` count.
+        """
         pairs = chain.from_iterable(zip(s.tokens, s.unkified, strict=True) for s in sentences)
         more = (word for word in known_in(pairs) if word in words)
         return UnknownWords(self.unknown.rules, self.unknown.known.union(more))
@@ -66,10 +63,13 @@ class ModelVocabulary:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], **more: object) -> Any:
-        """Return the vocabulary that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else.
+        """Return the vocabulary that `to_json` wrote.
 
-        `more` are the fields of a subclass.
+        Raises KeyError, TypeError or ValueError for anything else. `more` are the fields of a
+        subclass.
         """
+        # raises TypeError for anything but texts
+        "".join(chain(data["words"], data["nonterminals"], data["known"], data.get("tags") or ()))
         unknown = UnknownWords(data["unknown_rules"], set(data["known"]))
         return cls(Vocabulary(data["words"]), tuple(data["nonterminals"]), unknown, **more)
 
@@ -83,10 +83,10 @@ class ParserVocabulary(ModelVocabulary):
     """
 
     singletons: frozenset[int]
-    """Ids of the words that training also reads as their classes: seen once, or too rare to be known."""
-    tags: Vocabulary | None
-    tag_counts: tuple[int, ...]
-    pretrained: Vocabulary | None
+    """Ids of words that training also reads as their classes: seen once, or not known."""
+    tags: Vocabulary | None = None
+    tag_counts: tuple[int, ...] = ()
+    pretrained: Vocabulary | None = None
     """Words that have a pretrained vector, in the order of its table."""
 
     @classmethod
@@ -116,26 +116,26 @@ class ParserVocabulary(ModelVocabulary):
             words=words,
             nonterminals=counts.nonterminals(),
             unknown=unknown,
-            singletons=frozenset(map(words.id, once | (counts.tokens.keys() - unknown.known))),
+            singletons=frozenset(words[w] for w in once | (counts.tokens.keys() - unknown.known)),
             tags=Vocabulary(counts.tags) if use_tags else None,
             tag_counts=tuple(counts.tags.values()) if use_tags else (),
             pretrained=None if pretrained is None else Vocabulary(pretrained),
         )
 
     def trained_on(self, sentences: Sequence[OracleSentence]) -> ParserVocabulary:
-        """Return the vocabulary after further training, in which words that these sentences know become known.
+        """Return the vocabulary after further training, whose known words become known.
 
         The sentences' other words are read as their classes, too, if the vocabulary has them.
         """
         unknown = self.known_after(sentences, self.words)
-        tokens = counted(sentences).tokens
-        rare = {w for w in tokens if w in self.words and w not in unknown.known}
+        rare = self.words.keys() & (counted(sentences).tokens.keys() - unknown.known)
         more = unknown.known - self.unknown.known
-        singletons = self.singletons.difference(map(self.words.id, more))
-        return replace(self, unknown=unknown, singletons=singletons.union(map(self.words.id, rare)))
+        singletons = self.singletons.difference(self.words[word] for word in more)
+        singletons |= {self.words[word] for word in rare}
+        return replace(self, unknown=unknown, singletons=singletons)
 
     def to_json(self) -> dict[str, object]:
-        """See `ModelVocabulary`."""
+        """Return the content of vocabulary.json."""
         return super().to_json() | {
             "singletons": sorted(self.singletons),
             "tags": None if self.tags is None else self.tags.symbols,
@@ -145,19 +145,26 @@ class ParserVocabulary(ModelVocabulary):
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> ParserVocabulary:
-        """See `ModelVocabulary`."""
-        tags = data["tags"]
+        """Return the vocabulary that `to_json` wrote.
+
+        Raises KeyError, TypeError or ValueError for anything else.
+        """
+        tags, tag_counts = data["tags"], tuple(data["tag_counts"])
+        if UNK not in data["words"]:
+            raise ValueError("there is no word UNK")
+        if [*map(type, tag_counts)] != [int] * len(tags or ()):
+            raise ValueError("the counts are of other tags")
         return super().from_json(
             data,
             singletons=frozenset(data["singletons"]),
             tags=None if tags is None else Vocabulary(tags),
-            tag_counts=tuple(data["tag_counts"]),
+            tag_counts=tag_counts,
             pretrained=None if data["pretrained"] is None else Vocabulary(data["pretrained"]),
         )
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying; a word outside the vocabulary is UNK."""
-        unk = self.words.id(UNK)
+        unk = self.words[UNK]
         return [self.words.get(word, unk) for word in unkified]
 
     def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
@@ -176,14 +183,14 @@ class ParserVocabulary(ModelVocabulary):
 
 @dataclass(frozen=True)
 class GeneratorVocabulary(ModelVocabulary):
-    """The generative model's vocabulary: the words of the clusters file, known if training has them, and its classes.
+    """The generative model's vocabulary: the words of the clusters file, and its classes.
 
-    The first word is `<s>`, which begins sentences and is a word only if the clusters file has it;
-    then follow the words of that file in order.
+    Words are known if training has them. The first word is `<s>`, which begins sentences and is a
+    word only if the clusters file has it; then follow the words of that file in order.
     """
 
     clusters: tuple[tuple[int, ...], ...]
-    """Word ids of each cluster; clusters are in the order in which their bit strings first appear."""
+    """Word ids of each cluster, in the order in which their bit strings first appear."""
     paths: tuple[str, ...]
     """The bit string of each cluster."""
 
@@ -194,10 +201,10 @@ class GeneratorVocabulary(ModelVocabulary):
         sentences: Sequence[OracleSentence],
         rules: str = RULES[0],
     ) -> GeneratorVocabulary:
-        """Make the vocabulary of word clusters and a training oracle; words that the oracle lacks are unknown.
+        """Make the vocabulary of word clusters and a training oracle.
 
-        `rules` are those of unknown words if the oracle leaves a choice. Raises RnngError, with
-        examples, if training words have no cluster.
+        Words that the oracle lacks are unknown. `rules` are those of unknown words if the oracle
+        leaves a choice. Raises RnngError, with examples, if training words have no cluster.
         """
         counts = counted(sentences)
         have = {entry.word for entry in clustered}
@@ -205,12 +212,13 @@ class GeneratorVocabulary(ModelVocabulary):
         if missing:
             raise RnngError(
                 f"{len(missing)} training words are not in the clusters file, such as "
-                f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this training oracle"
+                f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this "
+                "training oracle"
             )
         words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
         for entry in clustered:
-            members.setdefault(entry.path, []).append(words.id(entry.word))
+            members.setdefault(entry.path, []).append(words[entry.word])
         return cls(
             words=words,
             clusters=tuple(map(tuple, members.values())),
@@ -220,17 +228,24 @@ class GeneratorVocabulary(ModelVocabulary):
         )
 
     def trained_on(self, sentences: Sequence[OracleSentence]) -> GeneratorVocabulary:
-        """Return the vocabulary after further training, in which words that these sentences know become known."""
+        """Return the vocabulary after further training, whose known words become known."""
         return replace(self, unknown=self.known_after(sentences, self.ids))
 
     def to_json(self) -> dict[str, object]:
-        """See `ModelVocabulary`."""
+        """Return the content of vocabulary.json."""
         return super().to_json() | {"clusters": self.clusters, "paths": self.paths}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> GeneratorVocabulary:
-        """See `ModelVocabulary`."""
+        """Return the vocabulary that `to_json` wrote.
+
+        Raises KeyError, TypeError or ValueError for anything else.
+        """
         clusters = tuple(map(tuple, data["clusters"]))
+        # the first symbol need not be a word, and so in a cluster
+        clustered = sorted(chain.from_iterable(clusters))
+        if not clustered or clustered != [*range(len(data["words"]))][-len(clustered) :]:
+            raise ValueError("the clusters are of other words")
         return super().from_json(data, clusters=clusters, paths=tuple(data["paths"]))
 
     @cached_property
@@ -238,12 +253,11 @@ class GeneratorVocabulary(ModelVocabulary):
         """The ids of the words and classes of unknown words that the model can generate."""
         return {self.words.symbols[i]: i for i in chain.from_iterable(self.clusters)}
 
-    def unkify(self, tokens: Iterable[str]) -> list[str]:
-        """Return tokens with classes of unknown words instead of unknown words; classes stay unchanged."""
-        return self.unknown.unkify(tokens, keep_classes=True)
-
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
-        """Return the ids of words after unkifying. Raises UnseenSymbolError: such a sentence has p = 0."""
+        """Return the ids of words after unkifying.
+
+        Raises UnseenSymbolError: such a sentence has p = 0.
+        """
         unkified = list(unkified)
         if unseen := [word for word in unkified if word not in self.ids]:
             raise UnseenSymbolError(unseen)

@@ -40,7 +40,7 @@ ROW = "| {:42} | {:8.2f} | {:8.2f} | {:8.0f} | {:>8} |"
 
 
 class Usage(NamedTuple):
-    """Milliseconds per sentence of processor time and of time, and the peak megabytes of one process."""
+    """Processor time and time per sentence in ms, and the peak megabytes of one process."""
 
     processor: float
     wall: float
@@ -48,7 +48,7 @@ class Usage(NamedTuple):
 
 
 class Program(NamedTuple):
-    """The commands of a checkout, run in a folder by the Python of its environment if it has one."""
+    """The commands of a checkout, run in a folder by the Python of its environment, if any."""
 
     checkout: Path
     folder: Path
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def prepare(program: Program, sentences: int) -> None:
-    """Write oracles of NLTK's treebank sample, or of the package's trees, and models and samples of them."""
+    """Write oracles of NLTK's sample, or of the package's trees, with models and samples."""
     folder = program.folder
     sample = [sys.executable, "-m", "rnng_dy", "prepare", "--from", "nltk", "-o", "all.trees"]
     if subprocess.run(sample, cwd=folder, capture_output=True).returncode:
@@ -116,8 +116,8 @@ def prepare(program: Program, sentences: int) -> None:
     cut = max(len(trees) - TEST, len(trees) * 9 // 10)
     parts = {"train": trees[:cut][:sentences], "dev": trees[:2], "one": trees[cut : cut + 1]}
     parts["some"] = trees[cut : cut + SEARCHED]
-    for part, of_part in parts.items():
-        (folder / f"{part}.trees").write_text("".join(of_part), encoding="utf-8")
+    for part, lines in parts.items():
+        (folder / f"{part}.trees").write_text("".join(lines), encoding="utf-8")
         for suffix, option in zip(KINDS.values(), ("", "--generative"), strict=True):
             program.run(f"oracle --train train.trees {part}.trees {option} -o {part}.{suffix}")
     program.run("clusters train.gen.oracle -c 140 -o clusters")
@@ -138,9 +138,9 @@ def compare(programs: list[Program], options: argparse.Namespace) -> None:
         turns: list[list[Usage]] = []
         for turn in range(options.turns):
             order = programs[:: -1 if turn % 2 else 1]
-            found = {program: _measured(program, work, options.sentences) for program in order}
-            turns.append([found[program] for program in programs])
-        usage = (median(of_one) for of_one in zip(*(turn[-1] for turn in turns), strict=True))
+            usages = {program: _measured(program, work, options.sentences) for program in order}
+            turns.append([usages[program] for program in programs])
+        usage = map(median, zip(*(turn[-1] for turn in turns), strict=True))
         ratio = median(turn[-1].processor / turn[0].processor for turn in turns)
         print(ROW.format(name, *usage, f"{ratio:.3f}" if len(programs) > 1 else ""), flush=True)
 

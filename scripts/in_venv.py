@@ -1,4 +1,4 @@
-"""The switch to the checkout's .venv (see `make setup`), imported first by packages that need other packages."""
+"""The switch to the .venv that `make setup` makes, imported before other packages."""
 
 import os
 import sys

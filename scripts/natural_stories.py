@@ -1,4 +1,4 @@
-"""`python3 -m scripts.natural_stories TEXT TIMES`: the corpus as the inputs of `surprisal` and `reading-times`."""
+"""The Natural Stories corpus as the inputs of `surprisal` and `reading-times`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from oracle.common.files import open_text, replacing
 from oracle.common.tables import read_columns
 
 _LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
-Place = tuple[int, int]
+WordNumber = tuple[int, int]
+"""A story and a word of it, which the corpus calls item and zone."""
 
 
 @click.command()
@@ -36,8 +37,8 @@ def main(text: str, times: str, corpus: Path) -> None:
     words = {(int(item), int(zone)): word for _, (word, zone, item) in rows}
     sentence_of, counts = _sentences(corpus), _counts(corpus)
     sentences = defaultdict(list)
-    for place in sorted(words):
-        sentences[sentence_of[place]].append(words[place])
+    for number in sorted(words):
+        sentences[sentence_of[number]].append(words[number])
     with replacing(text) as stream:
         stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences.values())
     names = ["word", "zone", "item", "meanItemRT"]
@@ -49,26 +50,29 @@ def main(text: str, times: str, corpus: Path) -> None:
             stream.write(f"{item}\t{zone}\t{word}\t{time}\t{count}\n")
 
 
-def _sentences(corpus: Path) -> dict[Place, int]:
+def _sentences(corpus: Path) -> dict[WordNumber, int]:
     """Return the number of the first tree that has a token of each word."""
-    found: dict[Place, int] = {}
+    sentences: dict[WordNumber, int] = {}
     number = 0
     with open_text(corpus / "all-parses-aligned.txt.penn.xz") as lines:
         for line in lines:
             number += line.startswith("(ROOT")
             for item, zone in _LEAF.findall(line):
-                found.setdefault((int(item), int(zone)), number)
-    return found
+                sentences.setdefault((int(item), int(zone)), number)
+    return sentences
 
 
-def _counts(corpus: Path) -> dict[Place, str]:
-    """Return the count of each word without its punctuation; its lines have a code, 1, the word, the count."""
+def _counts(corpus: Path) -> dict[WordNumber, str]:
+    """Return the count of each word without its punctuation.
+
+    A line has a code, 1, the word, and the count.
+    """
     counts = {}
     with open_text(corpus / "freqs-1.tsv.xz") as lines:
         for line in lines:
             code, _, _, count, *_ = line.split("\t")
-            item, zone, part = code.split(".")
-            if part == "word":
+            item, zone, kind = code.split(".")
+            if kind == "word":
                 counts[int(item), int(zone)] = count
     return counts
 

@@ -41,6 +41,13 @@ def run(
     return done
 
 
+def messages(result: Result) -> str:
+    """Standard error without the signature, which is the last line."""
+    lines = result.stderr.splitlines(keepends=True)
+    assert lines.pop().startswith("rnng_dy:")
+    return "".join(lines)
+
+
 def workers_of(process: subprocess.Popen) -> list[int]:
     """The numbers of the processes that a process has started to share its work."""
     command = ("pgrep", "-P", process.pid, "-f", "spawn_main")

@@ -11,7 +11,7 @@ from scripts.gpu.emulator import build
 
 
 def compile_program(source: Path, folder: Path, *arguments: str) -> Path:
-    """Compile a program by the stand-in for nvcc, with the emulator's runtime in the folder, compiled if need be."""
+    """Compile a program by the stand-in for nvcc, with the emulator's runtime in the folder."""
     compiler = shutil.which(os.environ.get("CXX") or "g++")
     if not (folder / build.RUNTIME).exists():
         build.compile_runtime(folder, compiler)

@@ -112,8 +112,11 @@ def _smaller(arguments: list[str]) -> list[str]:
     while named[0] == "--plugin":
         named = named[2:]
     added = _SMALLER.get(" ".join(named[:2]), _SMALLER.get(named[0], ""))
-    if arguments[0] in ("perplexity", "surprisal") and "generator" in arguments:
+    searches = arguments[0] in ("perplexity", "surprisal") and "--along-trees" not in arguments
+    if searches and "generator" in arguments:
         added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"
+    if "--along-trees" in arguments:
+        added = ""
     kept, words = list(arguments), added.split()
     for flag, value in zip(words[::2], words[1::2], strict=True):
         name = value.partition("=")[0] if flag == "--set" else ""

@@ -105,11 +105,14 @@ CASES = [
     ("a dropout of 1", None, TRAIN.format("good.oracle") + " --dropout 1", "dropout"),
     ("no sentences to generate", None, "generate --model generator -n 0", "-n"),
     # language models, tags, comparison, reproduction
-    ("n-grams of a tree file", TREE, "perplexity good.gen.oracle --scorer kneser-ney=bad", "bad:1"),
+    ("n-grams of a damaged tree", "(S (NP\n", "perplexity good.gen.oracle --scorer kneser-ney=bad", "bad:1"),
     ("a parser as language model", None, "perplexity good.gen.oracle --model parser", "parser"),
     ("sentences from a parser", None, "generate --model parser -o out", "parser"),
     # word-by-word surprisals
     ("a workbook with other bytes", b"PK\x03\x04\xff\n", STIMULI, "bad:1: an archive"),
+    ("bytes in a text to continue", b"the cat\nthe \xff\n", "next-words --model generator bad -o out", "bad:2"),
+    ("a tree with a label that the model lacks", f"{TREE}(S (XP (NN cat) (NN cat)))\n",
+     SURPRISAL.format("bad") + " --along-trees", "bad:2: unseen in training: XP"),
     ("no particles", TREE, SURPRISAL.format("bad") + " --search particles --particles 0", "particles"),
     # test suites
     ("a suite of a region that is none", SUITE.replace("1;", "9;"), SUITES.format("bad"),

@@ -1,4 +1,4 @@
-"""The emulator of CUDA finds planted bugs, which a GPU would show as wrong numbers, errors or nothing."""
+"""The emulator of CUDA finds planted bugs; a GPU shows wrong numbers, errors or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the kernels for many arrays share the work: tried on the host, by the very code of the kernels."""
+"""How the kernels for many arrays share the work: their code, run on the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROGRAM = """
 #include <cstdlib>
 using namespace dynet::gpu;
 
-// blocks, threads, then lengths of arrays that lie one after the other: how often each element was met
+// arguments: blocks, threads, lengths of adjacent arrays; prints how often each element was met
 int main(int argc, char** argv) {
   const std::size_t blocks = std::atol(argv[1]), threads = std::atol(argv[2]);
   PieceTable<2> table;

@@ -1,4 +1,4 @@
-"""The products of sources/products.h, of any size and for every instruction set, against plain sums."""
+"""The products of sources/products.h, of any size and instruction set, against plain sums."""
 
 from __future__ import annotations
 
@@ -19,18 +19,23 @@ PROGRAM = """
 using namespace dynet;
 using namespace dynet::products;
 
-// the largest difference to plain sums, over products of many sizes; strides leave rows that nothing may touch
+// prints the largest difference to plain sums over many sizes; rows between strides must not change
 double worst_difference() {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> draw(-1, 1);
-  auto drawn = [&](int size) { std::vector<float> v(size); for (float& x : v) x = draw(random); return v; };
+  auto drawn = [&](int size) {
+    std::vector<float> v(size);
+    for (float& x : v) x = draw(random);
+    return v;
+  };
   double worst = 0;
   for (int m : {1, 2, 3, 4, 7, 15, 16, 17, 48, 60, 64, 80, 100, 129, 144})
     for (int inner : {1, 5, 64, 300})
       for (int n : {1, 2, 5, 6, 7, 13, 24, 100})
         for (bool by_row : {false, true}) {
           const int gap = 3, height = m + gap, b_height = (by_row ? n : inner) + gap;
-          const auto a = drawn(height * inner), b = drawn(b_height * (by_row ? inner : n)), before = drawn(height * n);
+          const auto a = drawn(height * inner), before = drawn(height * n);
+          const auto b = drawn(b_height * (by_row ? inner : n));
           const Right right = by_row ? Right{b.data(), b_height, 1} : Right{b.data(), 1, b_height};
           auto compare = [&](const std::vector<float>& y) {
             for (int j = 0; j < n; ++j)
@@ -59,7 +64,8 @@ double worst_difference() {
           z = before;
           std::vector<float> room(m * inner);
           const Panels left = packed(m, inner, room.data(), [&](int row, int rows, float* panel) {
-            for (int k = 0; k < inner; ++k) std::memcpy(panel + k * rows, &a[k * height + row], rows * sizeof(float));
+            for (int k = 0; k < inner; ++k)
+              std::memcpy(panel + k * rows, &a[k * height + row], rows * sizeof(float));
           });
           add_product(left, n, b.data(), b_height, z.data(), height);
           compare(z);

@@ -8,20 +8,34 @@ import re
 import zipfile
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import model_folder
-from scripts.english import circuits, figures, texts, treebanks, vectors
+from rnng_dy.cli import load_command
+from scripts.english import __main__ as recipe
+from scripts.english import (
+    circuits,
+    commands,
+    figures,
+    score,
+    texts,
+    treebanks,
+    vectors,
+)
 from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative")
 LARGEST = 45e6
 SENTENCE = "The board will meet on Friday."
-TREE = "(S (NP (DT The) (NN board)) (VP (MD will) (VP (VB meet) (PP (IN on) (NP (NNP Friday))))) (. .))"
+TREE = (
+    "(S (NP (DT The) (NN board)) "
+    "(VP (MD will) (VP (VB meet) (PP (IN on) (NP (NNP Friday))))) (. .))"
+)
 
 
 def test_the_archives_are_small_and_name_their_terms():
@@ -92,23 +106,84 @@ def test_figures_are_those_of_the_decoded_trees(here, monkeypatch):
     endings |= {"props": "0 ||| -1 ||| (S (NP a) (VP b))\n", "scores": f"2\t{1 + math.log(64)}\n"}
     for ending, content in endings.items():
         Path("scored", f"masc.dev.{ending}").write_text(content)
-    found = figures.figures("masc.dev")
-    assert found == pytest.approx([50.0, 100.0, 100.0, 200 / 3, 100.0, 8.0])
+    assert figures.figures("masc.dev") == pytest.approx([50.0, 100.0, 100.0, 200 / 3, 100.0, 8.0])
 
 
-def test_scores_by_phenomenon_are_means_over_suites(shared, tmp_path, monkeypatch, capsys):
+def result(suite, share):
+    """A result as `suite` writes it; of several predictions, all together hold of no item."""
+    both = suite == "fgd_hierarchy"
+    predictions = [{"accuracy": share}, {"accuracy": 0.0}][: 1 + both]
+    return {"model": "m", "suite": suite, "accuracy": 0.0 if both else share} | {
+        "predictions": predictions
+    }
+
+
+def test_scores_by_phenomenon_are_means_over_the_suites_that_the_publication_counts(
+    shared, tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("matplotlib")
     published = shared / "scoreboard" / "published.tsv"
     with open(published, encoding="utf-8") as stream:
-        names = [line.split("\t")[0] for line in stream][1:]
-    scores = [{"model": "m", "suite": n, "accuracy": 0.5 * (n != "number_orc")} for n in names]
-    Path(tmp_path, "suites.json").write_text(json.dumps(scores))
+        names = [line.split("\t")[0] for line in stream][1:-1]
+    results = [result(n, 0.5 * (n not in ("number_orc", "subordination"))) for n in names]
+    Path(tmp_path, "suites.json").write_text(json.dumps(results))
     drawn = tmp_path / "circuits.svg"
     monkeypatch.setattr("sys.argv", ["", str(tmp_path / "suites.json"), str(published), str(drawn)])
     circuits.main()
     table = capsys.readouterr().out
     assert "\n| agreement | 25.0 | 72.3 | 0.9 |" in table and "\n| garden paths | 50.0 |" in table
+    assert "\n| subordination | 33.3 |" in table and "\n| long distance | 50.0 |" in table
+    # 21 of 23 suites, and the published mean of these
+    assert "\n| all | 45.7 | 59.6 | 35.3 |" in table
     assert "garden" in drawn.read_text(encoding="utf-8")
+
+
+def test_variants_are_scored_over_suites_and_paradigms_and_seeds(tmp_path, monkeypatch, capsys):
+    shares = {"good": ((0.8, 0.5), (0.6, 0.7)), "bad": ((0.1, 0.5), (0.3, 0.7))}
+    for name, seeds in shares.items():
+        for seed, (gym, blimp) in enumerate(seeds):
+            folder = tmp_path / name / str(seed)
+            folder.mkdir(parents=True)
+            suites = [result("number_src", gym), result("fgd-embed3", 1.0)]
+            (folder / "syntaxgym.json").write_text(json.dumps(suites))
+            (folder / "blimp.json").write_text(json.dumps([result("wh_island", blimp)]))
+    monkeypatch.setattr("sys.argv", ["", *(str(tmp_path / name) for name in shares)])
+    score.main()
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "| good | 70.0 | 60.0 | 65.0 | 65.0 to 65.0 | 0.0 | 0.0 to 0.0 |",
+        "| bad | 20.0 | 60.0 | 40.0 | 40.0 to 40.0 | -25.0 | -25.0 to -25.0 |",
+    ]
+
+
+def test_the_interval_of_a_score_is_that_of_its_suites_and_paradigms():
+    value, low, high = score.interval([np.array([0.0, 100.0] * 10), np.array([50.0])])
+    # the standard error is 50 / sqrt(20) for the suites, half of that for the mean of both
+    width = 1.96 * 50 / math.sqrt(20) / 2
+    assert value == 50 and (low, high) == pytest.approx((50 - width, 50 + width), abs=1.5)
+
+
+def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monkeypatch):
+    def step(words, **_):
+        name, *arguments = words[1:]
+        command = load_command(name)
+        if isinstance(command, click.Group):
+            group = command.make_context(name, arguments)
+            _, command, arguments = command.resolve_command(group, arguments)
+        command.make_context(name, [*arguments])
+        if name == "train":
+            Path(arguments[arguments.index("--model") + 1]).mkdir(parents=True)
+        elif "-o" in arguments:
+            Path(arguments[-1]).write_text("" if name == "parse" else f"{TREE}\n")
+        return 0
+
+    monkeypatch.setattr(commands.subprocess, "call", step)
+    for split in ("train", "dev", "masc.train", "gum.train", "tagger"):
+        Path(f"{split}.trees").write_text(f"{TREE}\n" * 2)
+    recipe.oracles("in-order")
+    recipe.make_parser("in-order", recipe.general_trees())
+    recipe.make_language_models([Path("news.txt.xz")], recipe.general_trees())
+    exported = [path.name for path in Path().glob("english*.rnng.zip")]
+    assert sorted(exported) == [f"english{name}.rnng.zip" for name in ("-generative", "-lstm", "")]
 
 
 def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
@@ -138,21 +213,21 @@ def test_words_with_the_same_neighbours_have_like_vectors():
     sentences += [
         ["in", year, "."] for year in ("1990", "1991", "1992", "1990", "1991", "1992") * 2
     ]
-    words, found = vectors.vectors_of(sentences, dimension=3)
-    unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    words, array = vectors.vectors_of(sentences, dimension=3)
+    unit = array / np.linalg.norm(array, axis=1, keepdims=True)
     likeness = unit @ unit.T
-    of = {word: i for i, word in enumerate(words)}
-    assert likeness[of["cat"], of["bird"]] > 0.99 > 0.9 > likeness[of["cat"], of["saw"]]
-    assert likeness[of["saw"], of["heard"]] > 0.99
-    assert found[of["1990"]].tolist() == found[of["1992"]].tolist()
+    row = {word: i for i, word in enumerate(words)}
+    assert likeness[row["cat"], row["bird"]] > 0.99 > 0.9 > likeness[row["cat"], row["saw"]]
+    assert likeness[row["saw"], row["heard"]] > 0.99
+    assert array[row["1990"]].tolist() == array[row["1992"]].tolist()
 
 
 @pytest.mark.slow
 def test_the_parts_have_the_trees_that_the_page_counts(shared, tmp_path):
-    found = list(treebanks.write_trees(shared / "treebanks" / "open", tmp_path))
+    said = list(treebanks.write_trees(shared / "treebanks" / "open", tmp_path))
     page = (Path(__file__).parents[1] / "docs" / "english.md").read_text(encoding="utf-8")
-    numbers = {int(re.search(r": (\d+) trees", line)[1]) for line in found}
-    assert len(found) == 10 and all(f"{number:,}" in page for number in numbers)
+    numbers = {int(re.search(r": (\d+) trees", line)[1]) for line in said}
+    assert len(said) == 10 and all(f"{number:,}" in page for number in numbers)
 
 
 def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
@@ -173,7 +248,8 @@ def test_a_sentence_of_text_is_learned_once_and_is_not_one_to_judge_by(tmp_path)
         "(S (NN it) (VB is) (NN gold))\n\n(S (DT the) (NN cat) (VB slept))\n(X (UH Yes))\n"
     )
     two.write_text(
-        "(S (NN it) (NP (VB was) (JJ dev)))\n(X (DT the) (NN cat) (VB slept))\n(S (NN we) (VB saw) (NN it))\n"
+        "(S (NN it) (NP (VB was) (JJ dev)))\n(X (DT the) (NN cat) (VB slept))\n"
+        "(S (NN we) (VB saw) (NN it))\n"
     )
     assert add_different(gold, [one, two], [dev], train) == (2, 2)
     assert train.read_text() == (

@@ -61,5 +61,4 @@ def test_the_search_has_the_surprisals_of_its_one_derivation(ran):
     rows = [dict(zip(header, row, strict=True)) for row in rows]
     assert len(rows) == 9
     for row in rows:
-        assert float(row["syntactic"]) == pytest.approx(float(row["best_syntactic"]), abs=1e-5)
-        assert float(row["entropy"]) == 0
+        assert float(row["entropy"]) == 0 and float(row["word_in_cluster"]) > 0

@@ -1,4 +1,4 @@
-"""What a machine with a GPU is checked with runs here on the CPU; what is packed for such a machine."""
+"""The check for machines with a GPU runs here on the CPU; the bundle for such a machine."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def test_what_a_build_did_becomes_a_ninja_file_for_another_machine(tmp_path):
 build build/o/merged0.o: run gen/merged0.cu | dynet/tensor.cc dynet/tensor.h
   command = $nvcc -I$cuda/include -Ieigen3 -c gen/merged0.cu -o build/o/merged0.o
 build ../site/_dynet.so: run build/o/merged0.o
-  command = $cxx build/o/merged0.o $cuda_libraries/libcublas.so.13 '-Wl,-rpath,$$ORIGIN/x' -o ../site/_dynet.so
+  command = $cxx build/o/merged0.o $cuda_libraries/libcublas.so.13 '-Wl,-rpath,$$ORIGIN/x' \
+-o ../site/_dynet.so
 """)
     assert [path.name for path in tmp_path.glob("build/build/*/*")] == ["merged0.o"]
 
@@ -105,7 +106,7 @@ def test_a_checkout_with_16_mb_more_runs_the_check_and_links_a_mended_source(tmp
     parser = argparse.ArgumentParser()
     bundle.add_options(parser)
     options = parser.parse_args([])
-    chain, cached = bundle.place(options)
+    chain, cached = bundle.toolchain(options)
     pythons = [*Path.home().glob(".pyenv/versions/3.12.*/bin/python")]
     if not (any(cached.glob("out/*.whl")) and pythons):
         pytest.skip("needs Python 3.12, and in the cache what `make gpu-bundle` compiles")

@@ -1,4 +1,4 @@
-"""The kernels of this project, compiled without DyNet for the emulated GPU, compute what plain loops do."""
+"""The kernels, compiled without DyNet for the emulated GPU, compute what plain loops do."""
 
 from __future__ import annotations
 

@@ -28,8 +28,33 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, here, request):
     assert named or printed[-1][1]
 
 
-def test_there_are_ten():
-    assert len(RECIPES) == 10
+def program_of(library, here):
+    """Runs the recipe that imports a library, if that is installed; gives its program's names."""
+    pytest.importorskip(library)
+    [recipe] = [text for text in RECIPES if re.search(rf"^(import|from) {library}\b", text, re.M)]
+    page = here / "recipe.md"
+    page.write_text(recipe, encoding="utf-8")
+    pages.run_commands(page)
+    [program] = [text for text in pages.blocks(page, "python") if library in text]
+    names = {}
+    exec(program, names)
+    return names
+
+
+def test_a_regressor_of_fmri_has_the_responses_to_the_words(here):
+    names = program_of("nilearn", here)
+    regressor, bits = names["regressor"][:, 0], names["words"]["surprisal"]
+    # the canonical response is highest about five seconds after a word
+    assert len(bits) == 10 and 5 <= names["scans"][regressor.argmax()] <= 9
+    assert regressor[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_temporal_response_is_found_where_it_was_made(here):
+    names = program_of("mne", here)
+    responses = names["trf"].coef_[:, 0]
+    # 0.3 s after the word, from 0.1 s before it
+    assert [abs(response).argmax() for response in responses] == [40, 40]
+    assert responses[:, 40] == pytest.approx([0.5, -1.0], abs=0.01)
 
 
 def test_data_frames_have_a_row_per_condition(here, capsys):

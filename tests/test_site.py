@@ -38,6 +38,21 @@ def test_the_reference_has_all_commands_and_options(site):
     assert page.count("<code>-h, --help") == 1
 
 
+def test_the_papers_of_all_pages_are_references():
+    docs = pages.CHECKOUT / "docs"
+    others = [page for page in docs.glob("*.md") if page.stem != "references"]
+    text = " ".join(" ".join(page.read_text(encoding="utf-8").split()) for page in others)
+    more = r"(?:,? (?:et al\.|(?:and )?[A-Z][a-zé]+))*"
+    named = re.findall(rf"([A-Z][a-zé]+){more} \(?((?:19|20)\d\d)\b", text)
+    listed = (docs / "references.md").read_text(encoding="utf-8")
+    missing = [
+        f"{author} {year}"
+        for author, year in dict.fromkeys(named)
+        if not re.search(rf"^- (van )?{author}\b.* \({year}\)", listed, re.MULTILINE)
+    ]
+    assert len(named) > 20 and missing == []
+
+
 def test_the_reference_has_the_public_interface(site):
     page = (site / "reference" / "python" / "index.html").read_text(encoding="utf-8")
     for name in {*rnng_dy.__all__} - {"__version__"}:

@@ -54,7 +54,7 @@ def test_the_tutorial_of_surprisals_goes_from_a_table_to_an_effect(
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[:3] for row in rows[:2]] == [["1", "ambiguous", "lost"], ["1", "comma", "lost"]]
     effects = (tmp_path / "effects.csv").read_text(encoding="utf-8").splitlines()
-    of_region = next(line for line in effects if ",ambiguous,comma,3," in line).split(",")
+    of_region = next(line for line in effects if ",ambiguous - comma,3," in line).split(",")
     difference = (
         sum(float(a[3]) - float(b[3]) for a, b in zip(rows[::2], rows[1::2], strict=True)) / 2
     )

@@ -24,7 +24,7 @@ def bits(records: list[WordRecord]) -> float:
 
 def main(text: str) -> None:
     parser: rnng_dy.Parser = rnng_dy.train("discriminative", "a.trees", "b.trees", folder="p")
-    model = rnng_dy.LanguageModel.load("generator")
+    model = rnng_dy.GenerativeModel.load("generator")
     for tree, records in zip(parser(text), model.surprisals_of(text, SearchOptions(beam=20))):
         print(tree.leaves(), bits(records), records[0].token)
     best, log_q = parser.nbest(["it", "works"], 2)[0]

@@ -29,7 +29,10 @@ def compression(path: str | os.PathLike[str]) -> str:
 
 
 class _Streams(io.RawIOBase):
-    """The content of an .xz or .bz2 file. Python's own readers stop at padding, or at a damaged second stream."""
+    """The content of an .xz or .bz2 file.
+
+    Python's own readers stop at padding, or at a damaged second stream.
+    """
 
     def __init__(self, decompressor: Callable[[], Any], stream: IO[bytes]):
         self._stream, self._input = stream, b""
@@ -44,8 +47,8 @@ class _Streams(io.RawIOBase):
             if self._decompressor.eof:
                 # after padding there may be another stream
                 rest = self._decompressor.unused_data.lstrip(b"\0")
-                while not rest and (part := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
-                    rest = part.lstrip(b"\0")
+                while not rest and (more := self._stream.read(io.DEFAULT_BUFFER_SIZE)):
+                    rest = more.lstrip(b"\0")
                 if not rest:
                     return 0
                 self._input, self._decompressor = rest, self._new()

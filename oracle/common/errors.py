@@ -1,4 +1,7 @@
-"""Exceptions for errors that the user can fix. The message is one sentence: what is wrong and what to do."""
+"""Exceptions for errors that the user can fix.
+
+The message is one sentence: what is wrong and what to do.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 
 class RnngError(ValueError):
-    """Bad input of any kind; the command line prints the message without a traceback and exits with 2."""
+    """Bad input; the command line prints the message without a traceback and exits with 2."""
 
 
 class InputError(RnngError):
@@ -16,13 +19,13 @@ class InputError(RnngError):
 
     def __init__(self, message: str, path: object = None, line: int | None = None):
         self.message, self.path, self.line = message, path, line
-        place = "".join(f"{part}:" for part in (path, line) if part is not None)
-        super().__init__(f"{place} {message}" if place else message)
+        location = "".join(f"{x}:" for x in (path, line) if x is not None)
+        super().__init__(f"{location} {message}" if location else message)
 
 
 @contextmanager
 def extra(needed: str, name: str) -> Iterator[None]:
-    """Turn an ImportError into an RnngError that names the extra of this package which brings what is needed."""
+    """Turn an ImportError into an RnngError that names the extra to install."""
     try:
         yield
     except ImportError as error:

@@ -1,8 +1,7 @@
-r"""Files: text by `open_text`, errors by `reading` and `placed`, outputs by `replacing`, one writer by `locked`.
+r"""Files: `open_text` reads, `reading` and `placed` locate errors, `replacing` writes.
 
 Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .xz are compressed.
-`-` is standard input or output. Bytes that are not UTF-8 become lone surrogates, so that an oracle
-is written back byte for byte.
+`-` is standard input or output. Other bytes become lone surrogates, and are written as they were.
 """
 
 from __future__ import annotations
@@ -27,10 +26,11 @@ from oracle.common.errors import InputError, RnngError
 WHITE_SPACE = " \t\n\r\v\f"
 """The characters that separate words. Unicode's other spaces may be part of a word."""
 
-Path = str | os.PathLike[str]
+FileName = str | os.PathLike[str]
+NumberedLines = Iterable[tuple[int, str]]
+"""Lines and their numbers, from 1."""
 _WORD = re.compile(rf"[^{WHITE_SPACE}]+")
-# lone surrogates (bytes that are not UTF-8) are not valid text; some readers end a line at the
-# others
+# bytes that are not UTF-8, and where some readers end a line
 _NOT_IN_LINES = re.compile("[\ud800-\udfff\x7f\x85\u2028\u2029]")
 # ASCII in UTF-16, which is UTF-8 with a zero at every other place
 _UTF16 = re.compile("(?:[^\0]\0){2}|(?:\0[^\0]){2}")
@@ -46,7 +46,7 @@ def split_words(line: str) -> list[str]:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+def open_bytes(path: FileName) -> Iterator[IO[bytes]]:
     """Open a binary stream for reading, decompressed by the ending of its name."""
     if os.fspath(path) == "-":
         if sys.stdin is None:
@@ -58,26 +58,21 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def open_text(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
-    """Open a text stream for reading, without its byte order mark. Raises OSError if the file cannot be read."""
+def open_text(path: FileName, encoding: str = "utf-8") -> Iterator[TextIO]:
+    """Open a text stream for reading, without its byte order mark."""
     encoding = "utf-8-sig" if encoding == "utf-8" else encoding
-    with open_bytes(path) as content:
-        stream = io.TextIOWrapper(content, encoding, "surrogateescape", "\n")
-        try:
-            yield stream
-        finally:
-            # standard input stays open
-            stream.detach()
+    with open_bytes(path) as content, _as_text(content, encoding) as stream:
+        yield stream
 
 
-def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_lines(path: FileName, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the lines of a text, numbered from 1. Raises InputError as `numbered_lines`."""
     with reading(path), open_text(path, encoding) as stream:
         yield from numbered_lines(stream, path)
 
 
 def numbered_lines(lines: Iterable[str], path: object) -> Iterator[tuple[int, str]]:
-    """Yield lines of `open_text`, numbered from 1. Raises InputError at a line with bytes that are no text."""
+    """Yield lines, numbered from 1. Raises InputError at a line with bytes that are no text."""
     with reading(path) as location:
         for location.line, line in enumerate(lines, 1):
             require_text(line)
@@ -95,7 +90,7 @@ def peeked(lines: Iterable[str]) -> tuple[str, Iterator[str]]:
 
 
 def require_text(line: str) -> None:
-    """Raise UnicodeEncodeError for a line of `open_text` that was not in its encoding, or is UTF-16."""
+    """Raise UnicodeEncodeError for a line that was not in its encoding, or is UTF-16."""
     if utf16 := _UTF16.match(line):
         raise UnicodeEncodeError("utf-8", line, *utf16.span(), "UTF-16")
     line.encode("utf-8")
@@ -110,7 +105,7 @@ class Location:
 
 @contextmanager
 def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Location]:
-    """Turn what a reader raises in the block into an InputError with file, line, reason and `remedy`.
+    """Turn what a reader raises into an InputError with file, line, reason and `remedy`.
 
     The reader sets `line` of its Location. MemoryError, OSError with the file, and errors that have
     a file pass.
@@ -144,8 +139,8 @@ def _reason(error: Exception) -> str:
             return "an archive or a spreadsheet: save it as text or CSV in UTF-8"
         before = error.object[max(0, error.start - 20) : error.start]
         return (
-            f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the encoding: "
-            "`rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
+            f"not utf-8 after {before!r}: save it as text or CSV in UTF-8; for trees, name the "
+            "encoding: `rnng-dy prepare --encoding gb18030` (Chinese), cp1252 (Western) or utf-16"
         )
     if type(error) is LookupError:
         return f"{error}: try utf-8, gb18030"
@@ -153,35 +148,35 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if is_bare else str(error)
 
 
-def file_hash(path: Path) -> str:
+def file_hash(path: FileName) -> str:
     """Return the SHA-256 of a file's decompressed bytes. Raises InputError for a damaged file."""
     digest = hashlib.sha256()
     with reading(path), open_bytes(path) as stream:
-        while part := stream.read(1 << 20):
-            digest.update(part)
+        while content := stream.read(1 << 20):
+            digest.update(content)
     return digest.hexdigest()
 
 
 @contextmanager
-def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
-    """Open a file that takes its name when it is completely written; an error or a kill leaves the file as before.
+def replacing(path: FileName, binary: bool = False) -> Iterator[IO[Any]]:
+    """Open a file that takes its name when it is completely written.
 
-    `-` is standard output; devices and pipes are written in place. Equal content gives equal
-    compressed bytes. Raises OSError naming `path`.
+    An error or a kill leaves the file as before. `-` is standard output; devices and pipes are
+    written in place. Equal content gives equal compressed bytes. Raises OSError naming `path`.
     """
     path = os.fspath(path)
     # a symbolic link stays one
-    target = os.path.realpath(path)
+    target, encoding = os.path.realpath(path), None if binary else "utf-8"
     temporary = hidden_name(target, "new")
     try:
         if not is_replaced(path):
-            with _in_place(path) as content, _as_text(content, binary) as stream:
+            with _in_place(path) as content, _as_text(content, encoding) as stream:
                 yield stream
             return
         with open(temporary, "wb") as file:
             with (
                 COMPRESSED[compression(path)](file) as content,
-                _as_text(content, binary) as stream,
+                _as_text(content, encoding) as stream,
             ):
                 yield stream
             file.flush()
@@ -197,8 +192,8 @@ def replacing(path: Path, binary: bool = False) -> Iterator[IO[Any]]:
             os.unlink(temporary)
 
 
-def is_replaced(path: Path) -> bool:
-    """Return whether writing to this name replaces a file; `-`, devices and pipes are written to in place.
+def is_replaced(path: FileName) -> bool:
+    """Return whether writing to this name replaces a file; others are written in place.
 
     >>> is_replaced("out.trees"), is_replaced("-"), is_replaced("/dev/stdout")
     (True, False, False)
@@ -223,21 +218,22 @@ def _in_place(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _as_text(content: IO[bytes], binary: bool) -> Iterator[IO[Any]]:
-    if binary:
+def _as_text(content: IO[bytes], encoding: str | None) -> Iterator[IO[Any]]:
+    """Open a text stream over a binary one, or without an encoding that itself; it stays open."""
+    if encoding is None:
         yield content
         return
-    stream = io.TextIOWrapper(content, "utf-8", "surrogateescape", "\n")
+    stream = io.TextIOWrapper(content, encoding, "surrogateescape", "\n")
     try:
         yield stream
     finally:
-        # flushes, and leaves the content open; a broken pipe would raise again
+        # flushes; a broken pipe would raise again
         with suppress(OSError) if sys.exc_info()[0] else nullcontext():
             stream.detach()
 
 
 def hidden_name(target: str, ending: str) -> str:
-    """Return the hidden name of a file that accompanies another file or folder while that is written.
+    """Return the hidden name of a file beside another one that is being written.
 
     >>> hidden_name("trees/out", "lock")
     'trees/.out.lock'
@@ -247,16 +243,15 @@ def hidden_name(target: str, ending: str) -> str:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock, so that no other process or thread that asks for it writes the file or folder; blocks may nest.
+def locked(path: FileName) -> Iterator[None]:
+    """Hold a lock, so that no other process or thread that asks for it writes the file or folder.
 
-    Raises RnngError if another one holds it, OSError if it cannot be written.
+    Blocks may nest. Raises RnngError if another one holds it, OSError if it cannot be written.
     """
     # imported only when a lock is taken, since it takes a while
     import filelock
 
     name = hidden_name(os.path.realpath(path), "lock")
-    # some time, in seconds, for a process that is about to release it
     lock = filelock.FileLock(name, timeout=0.5, is_singleton=True)
     try:
         lock.acquire()
@@ -280,7 +275,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def finite(value: object) -> object:
-    """Return the value with None in place of NaN and infinities, at any depth of lists and dictionaries."""
+    """Return the value with None for NaN and infinities, at any depth."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -294,7 +289,7 @@ def indented(content: object) -> str:
 
 
 def one_line(content: object) -> str:
-    r"""Return JSON that is valid UTF-8 and a single line for every reader, with null for NaN and infinities.
+    r"""Return JSON in valid UTF-8 on one line, with null for NaN and infinities.
 
     >>> print(one_line({"word": "caf\udce9 中"}))
     {"word": "caf\udce9 中"}

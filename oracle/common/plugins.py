@@ -1,4 +1,4 @@
-"""Registries of classes by name, which options list, and plugins: the user's own Python files, whose classes join them.
+"""Registries of classes by name, and plugins: Python files whose classes join them.
 
 Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin is loaded from a
 model folder.
@@ -51,7 +51,8 @@ class Registry(dict[str, T]):
         name = getattr(added, "name", None)
         if not (isinstance(name, str) and NAME.fullmatch(name)):
             raise RnngError(
-                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - _, not {name!r}"
+                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - "
+                f"_, not {name!r}"
             )
         # a file that is loaded again, such as in a notebook, replaces its own classes
         if name in self and self[name].__module__ != added.__module__:
@@ -101,9 +102,9 @@ def load_sent(texts: Mapping[str, str]) -> None:
             _loaded[path] = text
 
 
-def files_of(parts: Iterable[object]) -> list[str]:
+def files_of(objects: Iterable[object]) -> list[str]:
     """Return the names of the plugin files that the classes of some objects are from, sorted."""
-    modules = {type(part).__module__ for part in parts}
+    modules = {type(x).__module__ for x in objects}
     return sorted(m.removeprefix(_MODULE) + ".py" for m in modules if m.startswith(_MODULE))
 
 
@@ -115,9 +116,9 @@ def hashes(names: Iterable[str]) -> dict[str, str]:
     }
 
 
-def require(needed: Iterable[str], place: object) -> None:
-    """Raise InputError unless all plugin files that the model in `place` needs are loaded."""
+def require(needed: Iterable[str], model: object) -> None:
+    """Raise InputError unless all plugin files that the model of a folder needs are loaded."""
     missing = sorted({*needed} - {os.path.basename(path) for path in _loaded})
     if missing:
         how = f"give it with --plugin {missing[0]}, or in Python with rnng_dy.load_plugin"
-        raise InputError(f"this model needs the plugin {missing[0]}: {how}", place)
+        raise InputError(f"this model needs the plugin {missing[0]}: {how}", model)

@@ -1,24 +1,35 @@
-"""Tables: CSV and TSV whose first row names the columns, as spreadsheets and programs write them; aligned text."""
+"""Tables: CSV and TSV whose first row names the columns, as spreadsheets and programs write them.
+
+Tables as aligned text, too.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 
 from oracle.common.errors import InputError, extra
-from oracle.common.files import placed, read_lines, reading
+from oracle.common.files import FileName, NumberedLines, placed, read_lines, reading
+
+NumberedRows = Iterator[tuple[int, list[str]]]
+"""Rows of cells, each with its line, from 1."""
 
 TSV, CSV = "tsv", "csv"
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
-_SEPARATOR = re.compile(r'"?sep=[,;\t]"?\s*$')
+_RESULTS = "# Results on "
+"""The beginning of the results of a web experiment by Ibex or PCIbex."""
+_RESULT_COLUMN = re.compile(r"#\s*(\d{1,4})\.\s*(.+?)\.?\s*$")
+_WORD_COLUMNS = {"Parameter": "Word number", "Value": "Word"}
+"""PCIbex's names of the columns of words that were read, and Ibex's."""
+_TIME = "Reading time"
 MOST_DIGITS = 15
 """Digits that a float holds, too; Python refuses to read some thousands."""
 
@@ -35,7 +46,9 @@ def cell_text(value: Any) -> str:
 
 
 def number_of(text: str) -> float:
-    """Return the number of a cell, with a point or a comma before its decimals; NaN for a missing one.
+    """Return the number of a cell, with a point or a comma before its decimals.
+
+    A missing one gives NaN.
 
     Raises ValueError for any other text.
 
@@ -56,7 +69,7 @@ def is_whole_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
 
 
-def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def _sheet(path: FileName) -> NumberedRows:
     """Yield the number and the cells of each row that is not empty of a workbook's first sheet."""
     with placed(path), extra("a workbook needs openpyxl, or is to be saved as CSV", "tables"):
         import openpyxl
@@ -71,20 +84,19 @@ def _sheet(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells + [""] * (width - len(cells))
 
 
-def _rows(
-    path: str | os.PathLike[str], quoted_tsv: bool, lines: Iterable[tuple[int, str]] | None
-) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: FileName, quoted_tsv: bool, lines: NumberedLines | None) -> NumberedRows:
     """Yield the line, from 1, and the cells of each row that is not empty."""
     if str(path).lower().endswith(".xlsx"):
         yield from _sheet(path)
         return
     lines = iter(read_lines(path) if lines is None else lines)
-    # a spreadsheet may name the separator in a line of its own
-    texts = ((line, text) for line, text in lines if text.strip() and not _SEPARATOR.match(text))
-    first, header = next(texts, (1, ""))
+    first, header = next(((line, text) for line, text in lines if text.strip()), (1, ""))
     if "\r" in header.rstrip("\r\n"):
         message = "lines end in CR alone, as on old Macs: save it with other line ends"
         raise InputError(message, path)
+    if header.startswith(_RESULTS):
+        yield from _results(path, lines)
+        return
     with reading(path, first, "write a quotation mark inside of quotation marks twice") as location:
         delimiter = max(
             _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
@@ -99,12 +111,41 @@ def _rows(
             location.line = rows.line_num + first
 
 
+def _results(path: object, lines: NumberedLines) -> NumberedRows:
+    """Yield the rows of Ibex's or PCIbex's results, after their names of columns.
+
+    Comments number and name the columns of the rows after them. If some rows have reading times,
+    these alone are read: the other rows are those of instructions and clicks.
+    """
+    names: dict[int, str] = {}
+    rows: list[tuple[int, dict[str, str]]] = []
+    for line, text in lines:
+        if column := _RESULT_COLUMN.match(text):
+            names[int(column[1])] = column[2]
+        elif text.strip() and not text.startswith("#"):
+            cells = [unquote(cell) for cell in text.rstrip("\r\n").split(",")]
+            if not names:
+                names = dict(enumerate(cells, 1))
+                continue
+            if not names.keys() >= {*range(1, len(cells) + 1)}:
+                message = f"{len(cells)} columns, and the comments name {len(names)}"
+                raise InputError(message, path, line)
+            rows.append((line, {names[number]: cell for number, cell in enumerate(cells, 1)}))
+            if len(rows[-1][1]) < len(cells):
+                raise InputError("two columns have the same name: rename one", path, line)
+    has_times = any(_TIME in row for _, row in rows)
+    if has_times:
+        rows = [(line, row) for line, row in rows if row.get(_TIME, "NULL") not in ("", "NULL")]
+    header = list(dict.fromkeys(name for _, row in rows for name in row))
+    others = _WORD_COLUMNS if has_times and "Word" not in header else {}
+    yield 1, [others.get(name, name) for name in header]
+    yield from ((line, [row.get(name, "") for name in header]) for line, row in rows)
+
+
 def read_table(
-    path: str | os.PathLike[str],
-    quoted_tsv: bool = False,
-    lines: Iterable[tuple[int, str]] | None = None,
-) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the line of the first row, from 1, its cells, which name the columns, and the other rows with their lines.
+    path: FileName, quoted_tsv: bool = False, lines: NumberedLines | None = None
+) -> tuple[int, list[str], NumberedRows]:
+    """Return the first row's line, from 1, the names of the columns, and the other rows.
 
     The file is CSV, TSV or a workbook (xlsx), of which the first sheet is read; or `lines`, with
     their numbers, are its content. The first row that is not empty decides whether commas,
@@ -113,15 +154,15 @@ def read_table(
     with the line, for a file that is not UTF-8, quotation marks that do not match, a repeated name,
     and a row of another length.
     """
-    found = _rows(path, quoted_tsv, lines)
-    first, header = next(found, (1, []))
+    table = _rows(path, quoted_tsv, lines)
+    first, header = next(table, (1, []))
     names = [name.strip() for name in header]
     if twice := [name for name, n in Counter(filter(None, names)).items() if n > 1]:
         raise InputError(f"two columns are called {twice[0]!r}: rename one", path, first)
     hint = ": put text with a separator into quotation marks" if quoted_tsv else ""
 
-    def rows() -> Iterator[tuple[int, list[str]]]:
-        for line, cells in found:
+    def rows() -> NumberedRows:
+        for line, cells in table:
             if len(cells) != len(names):
                 counts = f"{len(cells)} columns, and the first line has {len(names)}"
                 raise InputError(counts + hint, path, line)
@@ -140,35 +181,40 @@ def plain_column(name: str) -> str:
 
 
 def read_columns(
-    path: str | os.PathLike[str],
+    path: FileName,
     needed: Sequence[str],
     optional: Sequence[str] = (),
     usual: Mapping[str, Sequence[str]] = {},
+    with_all: bool = False,
 ) -> Iterator[tuple[int, list[Any]]]:
-    """Yield each row's line, from 1, and its cells in the needed, then the optional columns; None for a missing one.
+    """Yield each row's line, from 1, and its cells in the needed, then the optional columns.
 
     `usual` has other names of columns, as `plain_column` writes them, which count if the column
-    itself is not there. Raises InputError, with the line, for what `read_table` does not read, a
-    missing column, and two with a usual name.
+    itself is not there. `with_all` adds a dictionary of all cells by their columns. Raises
+    InputError, with the line, for what `read_table` does not read, a missing column, and two with a
+    usual name.
     """
     first, names, rows = read_table(path)
     if len(names) == 1 and " " in names[0]:
         message = "columns are separated by tabs, commas or semicolons; this line has blanks"
         raise InputError(message, path, first)
     shown = ", ".join(names) or "none"
-    places = []
+    indices = []
     for name in (*needed, *optional):
         others = [plain_column(name), *usual[name]] if name in usual else []
-        found = [n for other in others for n in names if plain_column(n) == other]
-        found = [name] if name in names else found
-        if name in needed and len(found) > 1:
-            message = f"{found[0]!r} and {found[1]!r} may both be the column {name!r}: rename one"
+        matches = [n for other in others for n in names if plain_column(n) == other]
+        matches = [name] if name in names else matches
+        if name in needed and len(matches) > 1:
+            message = (
+                f"{matches[0]!r} and {matches[1]!r} may both be the column {name!r}: rename one"
+            )
             raise InputError(message, path, first)
-        if name in needed and not found:
+        if name in needed and not matches:
             raise InputError(f"no column {name!r}; the columns are: {shown}", path, first)
-        places.append(names.index(found[0]) if found else None)
+        indices.append(names.index(matches[0]) if matches else None)
     for line, cells in rows:
-        yield line, [None if place is None else cells[place] for place in places]
+        chosen = [None if index is None else cells[index] for index in indices]
+        yield line, [*chosen, dict(zip(names, cells, strict=True))] if with_all else chosen
 
 
 def joined(cells: Sequence[str], style: str = TSV) -> str:
@@ -188,7 +234,9 @@ def joined(cells: Sequence[str], style: str = TSV) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return the rows as lines with columns two blanks apart; the first `left` are left-aligned, others right-aligned.
+    """Return the rows as lines with columns two blanks apart.
+
+    The first `left` are left-aligned, others right-aligned.
 
     >>> print(aligned([("label", "of"), ("NP", "10")]), end="")
     label  of

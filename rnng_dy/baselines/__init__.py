@@ -1,1 +1,1 @@
-"""Baselines: the sequential language models that the paper compares with the generative model (table 5)."""
+"""Baselines: sequential language models beside the generative model (the paper's table 5)."""

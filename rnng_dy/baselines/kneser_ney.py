@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from oracle.blocks import OracleSentence, oracle_sentences
+from oracle.blocks import OracleSentence
 from oracle.common.errors import RnngError
 from oracle.common.files import reading
-from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
-from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
+from oracle.sentences import SourceSentence, read_sentences
+from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, known_words
 from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.scorer import Sentences, Unkified, WordScorer
 from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.sources import running_text
 from rnng_dy.text.spelling import SpellingModel
 
+_log = logging.getLogger(__name__)
 START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""
 MAX_COUNT = 3
@@ -28,7 +33,7 @@ MAX_COUNT = 3
 
 
 class KneserNey(WordScorer):
-    """An n-gram model p(word | the n - 1 words before it) of sentences that START precedes and END follows.
+    """An n-gram model p(word | the n - 1 words before it) of sentences between START and END.
 
     The highest order counts occurrences; lower orders count the different words that precede. All
     orders are interpolated, down to the uniform distribution over the vocabulary and END.
@@ -40,9 +45,12 @@ class KneserNey(WordScorer):
     name = "kneser-ney"
 
     def __init__(
-        self, sentences: Iterable[OracleSentence], vocabulary: Iterable[str] = (), order: int = 5
+        self,
+        sentences: Iterable[OracleSentence | SourceSentence],
+        vocabulary: Iterable[str] = (),
+        order: int = 5,
     ):
-        """Count the n-grams of generative training sentences, whose words and classes are those of the model.
+        """Count the n-grams of generative training sentences, with the model's words and classes.
 
         `vocabulary` adds classes of unknown words that the sentences lack; its other words stay
         unknown.
@@ -70,66 +78,77 @@ class KneserNey(WordScorer):
 
     @classmethod
     def open(cls, path: str | None, order: int = 5, vocabulary: Iterable[str] = ()) -> KneserNey:
-        """Make an n-gram model from a generative oracle.
+        """Make an n-gram model from a generative oracle, or from trees or tokenised text.
+
+        Words that occur once in trees or a text are unknown, as in an oracle that `rnng-dy oracle`
+        makes of them.
 
         Args:
-            path: The training oracle.
+            path: The training sentences.
             order: The n of n-grams.
             vocabulary: Words, of which the classes of unknown words join the model's, with count 0.
 
         Raises:
-            RnngError: There is no oracle, or it is invalid.
+            RnngError: There is no file, or it is invalid.
         """
         if path is None:
-            raise RnngError("n-grams need a training oracle: --scorer kneser-ney=TRAIN.oracle")
+            raise RnngError("n-grams need training sentences: --scorer kneser-ney=TRAIN.oracle")
         with reading(path):
-            return cls(oracle_sentences(path), vocabulary, order)
+            return cls(_training_sentences(path), vocabulary, order)
 
     @property
     def unknown(self) -> UnknownWords:
-        """See `WordScorer`."""
+        """The words that the training oracle knows, and the classes of all others."""
         return self._unknown
 
     @cached_property
     def segmenter(self) -> Segmenter:
-        """See `WordScorer`."""
+        """The segmenter that turns running text into tokens as in the training oracle."""
         return Segmenter.of_training(self._tokens)
 
     @cached_property
     def spelling(self) -> SpellingModel | None:
-        """See `WordScorer`; learnt from the words of the training oracle. None if that has no unknown word."""
+        """The probabilities of strings; None if the training oracle has no unknown word."""
         if not CLASSES & self.vocabulary:
             return None
         words = Counter(token for tokens in self._tokens for token in tokens)
         return SpellingModel(self.unknown, sorted(self.vocabulary - {END}), words)
 
     def _count(self, text: np.ndarray) -> list[_Order]:
-        """Return the n-grams of each order, shortest first, in a text of words in which START begins each sentence."""
+        """Return the n-grams of each order, shortest first.
+
+        START begins each sentence of the text.
+        """
         keys, occurring = [], []
         # the n-gram of the order below that ends at each word
         ending = np.zeros(len(text), np.int64)
         for _ in range(self.order):
-            of_words = np.where(text == 0, 0, np.roll(ending, 1) * self._base + text)
-            found, first, longer = np.unique(of_words, return_index=True, return_inverse=True)
-            keys.append(found)
+            numbers = np.where(text == 0, 0, np.roll(ending, 1) * self._base + text)
+            ngrams, first, longer = np.unique(numbers, return_index=True, return_inverse=True)
+            keys.append(ngrams)
             # each n-gram but that of STARTs is an occurrence of the shorter one that it ends with
             occurring.append(ending[first[1:]])
             ending = longer
         occurring = [*occurring[1:], ending[text != 0]]
         histories = [1, *map(len, keys)]
-        return [
-            _discounted(*of, self._base) for of in zip(keys, occurring, histories, strict=False)
-        ]
+        orders = zip(keys, occurring, histories, strict=False)
+        return [_discounted(*order, self._base) for order in orders]
 
     def probability(self, word: str, context: Sequence[str]) -> float:
-        """Return p(word | context) for a word of the vocabulary; only the last n - 1 words of the context count."""
+        """Return p(word | context) for a word of the vocabulary.
+
+        Only the last n - 1 words of the context count.
+        """
         histories = [0]
         for before in context[-(self.order - 1) :] if self.order > 1 else ():
             histories = self._extended(histories, before)
         return self._probability(histories, self._extended(histories, word))
 
     def _extended(self, histories: Sequence[int], word: str) -> list[int]:
-        """Return the empty n-gram, and those of a word after histories, shortest first, as far as training has them."""
+        """Return the empty n-gram, and those of a word after histories, shortest first.
+
+        The longest is the longest one that training has.
+        """
         number, ngrams = self._numbers.get(word, self._base - 1), [0]
         for order, history in zip(self._orders, histories, strict=False):
             key = history * self._base + number
@@ -141,7 +160,10 @@ class KneserNey(WordScorer):
         return ngrams
 
     def _probability(self, histories: Sequence[int], ngrams: Sequence[int]) -> float:
-        """Return the probability of a word after histories; `ngrams` are those that `_extended` makes of both."""
+        """Return the probability of a word after histories.
+
+        `ngrams` are those that `_extended` makes of both.
+        """
         p = 1 / len(self.vocabulary)
         for order, history, i in zip_longest(self._orders[: len(histories)], histories, ngrams[1:]):
             if not order.totals[history]:
@@ -152,12 +174,12 @@ class KneserNey(WordScorer):
         return float(p)
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
-        """See `Scorer`."""
+        """Return a record per token of each sentence and one, with the token None, for its end."""
         return [self._records(*words) for words in self._as_read(sentences, unkified)]
 
-    def _records(self, tokens: Sequence[str], seen: Sequence[str]) -> list[WordRecord]:
+    def _records(self, tokens: Sequence[str], unkified: Sequence[str]) -> list[WordRecord]:
         histories, records = [0] * self.order, []
-        for token, word in [*zip(tokens, seen, strict=True), (None, END)]:
+        for token, word in [*zip(tokens, unkified, strict=True), (None, END)]:
             surprisal = math.inf
             if word in self._numbers:
                 ngrams = self._extended(histories, word)
@@ -167,11 +189,26 @@ class KneserNey(WordScorer):
         return records
 
 
+def _training_sentences(path: str) -> Iterator[SourceSentence]:
+    """Yield the sentences of a file; words that occur once are classes of unknown words."""
+    sentences = (sentence for sentence in read_sentences(path) if sentence.tokens)
+    first = next(sentences)
+    if first.unkified is not None:
+        yield from chain([first], sentences)
+        return
+    texts = [first, *sentences]
+    if warning := running_text([sentence.tokens for sentence in texts]):
+        _log.warning(f"{path}:{texts[warning[0]].line}: {warning[1]}")
+    unknown = UnknownWords(RULES[0], known_words(sentence.tokens for sentence in texts))
+    for sentence in texts:
+        yield replace(sentence, unkified=tuple(unknown.unkify(sentence.tokens)))
+
+
 class _Order(NamedTuple):
     """The n-grams of one order, with the sums of the counts after their histories."""
 
     keys: np.ndarray
-    """history * base + last word, sorted; the number of an n-gram is the place of its key."""
+    """history * base + last word, sorted; the number of an n-gram is the index of its key."""
     kept: np.ndarray
     """The count of each n-gram less its discount."""
     totals: np.ndarray
@@ -181,7 +218,10 @@ class _Order(NamedTuple):
 
 
 def _discounted(keys: np.ndarray, occurring: np.ndarray, histories: int, base: int) -> _Order:
-    """Return n-grams with discounts; `occurring` has the number of an n-gram as often as it counts."""
+    """Return n-grams with discounts.
+
+    `occurring` has the number of an n-gram as often as it counts.
+    """
     counts = np.bincount(occurring, minlength=len(keys))
     discount = np.array(discounts(counts))
     kind, history = np.minimum(counts, MAX_COUNT), keys // base
@@ -203,8 +243,8 @@ def discounts(counts: Iterable[int]) -> tuple[float, ...]:
     """
     n = np.bincount(counts, minlength=MAX_COUNT + 2).tolist()
     y = n[1] / (n[1] + 2 * n[2]) if n[1] else 0.0
-    found = [0.0]
+    result = [0.0]
     for count in (1, 2, 3):
         d = count - (count + 1) * y * n[count + 1] / n[count] if n[count] else count / 2
-        found.append(d if 0 < d < count else count / 2)
-    return tuple(found)
+        result.append(d if 0 < d < count else count / 2)
+    return tuple(result)

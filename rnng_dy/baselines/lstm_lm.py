@@ -1,4 +1,4 @@
-"""A sequential LSTM language model with the generative model's vocabulary, trained in the same way."""
+"""A sequential LSTM language model, with the generative model's vocabulary and training."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from oracle.blocks import OracleSentence
-from rnng_dy.baselines.word_scorer import Scorer, Sentences, Unkified
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.model import Model
 from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.softmax import ClassFactoredSoftmax
-from rnng_dy.models.vectors import LookupTable, dropped, keep, owned_log_probs
+from rnng_dy.models.vectors import LookupTable, Losses, dropped, keep, owned_log_probs
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.surprisal import entropy
+from rnng_dy.scorer import Scorer, Sentences, Unkified
+from rnng_dy.search.next_word import entropy
 from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -35,7 +35,7 @@ class LanguageModelExample(NamedTuple):
 
 
 class LstmNetwork:
-    """An LSTM over words and the softmax of the next word; the end of a sentence is a class of its own."""
+    """An LSTM over words and the softmax of the next word, with a class for the sentence's end."""
 
     parts: ClassVar[dict[str, Any]] = {}
 
@@ -59,10 +59,8 @@ class LstmNetwork:
         """Return log p in nats of every word, and of the end, after some states; runs the graph."""
         return self.softmax.every_log_prob(self.lstm.outputs(states))
 
-    def example_losses(
-        self, examples: Sequence[LanguageModelExample], dropout: float
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """See `ClassFactoredSoftmax.negative_log_probs`, for the words and ends of all examples in order."""
+    def example_losses(self, examples: Sequence[LanguageModelExample], dropout: float) -> Losses:
+        """Return -log p in nats, whose owners are the words and ends of all examples in order."""
         states: list[LstmState] = []
         targets: list[int] = []
         for example in examples:
@@ -73,15 +71,13 @@ class LstmNetwork:
 
 
 class LstmLanguageModel(Model, Scorer):
-    """A language model of p(words and sentence end), with the class-factored softmax of the generative model.
+    """A language model of p(words and sentence end) with the generative model's softmax.
 
     The end of a sentence is a word in its own class, the last one.
     """
 
     kind = "lstm-lm"
     has_trees = False
-    # version 0.1.0 wrote this key
-    config_defaults: ClassVar = {"composition": None}
     sizes_type = LanguageModelSizes
     vocabulary_type = GeneratorVocabulary
     network_type = LstmNetwork
@@ -96,15 +92,13 @@ class LstmLanguageModel(Model, Scorer):
 
     # use
 
-    def log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:
-        """Return log p in nats of the words, and of the end, per sentence: shape (sentences, 2), float64.
+    def example_log_probs(self, examples: Sequence[LanguageModelExample]) -> np.ndarray:
+        """Return log p in nats of the words and of the end: shape (sentences, 2), float64.
 
         NaN for a sentence that does not fit into memory.
         """
-        rows = [
-            (np.add.reduceat(row, [0])[0] - row[-1], row[-1])
-            for row in self._of_sentences(examples)
-        ]
+        # reduceat adds in order, so that a row has the same sum in every batch
+        rows = [(np.add.reduceat(row, [0])[0] - row[-1], row[-1]) for row in self._read(examples)]
         return np.array(rows, np.float64).reshape(-1, 2)
 
     def log_prob(self, tokens: Sequence[str], open_vocabulary: bool = False) -> float:
@@ -125,38 +119,41 @@ class LstmLanguageModel(Model, Scorer):
         return -math.log(2) * math.fsum(record.surprisal for record in records)
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
-        """See `Scorer`; NaN in a sentence that does not fit into memory."""
-        read = list(self._as_read(sentences, unkified))
-        ids = [[self.vocabulary.ids.get(word) for word in words] for _, words in read]
-        examples = [LanguageModelExample([i for i in of if i is not None]) for of in ids]
+        """Return a record per token and one for the end.
+
+        Surprisals are NaN in a sentence that does not fit into memory.
+        """
+        pairs = list(self._as_read(sentences, unkified))
+        ids = [[self.vocabulary.ids.get(word) for word in words] for _, words in pairs]
+        examples = [LanguageModelExample([i for i in row if i is not None]) for row in ids]
         records = []
-        for words, of, log_probs in zip(read, ids, self._of_sentences(examples), strict=True):
+        for pair, row, log_probs in zip(pairs, ids, self._read(examples), strict=True):
             bits = iter((-log_probs / math.log(2)).tolist())
-            surprisals = [math.inf if i is None else next(bits) for i in of]
+            surprisals = [math.inf if i is None else next(bits) for i in row]
             end = WordRecord(None, None, next(bits))
-            records.append([*map(WordRecord, *words, surprisals), end])
+            records.append([*map(WordRecord, *pair, surprisals), end])
         return records
 
     def next_word_entropies(self, sentences: Sentences) -> list[list[float]]:
-        """See `Scorer`."""
+        """Return the entropy of the next word in bits before each word and before each end."""
         return [self._entropies(self.encode(words)) for words in sentences]
 
     @one_graph
     def _entropies(self, example: LanguageModelExample) -> list[float]:
-        found: list[float] = []
+        entropies: list[float] = []
         states = self.network.states(example.words)
         for i in range(0, len(states), ENTROPIES):
             dy.renew_cg(derivatives=False)
-            part = states[i : i + ENTROPIES]
-            found += map(entropy, np.exp(self.network.every_log_prob(part)))
-            keep(part[-1:])
-        return found
+            chunk = states[i : i + ENTROPIES]
+            entropies += map(entropy, np.exp(self.network.every_log_prob(chunk)))
+            keep(chunk[-1:])
+        return entropies
 
-    def _of_sentences(self, examples: Sequence[LanguageModelExample]) -> Iterator[np.ndarray]:
-        """Yield `_word_log_probs` of each sentence; NaN in one that does not fit into memory."""
-        for part in batches(examples, self.length, MAX_WORDS):
-            rows = split_on_memory_error(self._word_log_probs, part)
-            for example, row in zip(part, rows, strict=True):
+    def _read(self, examples: Sequence[LanguageModelExample]) -> Iterator[np.ndarray]:
+        """Yield log p of each word and the end; NaN in a sentence that does not fit into memory."""
+        for batch in batches(examples, lambda example: len(example.words), MAX_WORDS):
+            rows = split_on_memory_error(self._word_log_probs, batch)
+            for example, row in zip(batch, rows, strict=True):
                 yield np.full(len(example.words) + 1, math.nan) if row is None else row
 
     @one_graph

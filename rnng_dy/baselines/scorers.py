@@ -1,4 +1,4 @@
-"""Scorers, which compute surprisals of words without a model folder: n-grams, and scorers of plugins."""
+"""Scorers, which measure surprisals without a model folder: n-grams, tables, plugins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oracle.common import plugins
 from oracle.common.plugins import Registry
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.baselines.word_scorer import WordScorer
+from rnng_dy.scorer import WordScorer
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)
 
@@ -30,18 +30,18 @@ class OpenableScorer(NamedTuple):
         return self.name if self.source is None else f"{self.name}={self.source}"
 
     def content(self) -> list[object]:
-        """See `ModelFolder.content`."""
+        """Return what determines the scorer's results, for `content_hash`."""
         return [self.name, self.order, *self.files().values(), *plugins.loaded().values()]
 
     def files(self) -> dict[str, Path]:
-        """See `parallel.Place`."""
+        """Return the file that the scorer is made from, by its name."""
         path = Path(self.source or "")
         return {path.name: path} if self.source else {}
 
     def moved(self, folder: str) -> OpenableScorer:
-        """See `parallel.Place`."""
+        """Return the scorer with its file in another folder."""
         return self._replace(source=self.source and str(Path(folder, Path(self.source).name)))
 
     def open(self) -> WordScorer:
-        """Open the scorer in this process. Raises RnngError for an unknown name or an unsuitable file."""
+        """Open the scorer. Raises RnngError for an unknown name or an unsuitable file."""
         return SCORERS[self.name].open(self.source, self.order)

@@ -10,44 +10,47 @@ from itertools import chain, groupby, zip_longest
 import numpy as np
 
 from oracle.common.errors import InputError, RnngError
-from rnng_dy.baselines.word_scorer import Sentences, Unkified, WordScorer
 from rnng_dy.evaluation.records import END, ROUNDING, WordRecord
 from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, read_surprisals
+from rnng_dy.scorer import Sentences, Unkified, WordScorer
 
 
 class SurprisalTable(WordScorer):
-    """The surprisals of a table with the columns sentence_id, token and surprisal, in bits; see `read_surprisals`.
+    """The surprisals of a table with the columns sentence_id, token and surprisal, in bits.
 
-    A sentence is found by its letters, whatever its tokens are: subwords are added up to words, and
-    a mark of subwords alone belongs to the word after it. If a token of the table covers several
-    words, its surprisal belongs to the first. `<unk>` stands for any one word. Columns item and
-    condition may stand in place of sentence_id.
+    `read_surprisals` reads it. A sentence is found by its letters, whatever its tokens are:
+    subwords are added up to words, and a mark of subwords alone belongs to the word after it. If a
+    token of the table covers several words, its surprisal belongs to the first. `<unk>` stands for
+    any one word. Columns item and condition may stand in place of sentence_id.
     """
 
     name = "surprisals"
 
     def __init__(self, path: str | None):
-        """Raises RnngError without a file, InputError for a table that lacks a column or a number."""
+        """Raises RnngError without a file, InputError if a column or a number is missing."""
         if path is None:
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
         self._sentences: dict[str, list[Token]] = {}
         self._unclear: set[str] = set()
-        for sentence, of_sentence in groupby(read_surprisals(path), lambda token: token.sentence):
+        for sentence, rows in groupby(read_surprisals(path), lambda token: token.sentence):
             if sentence is None:
                 raise InputError("no column 'sentence_id' or 'item'", path, 1)
-            tokens = list(of_sentence)
+            tokens = list(rows)
             letters = "".join(token.letters for token in tokens)
             both = self._sentences.setdefault(letters, tokens), tokens
-            first, second = ([(t.letters, t.is_known, t.is_end) for t in of] for of in both)
-            bits, others = ([token.bits for token in of] for of in both)
+            first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
+            bits, others = ([token.bits for token in row] for row in both)
             is_equal = first == second and np.allclose(bits, others, 0, ROUNDING, equal_nan=True)
             if not is_equal:
                 self._unclear.add(letters)
         self._with_gaps = [letters for letters in self._sentences if GAP in letters]
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
-        """See `WordScorer`. Raises InputError for a sentence that the table lacks, or has with different numbers."""
+        """Return the table's surprisals of the words of each sentence, and of its end.
+
+        Raises InputError for a sentence that the table lacks, or has with different numbers.
+        """
         return [self._records(words) for words in sentences]
 
     def _records(self, words: Sequence[str]) -> list[WordRecord]:
@@ -57,34 +60,37 @@ class SurprisalTable(WordScorer):
         without one.
         """
         tokens = self._tokens_of(words)
-        has_end = any(token.is_end and place == len(words) for token, place in tokens)
-        parts: list[list[Token]] = [[] for _ in (*words, END)]
-        for token, place in tokens:
+        has_end = any(token.is_end and index == len(words) for token, index in tokens)
+        subwords: list[list[Token]] = [[] for _ in (*words, END)]
+        for token, index in tokens:
             # some programs begin a sentence with the mark of its end
-            if not token.is_end or place == len(words):
-                parts[place if has_end else min(place, len(words) - 1)].append(token)
-        *bits, of_end = (math.fsum(token.bits for token in part) for part in parts)
-        are_known = (all(token.is_known is not False for token in part) for part in parts)
+            if not token.is_end or index == len(words):
+                subwords[index if has_end else min(index, len(words) - 1)].append(token)
+        *bits, end_bits = (math.fsum(token.bits for token in word) for word in subwords)
+        are_known = (all(token.is_known is not False for token in word) for word in subwords)
         unks = [word if known else UNKNOWN for word, known in zip(words, are_known, strict=False)]
-        end = WordRecord(None, None, of_end if has_end else math.nan)
+        end = WordRecord(None, None, end_bits if has_end else math.nan)
         return [*map(WordRecord, words, unks, bits), end]
 
     def _tokens_of(self, words: Sequence[str]) -> list[tuple[Token, int]]:
-        """Return the table's tokens of a sentence, each with the index of its word, or with the number of words."""
+        """Return the table's tokens of a sentence, each with the index of its word.
+
+        The index of the sentence's end is the number of words.
+        """
         letters_of = list(map(plain, words))
         letters, shown = "".join(letters_of), f"{' '.join(words)!r:.200}"
         with_gaps = (s for s in self._with_gaps if letters.startswith(s.partition(GAP)[0]))
-        for found in chain([letters], with_gaps):
-            tokens = self._sentences.get(found, [])
+        for candidate in chain([letters], with_gaps):
+            tokens = self._sentences.get(candidate, [])
             at_words = places(tokens, letters_of)
             if tokens and at_words is not None:
-                if found in self._unclear:
+                if candidate in self._unclear:
                     message = f"the sentence {shown} is in this table with different surprisals"
                     raise InputError(f"{message}: keep one of them", self._path)
                 return [(token, first) for token, (first, _) in zip(tokens, at_words, strict=True)]
         message = f"no sentence {shown} in this table"
         for near in get_close_matches(letters, self._sentences, 1, 0):
             at = next(i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1)
-            there, here = (f"{of[at : at + 20]!r}" for of in (near, letters))
+            there, here = (f"{text[at : at + 20]!r}" for text in (near, letters))
             message += f": the most similar one has {there} in place of {here}"
         raise InputError(message, self._path)

@@ -30,6 +30,7 @@ COMMANDS = {
     "score": "Compute joint likelihoods of sentences and trees.",
     "rerank": "Rerank samples, and estimate perplexity from them.",
     "surprisal": "Measure surprisal word by word.",
+    "next-words": "Estimate the most probable next words after texts.",
     "perplexity": "Measure the likelihood and perplexity of sentences.",
     "suite": "Measure accuracy on test suites and minimal pairs.",
     "reading-times": "Measure how much of reading times surprisals explain.",
@@ -46,7 +47,7 @@ COMMANDS = {
 
 
 def load_command(name: str = "") -> click.Command | None:
-    """Import a command from its module, which has its name with _ instead of -; None if there is no such command."""
+    """Import a command from the module of its name, with _ for -; None if there is none."""
     if name not in COMMANDS:
         return None
     module = "oracle" if name == "prepare" else name.replace("-", "_")
@@ -57,11 +58,11 @@ class LazyGroup(click.Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """See click."""
+        """Import the command."""
         return load_command(name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
-        """See click. A text in place of a command is told where it belongs."""
+        """Find the command. A text in place of one is told where it belongs."""
         if " " in args[0]:
             ctx.fail(
                 f'a text goes to a command: rnng-dy parse "{args[0]}", or surprisal, perplexity'
@@ -69,17 +70,17 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """See click."""
+        """List the commands with their summaries."""
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items()])
 
     def make_context(self, info_name: str | None, args: list[str], **extra) -> click.Context:
-        """See click; --version and --help print while the context is made."""
+        """Report errors of --version and --help, which print while the context is made."""
         with errors_reported():
             return super().make_context(info_name, args, **extra)
 
     def invoke(self, ctx: click.Context):
-        """See click."""
+        """Run the command, and report its errors and warnings."""
         if isinstance(sys.stdout, io.TextIOWrapper):
             # bytes of files and arguments that are not UTF-8 are printed unchanged
             sys.stdout.reconfigure(errors="surrogateescape")
@@ -134,16 +135,11 @@ def fail(message: str) -> None:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
 @click.option(
-    "--plugin",
-    "plugin_files",
-    type=click.Path(),
-    multiple=True,
-    metavar="FILE.py",
-    help="Load classes of your own, such as a composition.",
+    "--plugin", type=click.Path(), multiple=True, metavar="FILE.py", help="Load your own classes."
 )
 @click.version_option(__version__, "-V", "--version")
-def main(quiet: bool, plugin_files: Sequence[str]) -> None:
+def main(quiet: bool, plugin: Sequence[str]) -> None:
     """Recurrent Neural Network Grammars on DyNet."""
     show_messages(logging.WARNING if quiet else logging.INFO)
-    for path in plugin_files:
+    for path in plugin:
         plugins.load_plugin(path)

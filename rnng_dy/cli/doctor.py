@@ -10,8 +10,8 @@ import click
 from oracle.common import plugins
 from oracle.common.errors import RnngError
 from rnng_dy import __version__, engine
+from rnng_dy.cli import checks
 from rnng_dy.cli.options import Command, device_option
-from rnng_dy.models import checks
 
 
 @click.command(cls=Command)

@@ -8,6 +8,7 @@ import click
 
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, Command, outputs_option, titles, write_output
+from rnng_dy.cli.signature import signature
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
 from rnng_dy.evaluation.evalb_params import BUILT_IN, Params
@@ -18,17 +19,11 @@ from rnng_dy.evaluation.evalb_sentence import Status
 @click.argument("gold", type=FILE, metavar="GOLD.trees")
 @click.argument("systems", type=FILE, nargs=-1, required=True, metavar="SYSTEM.trees...")
 @click.option(
-    "--params",
-    type=FILE,
-    default="collins",
-    metavar="NAME|FILE",
-    help=f"Built-in parameters, {' or '.join(BUILT_IN)}, or a parameter file of EVALB.",
+    "--params", type=FILE, default="collins", help=f"Parameters: {', '.join(BUILT_IN)}, or a file."
 )
 @outputs_option({".txt": "a table", ".evalb": "the listing of EVALB", ".json": "all figures"})
 @click.option(
-    "--gold-tags",
-    is_flag=True,
-    help="Recognise punctuation by the gold tree's POS tags in both trees, in place of each tree's own.",
+    "--gold-tags", is_flag=True, help="Recognise punctuation by gold tags, not by each tree's own."
 )
 @click.option("--oracle", type=FILE, help="Oracle whose words and POS tags the systems' trees get.")
 def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
@@ -53,15 +48,15 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     rules = BUILT_IN.get(params) or Params.read(params)
     scores = dict(zip(names, score_systems(gold, systems, rules, gold_tags, oracle), strict=True))
     for form, path in outputs.items():
-        write_output(path, [report.format_scores(scores, form)])
-    problems = [pair for of in scores.values() for pair in of.unscorable]
+        write_output(path, [report.format_scores(scores, form, signature())])
+    problems = [pair for system in scores.values() for pair in system.unscorable]
     errors = [(number, s.problem) for number, s in problems if s.status == Status.ERROR]
     if ".evalb" in outputs:
         for number, problem in errors:
             warn(f"{number} : {problem}")
     elif errors and not gold_tags:
         warn(
-            f"{len(errors)} with other words than gold: if only tags differ, --gold-tags scores them"
+            f"{len(errors)} with other words than gold: --gold-tags scores them if only tags differ"
         )
-    if not any(of.valid for of in scores.values()):
+    if not any(system.valid for system in scores.values()):
         sys.exit(1)

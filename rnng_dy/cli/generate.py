@@ -10,7 +10,7 @@ from oracle.treebank import words
 from rnng_dy.cli.inputs import seed_option
 from rnng_dy.cli.job import Job
 from rnng_dy.cli.options import GENERATIVE, Command, device_option, model_option, output_option
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.search.generation import generate_trees
 
 
@@ -19,10 +19,7 @@ from rnng_dy.search.generation import generate_trees
 @click.option("-n", "n", type=click.IntRange(min=1), default=10, help="Number of sentences.")
 @seed_option
 @click.option(
-    "--max-length",
-    type=click.IntRange(min=1),
-    default=200,
-    help="Most words of a sentence; a longer one is drawn again.",
+    "--max-length", type=click.IntRange(1), default=200, help="Longer sentences are drawn again."
 )
 @click.option("--words", "only_words", is_flag=True, help="Print the words, not the trees.")
 @output_option()

@@ -15,8 +15,7 @@ from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice
 from rnng_dy.cli.rules import goes
 from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.models.composition import COMPOSITIONS, DEFAULT, GatedAttention
-from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
+from rnng_dy.models.composition import COMPOSITIONS, GatedAttention
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 
 
@@ -24,10 +23,7 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 @click.argument("kind", type=click.Choice(["discriminative", "generative"]))
 @click.argument("params", type=FILE)
 @click.option(
-    "--train-oracle",
-    type=FILE,
-    required=True,
-    help="Oracle that the model was trained on; it determines the ids of words and actions.",
+    "--train-oracle", type=FILE, required=True, help="Training oracle, which decides all ids."
 )
 @click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
 @goes("with `kind` generative")
@@ -39,19 +35,19 @@ from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
 @click.option(
     "--composition",
     type=LiveChoice(COMPOSITIONS),
-    default=DEFAULT,
-    help="Composition of the program that trained the model.",
+    default=COMPOSITIONS.default,
+    help="The model's composition.",
 )
 @click.option(
     "--state",
     type=LiveChoice(GENERATOR_STATES | PARSER_STATES),
-    help="Parser state of that program, which no checkpoint shows: with a wrong one the model scores wrongly. Required "
-    f"with gated attention.  [default: {DEFAULT_STATE}]",
+    help="Parser state of that program, which no checkpoint shows; a wrong one gives wrong scores. "
+    f"Required with gated attention.  [default: {PARSER_STATES.default}]",
 )
 def import_clab(
     kind, params, train_oracle, folder, clusters, pos, pretrained, composition, state
 ) -> None:
-    """Convert PARAMS, a checkpoint of the original program (a Boost text archive), to a model folder.
+    """Convert PARAMS, a checkpoint of the original program, to a model folder.
 
     Example: rnng-dy import-clab discriminative p.params --train-oracle train.oracle --model parser
     """
@@ -68,11 +64,11 @@ def import_clab(
         raise click.UsageError("the original has no parser with gated attention")
     sentences = read_oracle(train_oracle)
     from rnng_dy.interop import clab
-    from rnng_dy.training.about import about_model
+    from rnng_dy.model_folder import about_model
 
     if is_parser:
         vectors = read_vectors(pretrained) if pretrained else None
-        how = composition, vectors, state or DEFAULT_STATE
+        how = composition, vectors, state or PARSER_STATES.default
         model = clab.import_parser(params, sentences, pos, *how)
     else:
         entries = read_clusters(clusters)
@@ -82,6 +78,4 @@ def import_clab(
     model.save(folder)
     click.echo(f"{folder}: {model.store.count()} parameters, {model.sizes}")
     if state is not None:
-        warn(
-            f"{params} does not tell its parser state: if that is not {state}, the model scores wrongly"
-        )
+        warn(f"{params} does not tell its parser state: if it is not {state}, scores are wrong")

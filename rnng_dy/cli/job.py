@@ -1,4 +1,4 @@
-"""Work on many sentences: `--jobs`, `--device`, and writing the output, which continues after a stop.
+"""Work on many sentences: `--jobs`, `--device`, and outputs that a stopped command continues.
 
 The results of a long job are kept beside its output until that is made.
 """
@@ -9,13 +9,13 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -25,58 +25,61 @@ from rnng_dy import __version__, checkpoint, engine
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
 from rnng_dy.settings import AT_LEAST_1
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from rnng_dy.baselines.scorers import OpenableScorer
 
-Lines = list[str]
+T = TypeVar("T")
+R = TypeVar("R")
+Lines = Sequence[str]
 """The lines of the output that an item has."""
 FORMAT = "a line of JSON per batch, with its checksum"
 """What NAME.part holds; one with other content is not resumed."""
 
 
 class Direct:
-    """Results that are written to standard output, a pipe or a device at once."""
+    """Lines that are written to a stream at once."""
 
-    batches, items, is_another, part = 0, 0, False, None
+    batches = items = 0
+    """An earlier run has finished none."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
 
-    def write(self, of_items: Sequence[Lines]) -> None:
+    def write(self, lines_of_items: Sequence[Lines]) -> None:
         """Write the lines of the items of the next batch."""
-        self._stream.writelines(f"{line}\n" for lines in of_items for line in lines)
+        self._stream.writelines(f"{line}\n" for lines in lines_of_items for line in lines)
         self._stream.flush()
-
-    def remove(self) -> None:
-        """Do nothing: nothing is kept."""
 
 
 class Results:
-    """The lines of each item of each finished batch, as one line of JSON in NAME.part, for the output NAME.
+    """The lines of the items of finished batches, a line of JSON per batch in NAME.part.
 
-    NAME.part.key has a line that identifies inputs, options and model, then the CRC-32 of each
-    batch's line. Only the same job is resumed, before the first batch whose checksum does not
-    match.
+    NAME is the output. NAME.part.key has a line that identifies inputs, options and model, then the
+    CRC-32 of each batch's line. Only the same job is resumed, before the first batch whose checksum
+    does not match.
     """
 
-    def __init__(self, output: str, key: str, resume: bool):
+    def __init__(self, output: str, key: str):
         # replace the target of a symbolic link, not the link
         self.part = Path(f"{os.path.realpath(output)}.part")
         self._key = Path(f"{self.part}.key")
         self.batches = self.items = 0
-        """The numbers of batches, and of their items, that an earlier run has finished."""
+        """The numbers of finished batches and of their items, an earlier run's included."""
         if self.part.exists() and not self._key.exists():
             raise RnngError(
-                f"{self.part} is no result of this command, since {self._key.name} is not there: rename it"
+                f"{self.part} is no result of this command, since {self._key.name} is not there: "
+                "rename it"
             )
         begin = f"{key}\n".encode()
-        same = resume and self._key.exists() and self._key.read_bytes().startswith(begin)
-        self.is_another = resume and not same and self.part.exists()
-        """Whether the results that should be resumed are of another job."""
+        same = self._key.exists() and self._key.read_bytes().startswith(begin)
+        self.is_another = not same and self.part.exists()
+        """Whether the results that were there are of another job."""
         # the key is there before the results, so unbuffered, and after them
         mode = "a+b" if same else "w+b"
         self._sums, self._stream = self._key.open(mode, 0), self.part.open(mode)
@@ -86,7 +89,7 @@ class Results:
             self._sums.write(begin)
 
     def _skip_finished(self, begin: int) -> None:
-        """Count the batches that are finished, and cut off all from the first whose checksum does not match.
+        """Count the finished batches, and cut off all from the first with another checksum.
 
         Checksums begin after `begin` bytes.
         """
@@ -100,11 +103,11 @@ class Results:
         self._stream.truncate(ends[0])
         self._sums.truncate(ends[1])
 
-    def write(self, of_items: Sequence[Lines]) -> None:
+    def write(self, lines_of_items: Sequence[Lines]) -> None:
         """Keep the lines of the items of the next batch."""
         try:
             # ASCII also holds the bytes of words that are not UTF-8
-            line = f"{json.dumps(of_items)}\n".encode("ascii")
+            line = f"{json.dumps(lines_of_items)}\n".encode("ascii")
             for stream, content in ((self._stream, line), (self._sums, _checksum(line))):
                 stream.write(content)
                 stream.flush()
@@ -112,13 +115,14 @@ class Results:
             # a full disk's error has no name
             error.filename = str(self.part)
             raise
+        self.batches += 1
+        self.items += len(lines_of_items)
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of all items."""
         with self.part.open("rb") as stream:
             for line in stream:
-                for of_item in json.loads(line):
-                    yield from of_item
+                yield from chain.from_iterable(json.loads(line))
 
     def close(self) -> None:
         """Close the file, which stays for the same command unless it has nothing."""
@@ -126,32 +130,18 @@ class Results:
         for stream in (self._stream, self._sums):
             with suppress(OSError):
                 stream.close()
-        if self.part.is_file() and self.part.stat().st_size == 0:
+        if not self.batches:
             self.remove()
 
     def remove(self) -> None:
         """Remove the results, after the output has been made from them."""
-        self.part.unlink()
-        self._key.unlink()
+        self.part.unlink(missing_ok=True)
+        self._key.unlink(missing_ok=True)
 
 
 def _checksum(line: bytes) -> bytes:
     """Return the line of a batch in NAME.part.key."""
     return b"%08x\n" % zlib.crc32(line)
-
-
-@contextmanager
-def results(output: str, key: str, resume: bool, made_at_end: bool) -> Iterator[Results | Direct]:
-    """Open the results of an output: `Results` beside a file, or for one that is made at the end; else `Direct`."""
-    if is_replaced(output):
-        with closing(Results(output, key, resume)) as kept:
-            yield kept
-    elif made_at_end:
-        with TemporaryDirectory() as folder:
-            yield Results(os.path.join(folder, "results"), key, False)
-    else:
-        with replacing(output) as stream:
-            yield Direct(stream)
 
 
 @dataclass
@@ -161,7 +151,7 @@ class Job:
     jobs: int | str
     """The number of processes, or the address or file of a Dask scheduler."""
     device: str = engine.CPU
-    places: list[ModelFolder | OpenableScorer] = field(default_factory=list, init=False)
+    openables: list[ModelFolder | OpenableScorer] = field(default_factory=list, init=False)
     """The models or scorers that workers open."""
     models: list[Any] = field(default_factory=list, init=False)
     """The same, opened in this process."""
@@ -170,100 +160,122 @@ class Job:
         """Raise RnngError for several processes with a GPU."""
         check_jobs(self.jobs, self.device)
 
-    def open(self, place: ModelFolder | OpenableScorer):
-        """Load a model or a scorer in this process and use it for the work, after those opened before.
+    def open(self, openable: ModelFolder | OpenableScorer):
+        """Load a model or a scorer for the work, after those opened before.
 
         Reports a model that is not trained.
         """
-        if isinstance(place, ModelFolder):
-            place = place._replace(device=self.device)
+        if isinstance(openable, ModelFolder):
+            openable = openable._replace(device=self.device)
         # no limit with a GPU: the driver's memory would count as the process's own
         if self.device == engine.CPU:
             limit_memory(self.jobs if isinstance(self.jobs, int) else 1)
-        model = place.open()
+        model = openable.open()
         keep_from_collection()
-        checkpoint.warn_of_model(model, place.title)
+        checkpoint.warn_of_model(model, openable.title)
         self.models.append(model)
-        self.places.append(place)
+        self.openables.append(openable)
         return model
 
     def workers(self) -> Workers:
-        """Return the workers, which open the models. Raises RnngError if a Dask scheduler cannot be used."""
-        return Workers(self.places, self.jobs, self.models)
+        """Return the workers, which open the models."""
+        return Workers(self.openables, self.jobs, self.models)
 
-    def map(self, function: Callable, items: Iterable) -> Iterator:
-        """Yield `function(*models, item)` of each item, in order. Raises RnngError as `Workers` does."""
-        with self.workers() as workers:
-            for _, result in workers.map(function, items):
-                yield result
+    @contextmanager
+    def output(self, path: str, *settings: object, inputs: Iterable[str]) -> Iterator[Work]:
+        """Open the work on an output, which gets the lines of all items.
 
-    def write(
-        self,
-        output: str,
-        batches: Iterable[Sequence],
-        lines_of: Callable[..., list[Lines]],
-        lines_of_left_out: Callable[[Any], Lines],
-        *decides: object,
-        inputs: Sequence[str],
-        make: Callable[[Results], None] | None = None,
-    ) -> list:
-        """Write the lines of the items of batches, with progress; return the items that do not fit into memory.
+        All options and files that determine the output are `settings` and `inputs`. Lines for a
+        file are kept until the end of the block, unless an input is standard input or a pipe, which
+        cannot be read again.
+        """
+        if is_replaced(path) and all(p != "-" and os.path.isfile(p) for p in inputs):
+            with self.results(path, *settings, *map(file_hash, inputs)) as work:
+                yield work
+                write_output(path, (f"{line}\n" for line in work.results.lines()))
+        else:
+            with tidy(), replacing(path) as stream, self._work(Direct(stream)) as work:
+                yield work
 
-        Args:
-            output: The file to write, or `-`.
-            batches: The items, of which each is a sentence.
-            lines_of: Function of the models and a batch; it returns the lines of each item.
-            lines_of_left_out: Function from an item that does not fit into memory to its lines.
-            *decides: All options that determine the output.
-            inputs: The files that determine the output. The same command with the same inputs
-                continues a stopped job; standard input and pipes cannot be read again.
-            make: Function that makes the output from all results, in place of writing their lines.
+    @contextmanager
+    def results(self, path: str | None, *settings: object) -> Iterator[Work]:
+        """Open the work on outputs that the block makes from all results at its end.
+
+        If the block is stopped, the results stay beside the file `path`, and the same command
+        continues. None keeps nothing.
 
         Raises:
             KeyboardInterrupt: With a message that names the file of finished results.
         """
-        is_file, name = is_replaced(output), click.get_current_context().info_name or ""
-        can_resume = is_file and all(path != "-" and os.path.isfile(path) for path in inputs)
-        read = [*map(file_hash, inputs)] if can_resume else []
-        models = [part for place in self.places for part in place.content()]
-        key = checkpoint.content_hash(__version__, FORMAT, name, *decides, *read, *models)
-        left_out = []
-        opened, workers = results(output, key, can_resume, make is not None), self.workers()
-        with tidy(), opened as kept, workers, progress(name, done=kept.items) as shown:
-            # an error before the first sentence stands alone
-            shown.leave = kept.items > 0
+        contents = chain.from_iterable(openable.content() for openable in self.openables)
+        key = checkpoint.content_hash(__version__, FORMAT, _command(), *settings, *contents)
+        with tidy(), ExitStack() as stack:
+            name = path or os.path.join(stack.enter_context(TemporaryDirectory()), "results")
+            kept = stack.enter_context(closing(Results(name, key)))
             if kept.is_another:
                 warn(f"{kept.part} is not of this model, input and options: starting again")
             try:
-                unfinished = islice(batches, kept.batches, None)
-                lines_of_fitting = partial(split_on_memory_error, lines_of)
-                for batch, found in workers.map(lines_of_fitting, unfinished):
-                    of_items = [*zip(batch, found, strict=True)]
-                    left_out += [item for item, lines in of_items if lines is None]
-                    kept.write([lines_of_left_out(i) if of is None else of for i, of in of_items])
-                    shown.leave = True
-                    shown.update(len(batch))
-                if make is not None:
-                    make(kept)
-                elif is_file:
-                    write_output(output, (f"{line}\n" for line in kept.lines()))
+                with self._work(kept) as work:
+                    yield work
             except KeyboardInterrupt as stop:
-                # without a finished batch nothing is kept
-                if not (can_resume and kept.part.stat().st_size):
+                if path is None or not kept.batches:
                     raise
-                said = f"stopped; the same command continues with {kept.part}"
-                raise type(stop)(said) from None
+                message = f"stopped; the same command continues with {kept.part}"
+                raise type(stop)(message) from None
             kept.remove()
-        return left_out
+
+    @contextmanager
+    def _work(self, results: Direct | Results) -> Iterator[Work]:
+        with self.workers() as workers, progress(_command(), done=results.items) as shown:
+            # an error before the first sentence stands alone
+            shown.leave = results.items > 0
+            yield Work(workers, results, shown)
+
+
+@dataclass
+class Work:
+    """Workers, and the results of the batches that they have finished."""
+
+    workers: Workers
+    results: Direct | Results
+    shown: tqdm
+    """The progress."""
+    left_out: list[Any] = field(default_factory=list)
+    """The items that did not fit into memory."""
+
+    def map(
+        self, function: Callable[..., Iterable[R]], batches: Iterable[Sequence[T]]
+    ) -> Iterator[list[tuple[T, R | None]]]:
+        """Yield the items of each unfinished batch with their results.
+
+        `function(batch, *models)` returns the results. The result of an item that does not fit into
+        memory is None.
+        """
+        unfinished = islice(batches, self.results.batches, None)
+        split = partial(split_on_memory_error, function)
+        for batch, results in self.workers.map(split, unfinished):
+            pairs = [*zip(batch, results, strict=True)]
+            self.left_out += [item for item, result in pairs if result is None]
+            yield pairs
+
+    def write(self, lines_of_items: Sequence[Lines]) -> None:
+        """Write the lines of the items of the next batch."""
+        self.results.write(lines_of_items)
+        self.shown.leave = True
+        self.shown.update(len(lines_of_items))
+
+
+def _command() -> str:
+    return click.get_current_context().info_name or ""
 
 
 class _Jobs(click.ParamType):
     """A number of processes, or the address or the file of a Dask scheduler."""
 
-    name = "jobs"
+    name = "N|ADDRESS|FILE"
 
     def convert(self, value, param, ctx) -> int | str:
-        """See click."""
+        """Return the number, address or file."""
         text = str(value)
         if text.removeprefix("-").isdecimal():
             return AT_LEAST_1.convert(value, param, ctx)
@@ -279,8 +291,7 @@ job_options = together(
         "--jobs",
         type=_Jobs(),
         default=1,
-        metavar="N|ADDRESS|FILE",
-        help="Number of processes, or a Dask scheduler's address or file.",
+        help="Number of processes, or a Dask scheduler's address.",
     ),
     device_option,
 )

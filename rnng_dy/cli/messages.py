@@ -26,10 +26,10 @@ say, warn = _log.info, _log.warning
 
 
 class _ToStandardError(logging.Handler):
-    """Handler that writes messages to the present standard error; work continues if nobody reads them."""
+    """Handler that writes messages to standard error; work continues if nobody reads them."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """See logging."""
+        """Write the text of a record."""
         # a bar that tqdm draws makes room; without one, tqdm is not loaded
         write = getattr(sys.modules.get("tqdm"), "tqdm", None)
         text = escaped(record.getMessage())
@@ -69,9 +69,9 @@ def progress(
     unit: str = "sentences",
     done: int = 0,
 ) -> tqdm:
-    """Return tqdm's display of finished items, redrawn on a terminal, else in lines; it yields the items, if any.
+    """Return tqdm's display of finished items, which yields the items, if any.
 
-    An earlier run finished `done` of them.
+    It is redrawn on a terminal, and in lines elsewhere. An earlier run finished `done` of them.
     """
     from tqdm import tqdm
 
@@ -106,7 +106,7 @@ def to_nowhere(stream: TextIO | None) -> None:
 
 
 def escaped(text: str) -> str:
-    r"""Escape control characters, which a file's name may have, so that they do not affect a terminal.
+    r"""Escape control characters, so that a file's name does not affect a terminal.
 
     >>> print(escaped("\x1b[2Jold\rnew"))
     \x1b[2Jold\rnew

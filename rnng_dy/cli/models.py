@@ -1,18 +1,38 @@
-"""`rnng-dy models`: list the models that commands take by name, show a model, put a model into one file."""
+"""`rnng-dy models`: list the models that commands take by name, show one, put one into a file."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
 from oracle.common.errors import RnngError
 from oracle.common.tables import aligned
-from rnng_dy import checkpoint, load, model_folder
+from rnng_dy.arrays import BITS
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.options import MODEL, OUTPUT, Command
-from rnng_dy.model_folder import VARIABLE, known_models, places, size_of
-from rnng_dy.parameters import BITS
+from rnng_dy.cli.signature import identified, version
+from rnng_dy.kinds import ModelFolder, kind_of, load
+from rnng_dy.model_folder import (
+    PLUGINS,
+    VARIABLE,
+    known_models,
+    searched_folders,
+    size_of,
+    trained_on,
+)
+
+BIBTEX = """\
+@inproceedings{dyer-etal-2016-recurrent,
+  title = {Recurrent Neural Network Grammars},
+  author = {Dyer, Chris and Kuncoro, Adhiguna and Ballesteros, Miguel and Smith, Noah A.},
+  booktitle = {Proceedings of the 2016 Conference of the North American Chapter of the Association
+    for Computational Linguistics: Human Language Technologies},
+  year = {2016},
+  pages = {199--209},
+  doi = {10.18653/v1/N16-1024},
+}"""
 
 
 @click.group(invoke_without_command=True)
@@ -30,21 +50,22 @@ def models(context: click.Context) -> None:
     rows = []
     for name, path in known_models().items():
         try:
-            rows.append((name, model_folder.kind_of(path).kind, size_of(path), os.fspath(path)))
+            rows.append((name, kind_of(path).kind, size_of(path), os.fspath(path)))
         except (RnngError, OSError) as error:
             warn(f"{name} is left out: {error}")
     if rows:
         click.echo(aligned(rows, left=4), nl=False)
     else:
         say(
-            f"no models in {', '.join(map(str, places()))}: put archives of `rnng-dy models export` into one "
-            f"of these, or name another folder in {VARIABLE}"
+            f"no models in {', '.join(map(str, searched_folders()))}: put archives of "
+            f"`models export` into one of these, or name another folder in {VARIABLE}"
         )
 
 
 @models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
-def show(folder: str) -> None:
+@click.option("--cite", is_flag=True, help="Print two sentences for a paper, and BibTeX.")
+def show(folder: str, cite: bool) -> None:
     """Print the sizes of a model and its description: terms of use, data, settings and scores.
 
     MODEL is a folder, an archive or a name.
@@ -52,6 +73,9 @@ def show(folder: str) -> None:
     Example: rnng-dy models show parser
     """
     model = load(folder)
+    if cite:
+        click.echo(citation(folder, model))
+        return
     click.echo(repr(model))
     click.echo(f"size: {size_of(folder)}")
     if model.about is None:
@@ -67,16 +91,30 @@ def show(folder: str) -> None:
                 click.echo(f"  {escaped(f'{key}: {value}')}")
 
 
+def citation(folder: str, model: Any) -> str:
+    """Return two sentences about a model for a methods section, and what to cite in BibTeX."""
+    about = model.about or {}
+    name, count = identified(ModelFolder(model.kind, folder)), model.store.count()
+    config = model.config()
+    config = {
+        part: config[part] for part in ("composition", "transitions", "state") if part in config
+    }
+    system = f"{model.kind} RNNG (Dyer et al., 2016)" if model.has_trees else "LSTM language model"
+    details = "".join(f"{part} {value}, " for part, value in config.items())
+    corpus, data = trained_on(about) or "our own data", about.get("terms", {}).get("data")
+    return (
+        f"We used the {system} `{name}` of rnng_dy {version()} ({details}{count:,} parameters). "
+        f"It was trained on {corpus}{f' ({data})' if data else ''}.\n\n{BIBTEX}"
+    )
+
+
 @models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
 @click.option(
     "-o", "--output", type=OUTPUT, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
 )
 @click.option(
-    "--bits",
-    type=click.Choice([str(bits) for bits in BITS]),
-    default="32",
-    help="Bits of a parameter; with fewer, scores are slightly other ones.",
+    "--bits", type=click.Choice([*map(str, BITS)]), default="32", help="Bits of a parameter."
 )
 @click.option("--licence", metavar="TEXT", help="Licence of the model, for its description.")
 @click.option("--data", metavar="TEXT", help="Training data and licence, for its description.")
@@ -91,9 +129,7 @@ def export(folder: str, output: str, bits: str, licence: str | None, data: str |
     model = load(folder)
     model.export(output, int(bits), licence, data)
     say(f"{output}: {size_of(output)}, {bits} bits")
-    for name in model.config().get(checkpoint.PLUGINS, ()):
+    for name in model.config().get(PLUGINS, ()):
         say(f"left out: the plugin {name}, which users of the model need: send it along")
     if bits != "32":
-        say(
-            "left out: the scores of the training, which are of 32 bits: measure again, see docs/models.md"
-        )
+        say("left out: the scores, which are of 32 bits: measure again, see docs/models.md")

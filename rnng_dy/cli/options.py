@@ -1,11 +1,10 @@
-"""Options that several commands share: names of files, outputs, and groups of options that a command gets as one value.
+"""Options that several commands share: names of files, outputs, and groups of options.
 
 Inputs and outputs are checked before a command works.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -17,32 +16,33 @@ import click
 from oracle.common.compression import plain_name
 from oracle.common.errors import RnngError
 from oracle.common.files import is_replaced, locked, replacing
+from rnng_dy.cli.messages import say
 from rnng_dy.cli.rules import goes, require_fit, require_once, with_flags
+from rnng_dy.cli.signature import signature
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import generative, paths_of
 
-UNWRITTEN = (".xlsx", ".pdf", ".png")
-"""The endings of forms that no command writes."""
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
 
 
 class PathName(click.Path):
-    """The name of a file or folder; errors are raised only when it is opened. `meaning` may turn it into another."""
+    """The name of a file or folder, which need not exist; `meaning` may turn it into another."""
 
-    def __init__(self, name: str, meaning: Callable[[str], str] = str):
+    def __init__(self, name: str, meaning: Callable[[str], str] = str, is_model: bool = False):
         super().__init__()
-        self.name, self._meaning = name, meaning
+        self.name, self._meaning, self.is_model = name, meaning, is_model
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """See click. Refuses an empty name, which may come from an unset variable in a script."""
+        """Return the name. Refuses an empty one, as of an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
         return self._meaning(value)
 
 
+SEED = click.IntRange(0, 2**32 - 1)
 FILE, OUTPUT = PathName("file"), PathName("file")
-FOLDER, MODEL = PathName("folder"), PathName("folder")
-GENERATIVE = PathName("folder", meaning=generative)
+FOLDER, MODEL = PathName("folder"), PathName("folder", is_model=True)
+GENERATIVE = PathName("folder", generative, is_model=True)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
 
 
@@ -54,7 +54,7 @@ class LiveChoice(click.Choice):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """See click."""
+        """Return the names that are in the registry now."""
         return tuple(self._registry)
 
 
@@ -67,13 +67,13 @@ class ListOf(click.ParamType):
         self.item = item
 
     def convert(self, value, param, ctx) -> tuple:
-        """See click."""
+        """Return the values."""
         if isinstance(value, tuple):
             return value
-        found = tuple(self.item.convert(text.strip(), param, ctx) for text in value.split(","))
-        if len(set(found)) < len(found):
+        values = tuple(self.item.convert(text.strip(), param, ctx) for text in value.split(","))
+        if len(set(values)) < len(values):
             self.fail(f"{value!r}: each once.", param, ctx)
-        return found
+        return values
 
 
 class Assignment(click.ParamType):
@@ -85,7 +85,7 @@ class Assignment(click.ParamType):
         self.types = types
 
     def convert(self, value, param, ctx) -> tuple[str, Any]:
-        """See click."""
+        """Return name and value."""
         name, _, text = value.partition("=")
         if name not in self.types or not text:
             names = ", ".join(self.types)
@@ -100,23 +100,26 @@ class Command(click.Command):
     """A command that checks its options, inputs and outputs before it works."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """See click."""
+        """Parse the options, and note each of them in the order of the command line."""
         *_, ctx.meta["rnng_dy.order"] = self.make_parser(ctx).parse_args([*args])
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context):
-        """See click."""
+        """Check options and files, then run the command."""
         try:
             require_once(self.params, ctx.meta["rnng_dy.order"], ctx.params)
-            check_files(path for kind, path in _given() if kind is OUTPUT)
+            check_files(path for kind, path in _values() if kind is OUTPUT)
             require_fit(self.params, ctx.params)
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
         except RnngError as error:
             raise RnngError(with_flags(str(error), self.params)) from error
+        if "output" in ctx.params:
+            say(signature())
+        return result
 
 
 def check_files(outputs: Iterable[str]) -> None:
-    """Raise RnngError or OSError for outputs that cannot be written after the work; `-` is standard output.
+    """Raise RnngError or OSError for outputs that cannot be written after the work.
 
     The outputs are locked until the command ends. Raises UsageError if two of the command's inputs
     are the same stream.
@@ -134,8 +137,6 @@ def check_files(outputs: Iterable[str]) -> None:
     for path in outputs:
         if os.path.isdir(path) or path.endswith(os.sep):
             raise RnngError(f"{path} is a folder: name a file for the output")
-        if path.endswith(UNWRITTEN):
-            raise RnngError(f"{path}: no command writes {ending_of(path)}: give it another ending")
         if not is_replaced(path):
             continue
         if os.path.exists(path) and any(os.path.samefile(path, other) for other in read):
@@ -150,19 +151,19 @@ def check_files(outputs: Iterable[str]) -> None:
         click.get_current_context().with_resource(locked(path))
 
 
-def _given() -> Iterator[tuple[click.ParamType, Any]]:
+def _values() -> Iterator[tuple[click.ParamType, Any]]:
     """Yield the values of the command's parameters with their types."""
     context = click.get_current_context()
     for param in context.command.params:
         value = context.params.get(param.name)
-        values = value if param.multiple or param.nargs != 1 else [value]
-        yield from ((param.type, each) for each in values or () if each is not None)
+        several = value if param.multiple or param.nargs != 1 else [value]
+        yield from ((param.type, each) for each in several or () if each is not None)
 
 
 def _inputs() -> Iterator[str]:
     """Yield the files that the command reads, those of models and scorers included."""
-    for kind, value in _given():
-        if kind in (MODEL, GENERATIVE):
+    for kind, value in _values():
+        if getattr(kind, "is_model", False):
             yield from paths_of(value)
         elif kind is FILE:
             yield value
@@ -170,15 +171,15 @@ def _inputs() -> Iterator[str]:
             yield from map(str, value.files().values())
 
 
-def write_output(path: str | None, parts: Iterable[str]) -> None:
-    """Write the parts of a text to an output; None is no output."""
+def write_output(path: str | None, texts: Iterable[str]) -> None:
+    """Write texts, one after the other, to an output; None is no output."""
     if path is not None:
         with replacing(path) as stream:
-            stream.writelines(parts)
+            stream.writelines(texts)
 
 
 def ending_of(path: str) -> str:
-    """Return the ending that says a file's form: `.trees` of `a.trees` and of `a.trees.gz`, '' of `-`."""
+    """Return the ending that says a file's form: `.trees` of `a.trees.gz`, '' of `-`."""
     root, ending = os.path.splitext(path)
     return os.path.splitext(root)[1] if ending in PACKED else ending
 
@@ -194,23 +195,23 @@ def all_of(*options: Callable) -> Callable:
     return decorate
 
 
-def together(
-    name: str, make: Callable, *options: Callable, names: Collection[str] = ()
-) -> Callable:
-    """Return a decorator that adds options; the command gets `name`, the result of `make`, instead of them.
+def together(name: str, make: Callable, *options: Callable) -> Callable:
+    """Return a decorator that adds options, of which the command gets one value, `name`.
 
-    `make` takes options, these and others of the command, as parameters of their names, or those of
-    `names`. It raises UsageError for options that exclude each other.
+    `make` returns it for their values, and raises UsageError for options that exclude each other.
     """
-    taken = names or inspect.signature(make).parameters
 
-    def decorate(command: Callable) -> Callable:
+    def decorate(command: Any) -> Any:
+        others = [*getattr(command, "__click_params__", ())]
+
         @wraps(command)
-        def with_options(*args, **given):
-            value = make(**{option: given.pop(option) for option in taken if option in given})
-            return command(*args, **{name: value}, **given)
+        def with_options(**values):
+            taken = {param.name: values.pop(param.name) for param in added}
+            return command(**{name: make(**taken)}, **values)
 
-        return all_of(*options)(with_options)
+        decorated: Any = all_of(*options)(with_options)
+        added = [param for param in decorated.__click_params__ if param not in others]
+        return decorated
 
     return decorate
 
@@ -226,24 +227,24 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
 
     def make(output: Sequence[str], form: str | None) -> dict[str, str]:
         other = first if form is None else f".{form}"
-        found: dict[str, str] = {}
+        paths: dict[str, str] = {}
         for path in output or ["-"]:
             ending = ending_of(path)
             if ending not in forms:
                 if ending and form is None:
                     raise click.UsageError(f"-o {path}: this command writes {listed}; or --format")
                 ending = other
-            if ending in found:
+            if ending in paths:
                 raise click.UsageError(
-                    f"-o {found[ending]} and -o {path} would both hold {ending[1:]}: leave one out, or give it "
-                    f"another ending of {listed}"
+                    f"-o {paths[ending]} and -o {path} would both hold {ending[1:]}: leave one "
+                    f"out, or give it another ending of {listed}"
                 )
-            found[ending] = path
-        if form is not None and other not in found:
+            paths[ending] = path
+        if form is not None and other not in paths:
             raise click.UsageError("--format is for standard output: here endings say the forms")
-        if ".html" in found:
+        if ".html" in paths:
             pages.require()
-        return found
+        return paths
 
     return together(
         "outputs",
@@ -263,7 +264,7 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             "form",
             type=click.Choice([ending[1:] for ending in forms]),
             metavar="FORM",
-            help=f"The form of standard output, or of a file with another ending.  [default: {first[1:]}]",
+            help=f"Form of standard output, and of other endings.  [default: {first[1:]}]",
         ),
     )
 
@@ -276,7 +277,7 @@ def output_option(
 
 
 def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:
-    """Return the decorator for --model, which the command gets as `folder`; it is required without a default."""
+    """Return the decorator for --model, which is required without a default."""
     # click takes a default of None for a value that is given
     how: dict[str, Any] = {"required": True} if default is None else {"default": default}
     return click.option(
@@ -294,7 +295,7 @@ open_option = click.option(
 
 
 def titles(paths: Sequence[str]) -> Sequence[str]:
-    """Return names of files without endings, or paths if two names are equal. Raises UsageError for a file twice."""
+    """Return names of files, or paths if two are equal. Raises UsageError for a file twice."""
     for names in ([Path(plain_name(path)).stem for path in paths], paths):
         if len(set(names)) == len(names):
             return names

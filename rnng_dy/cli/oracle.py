@@ -12,8 +12,8 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import replacing
 from oracle.corpora import READERS
 from oracle.training_data import Preparation
-from oracle.transitions import DEFAULT, SYSTEMS, unlimited
-from oracle.treebank import clean, is_no_text, is_trace, untraced, without_lemma, words
+from oracle.transitions import SYSTEMS, unlimited
+from oracle.treebank import clean, is_no_text, is_trace, labels_of, untraced, without_lemma, words
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
@@ -27,13 +27,13 @@ from rnng_dy.cli.rules import is_given
     "kind",
     type=LiveChoice(READERS),
     required=True,
-    help="Kind of SOURCE: files or folders of the Penn Treebank (.mrg, .parse), the Chinese Treebank or IcePaHC (.psd; "
-    "without ids and lemmas), or files of trees. nltk takes no SOURCE.",
+    help="Kind of SOURCE: files or folders of the Penn Treebank, the Chinese Treebank or IcePaHC "
+    "(without ids and lemmas), or files of trees. nltk takes no SOURCE.",
 )
 @click.option(
     "--sections",
     metavar="2-21,24",
-    help="Sections of the Penn Treebank, or file numbers of the Chinese Treebank (1-270) or NLTK's sample (1-199).",
+    help="Sections of ptb, or files of ctb (1-270) or nltk (1-199).",
 )
 @click.option(
     "--encoding", metavar="NAME", help="Encoding.  [default: utf-8; ctb: utf-8, else gb18030]"
@@ -41,19 +41,27 @@ from rnng_dy.cli.rules import is_given
 @click.option(
     "--strip-ids",
     is_flag=True,
-    help="Remove nodes that are no text, as in the Penn Parsed Corpora of Historical English and IcePaHC: (ID ...), "
-    "(CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
+    help="Remove nodes that are no text, as in the Penn Parsed Corpora of Historical English: "
+    "(ID ...), (CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
 @click.option(
     "--cut-labels",
     "marks",
     metavar="MARKS",
     default="",
-    help="End each label before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
+    help="End labels before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
+)
+@click.option(
+    "--keep-labels",
+    metavar="NP,VP",
+    help="Keep the constituents with these labels alone, below a root S; the children of others go "
+    "up to their parent.",
 )
 @click.option("--skip-preterminals", is_flag=True, help="Leave out trees of a preterminal only.")
 @output_option("Trees to write.", "OUT.trees")
-def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminals, output) -> None:
+def prepare(
+    source, kind, sections, encoding, strip_ids, marks, keep_labels, skip_preterminals, output
+) -> None:
     """Make a file with one tree per line from a treebank.
 
     Removes function tags, indices, traces, constituents that this empties, and the outer pair of
@@ -71,21 +79,27 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     for name, is_idle in (("encoding", not reader.needs_source), ("strip_ids", reader.has_lemmas)):
         if is_idle and is_given(name):
             raise RnngError(f"`{name}` does nothing with --from {kind}: leave it out")
+    labels = keep_labels.split(",") if keep_labels is not None else []
     cleaner = partial(
         clean,
         is_left_out=is_no_text if strip_ids or reader.has_lemmas else is_trace,
         word_of=without_lemma if reader.has_lemmas else str,
         marks=marks,
+        labels=labels,
     )
     trees = reader.read(source, sections, encoding)
-    prepared = Preparation(trees, cleaner, skip_preterminals)
+    prepared, unused = Preparation(trees, cleaner, skip_preterminals), set(labels)
     with replacing(output) as stream:
         for located in prepared:
             stream.write(f"{located.text}\n")
+            if unused:
+                unused -= labels_of(located.tree)
         _require_trees(prepared.read, source)
+        if unused:
+            raise RnngError(f"--keep-labels: no constituent has the label {min(unused)!r}")
     say(
-        f"{prepared.read} trees read, {prepared.emptied} emptied, {prepared.skipped} preterminals skipped, "
-        f"{prepared.left} written"
+        f"{prepared.read} trees read, {prepared.emptied} emptied, "
+        f"{prepared.skipped} preterminals skipped, {prepared.kept} written"
     )
 
 
@@ -96,7 +110,7 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     type=FILE,
     required=True,
     metavar="TRAIN.trees",
-    help="The training trees; words that occur in them often are known.",
+    help="Trees that decide known words.",
 )
 @click.option("--min-count", type=click.IntRange(1), default=2, help="Least count of a known word.")
 @output_option("Oracle to write.", "OUT.oracle")
@@ -105,14 +119,10 @@ def prepare(source, kind, sections, encoding, strip_ids, marks, skip_preterminal
     "--unk",
     type=click.Choice(RULES),
     default=RULES[0],
-    help="Classes of unknown words: those of the original (ASCII letters), the same with all Unicode letters, or a "
-    "single class.",
+    help="Classes of unknown words: the original's (ASCII letters), for all letters, or one.",
 )
 @click.option(
-    "--transitions",
-    type=LiveChoice(SYSTEMS),
-    default=DEFAULT,
-    help="Transition system whose actions build the trees.",
+    "--transitions", type=LiveChoice(SYSTEMS), default=SYSTEMS.default, help="Transition system."
 )
 def oracle(trees, train, min_count, output, generative, unk, transitions) -> None:
     """Make an oracle from a file of trees.
@@ -124,14 +134,14 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
     """
     if min_count < 2 and not generative:
         raise click.UsageError(
-            "--min-count 1 knows every word, and a parser learns its classes of unknown words from rare ones: leave it "
-            "out, or add --generative"
+            "--min-count 1 knows every word, and a parser learns its classes of unknown words from "
+            "rare ones: leave it out, or add --generative"
         )
     # trees that are only a preterminal never count, so that train, dev and test get the same
     # vocabulary
     training = Preparation(read_trees(train), untraced, skip_preterminals=True)
     known = known_words((words(located.tree) for located in training), min_count)
-    _require_trees(training.left, (train,))
+    _require_trees(training.kept, (train,))
     unknown_words = UnknownWords(unk, known)
     prepared = Preparation(read_trees(trees), untraced, False)
     with replacing(output) as stream:

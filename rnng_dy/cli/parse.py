@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import click
 
 from oracle.common.errors import RnngError
-from oracle.sentences import ScoredTree, json_line
-from rnng_dy import model_folder
+from oracle.samples import format_sample
+from oracle.sentences import ScoredTree, SourceSentence, json_line
+from rnng_dy import kinds
 from rnng_dy.cli import inputs
-from rnng_dy.cli.job import Lines, job_options
+from rnng_dy.cli.job import Job, Lines, job_options
 from rnng_dy.cli.options import GENERATIVE, Command, model_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.cli.signature import signature
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.search import decoding
 from rnng_dy.search.decoding import BESIDE
+from rnng_dy.search.nbest import BEAM
 from rnng_dy.settings import AT_LEAST_1, COUNT
-from rnng_dy.text.sources import NumberedSentence, SentenceReader
+from rnng_dy.text.sources import SentenceReader, Source
 
 
 @click.command(cls=Command)
@@ -27,24 +29,18 @@ from rnng_dy.text.sources import NumberedSentence, SentenceReader
 @inputs.parser_source
 @goes("without `decode` mbr or `generator`")
 @click.option(
-    "--nbest",
-    type=AT_LEAST_1,
-    metavar="K",
-    help="The K best trees, as `sentence from 0 ||| log probability ||| tree`.",
+    "--nbest", type=AT_LEAST_1, metavar="K", help="The K best, as `sentence ||| log p ||| tree`."
 )
 @goes("with `decode` mbr or `generator`")
 @click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
 @inputs.decode_option("The greedy or best trees")
 @click.option(
-    "--generator",
-    type=GENERATIVE,
-    help=f"A generative model beside the parser: p^{BESIDE} q^{1 - BESIDE} decides.",
+    "--generator", type=GENERATIVE, help=f"Generative model: p^{BESIDE} q^{1 - BESIDE} decides."
 )
-@inputs.seed_option
-@inputs.search_options("search", "particles", "like_reference")
+@inputs.search_options(inputs.seed_option, without=("search", "particles", "like_reference"))
 @job_options
-def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job) -> None:
-    """Parse sentences: greedily with a parser, or by word-synchronous search with a generative model.
+def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
+    """Parse sentences: greedily with a parser, or by a search with a generative model.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. An empty line
     gives an empty line. With a parser, --nbest K keeps the --beam most probable partial trees
@@ -57,40 +53,62 @@ def parse(folder, source, outputs, nbest, samples, mbr, generator, options, job)
     if len(outputs) > 1:
         raise click.UsageError("give one -o: .jsonl has the trees, too")
     [(form, output)] = outputs.items()
-    mbr = mbr or generator is not None
-    wanted = decoding.Wanted(nbest, samples, mbr, options.seed, generator is not None)
-    kind = model_folder.kind_of(folder)
+    mbr = decode == "mbr" or generator is not None
+    kind = kinds.kind_of(folder)
+    decoder: decoding.Decoder
     if kind.generates_words and kind.has_trees:
-        decoder = decoding.generative_decoder(wanted, options)
+        if mbr:
+            raise RnngError(
+                "`decode` mbr and `generator` are for a parser; `rnng-dy rerank` is for samples"
+            )
+        decoder = decoding.SearchedTrees(nbest or 1, options)
     else:
-        kind = model_folder.kind("discriminative")
+        kind = kinds.kind("discriminative")
         names = [name for name in inputs.OPTIONS if not (nbest and name == "beam")]
-        if given := inputs.given_options(*names):
-            more = ", and for a parser's --nbest" if given[0] == "`beam`" else ""
-            raise RnngError(f"{given[0]} is for generative models{more}: {folder} is a parser")
-        beam = options.beam if is_given("beam") else None
-        decoder = decoding.parser_decoder(wanted, beam)
-    reader = SentenceReader(job.open(ModelFolder(kind.kind, folder)), source)
+        if searching := inputs.given_options(*names):
+            more = ", and for a parser's --nbest" if searching[0] == "`beam`" else ""
+            raise RnngError(f"{searching[0]} is for generative models{more}: {folder} is a parser")
+        if nbest:
+            beam = options.beam if is_given("beam") else max(BEAM, 2 * nbest)
+            decoder = decoding.BestTrees(nbest, beam)
+        else:
+            decoder = decoding.MbrTrees(samples, options.seed) if mbr else decoding.GreedyTrees()
+    job.open(ModelFolder(kind.kind, folder))
     if generator:
         job.open(ModelFolder("generative", generator))
-    lines_of = _best_lines if nbest is None else decoding.scored_lines
-    if form == ".jsonl":
-        lines_of = _json_lines
-    left_out = job.write(
-        output,
-        decoder.batches(reader.sentences()),
-        partial(decoding.decoded_lines, lines_of, decoder.trees),
-        lambda item: lines_of(item, []),
-        *(wanted, decoder.options, source._replace(path=""), form),
-        inputs=[source.path],
-    )
-    reader.report(left_out)
+    lines_of = _best_lines if nbest is None else sample_lines
+    write_trees(job, source, decoder, output, _json_lines if form == ".jsonl" else lines_of)
 
 
-def _best_lines(item: NumberedSentence, trees: Sequence[ScoredTree]) -> Lines:
+def write_trees(
+    job: Job,
+    source: Source,
+    decoder: decoding.Decoder,
+    output: str,
+    lines_of: Callable[[int, SourceSentence, Sequence[ScoredTree]], Lines],
+) -> None:
+    """Write the lines that `lines_of` returns for the number, from 0, and trees of each sentence.
+
+    Reports tags, and sentences that do not fit into memory.
+    """
+    reader = SentenceReader(job.models[0], source)
+    settings = decoder, lines_of.__name__, source._replace(path="")
+    with job.output(output, *settings, inputs=[source.path]) as work:
+        for batch in work.map(decoder, decoder.batches(reader.sentences())):
+            decoded = [(n, trees or decoding.Decoded(s)) for (n, s), trees in batch]
+            work.write([lines_of(number, *sentence) for number, sentence in decoded])
+    reader.report(work.left_out)
+
+
+def sample_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:
+    """Return the trees of a sentence as lines of a file of samples."""
+    return [format_sample(number, tree.log_prob, tree.tree) for tree in trees]
+
+
+def _best_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:
     """Return the tree of a sentence; an empty line without one."""
-    return [found.tree for found in trees] or [""]
+    return [tree.tree for tree in trees] or [""]
 
 
-def _json_lines(item: NumberedSentence, trees: Sequence[ScoredTree]) -> Lines:
-    return [json_line(item.index + 1, item.sentence, trees)]
+def _json_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:
+    return [json_line(number + 1, sentence, trees, signature())]

@@ -1,13 +1,14 @@
-"""`rnng-dy perplexity`: measure the likelihood and perplexity of sentences, and compare two models."""
+"""`rnng-dy perplexity`: measure the likelihood and perplexity of sentences."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import click
 
@@ -15,16 +16,18 @@ from clusters.files import read_clusters
 from oracle.common.files import finite, is_replaced
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.cli import inputs
-from rnng_dy.cli.job import Lines, job_options
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, Command, open_option, outputs_option, write_output
 from rnng_dy.cli.rules import goes
+from rnng_dy.cli.signature import signature
 from rnng_dy.evaluation import perplexity as measures
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
 from rnng_dy.text.sources import NumberedSentence
 from rnng_dy.text.spelling import required_spelling, with_open_classes
 
+WITHOUT_MEMORY = -math.inf, "does not fit into memory"
 FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unknown words"}
 
 
@@ -38,8 +41,7 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
     "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."
 )
 @open_option
-@inputs.search_options("like_reference")
-@inputs.seed_option
+@inputs.search_options(inputs.seed_option, without=["like_reference"])
 @inputs.source_options()
 @job_options
 def perplexity(system, clusters_path, outputs, against, is_open, options, source, job) -> None:
@@ -56,16 +58,18 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if clusters_path:
         words = [entry.word for entry in read_clusters(clusters_path)]
         model = KneserNey.open(system.source, system.order, words)
+        job.models.append(model)
     else:
         model = job.open(system)
     sentences = with_words_as_read(model, list(source.read(model)))
     sentences = [s for s in sentences if s.tokens]
     if unknown := unknown_in(sentences):
         say(unknown)
-    spelled = [0.0] * len(sentences)
+    log_spellings = [0.0] * len(sentences)
     if is_open:
-        sentences, of_words = with_open_classes(required_spelling(model, system.title), sentences)
-        spelled = list(map(math.fsum, of_words))
+        spelling = required_spelling(model, system.title)
+        sentences, log_probs = with_open_classes(spelling, sentences)
+        log_spellings = list(map(math.fsum, log_probs))
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]
     words = [measures.words_read(sentence, is_open) for sentence in sentences]
@@ -73,10 +77,22 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if reason:
         warn(f"{against}: {reason}")
 
-    def write(found: Iterable[tuple[float, str | None]]) -> None:
+    items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
+    read = [(s.tokens, s.tags, s.unkified) for s in sentences]
+    # without a search, all is done again after a stop
+    path, measure, batches = None, _scored, [items]
+    if system.has_trees:
+        path = next(filter(is_replaced, outputs.values()), None)
+        measure, batches = partial(_searched, options=options), search_batches(options, items)
+    with job.results(path, options, read) as work:
+        for batch in work.map(measure, batches):
+            work.write([[json.dumps(estimate or WITHOUT_MEMORY)] for _, estimate in batch])
+        estimates = map(json.loads, work.results.lines())
         log_ps = []
-        for sentence, of_words, (log_p, problem) in zip(sentences, spelled, found, strict=True):
-            log_ps.append(log_p + of_words)
+        for sentence, log_spelling, (log_p, problem) in zip(
+            sentences, log_spellings, estimates, strict=True
+        ):
+            log_ps.append(log_p + log_spelling)
             if log_p == -math.inf:
                 warn(f"{source.path}:{sentence.line}: p = 0, {problem}")
         whole = measures.likelihood(log_ps, lengths)
@@ -84,8 +100,9 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
             warn(problem)
         lines, figures = measures.report(log_ps, tokens, is_open, others, reason)
         name, vocabulary = re.sub(r"[^=]*/", "", system.title), measures.VOCABULARIES[is_open]
-        unknown = [int(of[0]) for of in words]
+        unknown = [int(count) for count, *_ in words]
         figures |= {"model": name, "vocabulary": vocabulary, "unknown": unknown}
+        figures["signature"] = signature()
         if system.has_trees:
             figures["search"] = asdict(options)
         texts = {
@@ -93,32 +110,19 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
             ".json": [json.dumps(finite(figures), indent=1)],
             ".tsv": measures.likelihood_lines(log_ps, lengths, words, name),
         }
-        for form, path in outputs.items():
-            write_output(path, (f"{line}\n" for line in texts[form]))
-
-    if not system.has_trees:
-        problem = "a word or the end (`surprisal --end`) has no probability, or memory ran out"
-        log_probs = model.log_probs_of(sentences)
-        write((log_p if math.isfinite(log_p) else -math.inf, problem) for log_p in log_probs)
-        return
-    paths = [*outputs.values()]
-    job.write(
-        next(filter(is_replaced, paths), paths[0]),
-        search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
-        partial(_lines, options),
-        _line_without_memory,
-        options,
-        [(s.tokens, s.tags, s.unkified) for s in sentences],
-        inputs=[],
-        make=lambda kept: write(map(json.loads, kept.lines())),
-    )
+        for form, output in outputs.items():
+            write_output(output, (f"{line}\n" for line in texts[form]))
 
 
-def _lines(options: SearchOptions, model, batch: Sequence[NumberedSentence]) -> list[Lines]:
-    """Return log p and a problem, or None, of each sentence as a line of JSON."""
-    found = measure_batch(options, True, model, batch)
-    return [[json.dumps([float(of.log_mass), of.problem])] for of in found]
+def _scored(batch: Sequence[NumberedSentence], model: Any) -> list[tuple[float, str]]:
+    """Return log p in nats of each sentence, and why it may be -inf."""
+    problem = "a word or the end (`surprisal --end`) has no probability, or memory ran out"
+    log_ps = model.sentence_log_probs([item.sentence for item in batch])
+    return [(log_p if math.isfinite(log_p) else -math.inf, problem) for log_p in log_ps]
 
 
-def _line_without_memory(item: NumberedSentence) -> Lines:
-    return [json.dumps([-math.inf, "does not fit into memory"])]
+def _searched(
+    batch: Sequence[NumberedSentence], model: Any, options: SearchOptions
+) -> list[tuple[float, str | None]]:
+    measured = measure_batch(batch, model, options, end=True)
+    return [(float(sentence.log_mass), sentence.problem) for sentence in measured]

@@ -9,7 +9,7 @@ import click
 from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.options import Command, ListOf, device_option
+from rnng_dy.cli.options import SEED, Command, ListOf, device_option
 from rnng_dy.parallel import check_jobs, tidy
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
@@ -33,11 +33,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
     "-o", "--output", type=FOLDER, metavar="FOLDER", required=True, help="Folder to write."
 )
 @click.option(
-    "--seeds",
-    type=ListOf(click.IntRange(0, 2**32 - 1)),
-    default="1",
-    metavar="N,N,...",
-    help="Seeds of the models.",
+    "--seeds", type=ListOf(SEED), default="1", metavar="N,N,...", help="Seeds of the models."
 )
 @click.option(
     "--systems",
@@ -48,12 +44,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
 )
 @click.option("--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run side by side.")
 @device_option
-@click.option(
-    "--tags",
-    type=click.Choice(TAGS),
-    default="jackknife",
-    help="POS tags for the parser: a tagger's, gold, or none.",
-)
+@click.option("--tags", type=click.Choice(TAGS), default="jackknife", help="The parser's POS tags.")
 @click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
 @click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
 @click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
@@ -67,12 +58,11 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
     help="Run only these stages.",
 )
 def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden, **same) -> None:
-    """Make the paper's tables from a treebank: data, models, samples, baselines, evaluation and a report.
+    """Make the paper's tables from a treebank: data, models, samples, evaluation and a report.
 
     CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn
-    Treebank), or trees
-    with three files: TRAIN DEV TEST. A second run does only the stages that are missing or have
-    other settings. The report is report.md and report.json.
+    Treebank), or trees with three files: TRAIN DEV TEST. A second run does only the stages that are
+    missing or have other settings. The report is report.md and report.json.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """

@@ -34,8 +34,8 @@ NAMED = 30
     metavar="W",
     help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
 )
-def rerank(props, likelihoods, output, oracle_path, mbr, weight) -> None:
-    """Choose each sentence's sample with the highest joint probability (the MAP tree), and estimate perplexity.
+def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
+    """Choose each sentence's most probable sample (the MAP tree), and estimate perplexity.
 
     `sample` makes PROPS, `score` makes LIKELIHOODS. The output lists log p(x) in nats per sentence;
     its last lines are the log likelihood LLH= and the perplexity PPL=. A sentence without samples
@@ -44,25 +44,26 @@ def rerank(props, likelihoods, output, oracle_path, mbr, weight) -> None:
 
     Example: rnng-dy rerank test.props test.likelihoods -o map.trees --oracle test.oracle
     """
+    mbr = decode == "mbr"
     if mbr and not oracle_path:
         raise click.UsageError("--decode mbr needs the words of the trees: give --oracle")
-    found = {of_sentence.index: of_sentence for of_sentence in read_sampled(props, likelihoods)}
+    sampled = {sentence.index: sentence for sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
-    for of_sentence in found.values() if oracle else ():
-        require_fit(of_sentence.best()[0], oracle, props, oracle_path)
-    sentences = len(oracle) if oracle else max(found) + 1
+    for sentence in sampled.values() if oracle else ():
+        require_fit(sentence.best()[0], oracle, props, oracle_path)
+    sentences = len(oracle) if oracle else max(sampled) + 1
     lines = (
-        best_line(found[i], oracle, weight, mbr) if i in found else "" for i in range(sentences)
+        best_line(sampled[i], oracle, weight, mbr) if i in sampled else "" for i in range(sentences)
     )
     write_output(output, (f"{line}\n" for line in lines))
-    rows = [(of.estimate.log_marginal, of.words) for of in found.values()]
+    rows = [(s.estimate.log_marginal, s.words) for s in sampled.values()]
     for log_p, words in rows:
         click.echo(f"prob: {log_p:.15g} (len={words})")
     whole = likelihood(*zip(*rows, strict=True))
-    for problem in whole.warnings(sentences, len(found) - whole.sentences):
+    for problem in whole.warnings(sentences, len(sampled) - whole.sentences):
         warn(problem)
     click.echo("\n".join(whole.lines(sentences)))
-    missing = [index + 1 for index in range(sentences) if index not in found]
+    missing = [index + 1 for index in range(sentences) if index not in sampled]
     if missing:
         warn(f"{props}: no samples of {len(missing)} sentences: {listed(missing, NAMED)}")
         sys.exit(1)

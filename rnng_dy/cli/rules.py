@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from oracle.common.errors import RnngError
 from rnng_dy.settings import require
 
 Parameters = Sequence[click.Parameter]
@@ -44,31 +45,44 @@ def is_given(name: str) -> bool:
 
 
 def require_fit(params: Parameters, values: Mapping[str, Any]) -> None:
-    """Raise RnngError for an option on the command line that does nothing, given the values of all parameters."""
-    meanings = {p.name: p.means(values) for p in params if getattr(p, "means", None)}
-    require({p.name: rule_of(p) for p in params if is_given(p.name)}, {**values, **meanings})
+    """Raise RnngError for an option on the command line that does nothing beside these values."""
+    require({p.name: rule_of(p) for p in params if is_given(p.name)}, meanings(params, values))
+
+
+def meanings(params: Parameters, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of all parameters as rules see them."""
+    return {**values, **{p.name: p.means(values) for p in params if getattr(p, "means", None)}}
+
+
+def applies(param: click.Parameter, values: Mapping[str, Any]) -> bool:
+    """Return whether a parameter does something, given the meanings of all."""
+    try:
+        require({param.name: rule_of(param)}, values)
+    except RnngError:
+        return False
+    return True
 
 
 def require_once(params: Parameters, order: Parameters, values: Mapping[str, Any]) -> None:
-    """Raise UsageError for an option that is given twice, though it has one value, and for an equal value of another.
+    """Raise UsageError for an option with one value that is given twice, or a value twice.
 
     `order` has each parameter as often as it is given. Of NAME=VALUE, each NAME is given once.
     """
     for param in params:
-        given = [param.opts[0]] * order.count(param)
+        flags = [param.opts[0]] * order.count(param)
         if param.multiple:
             names = [v[0] if hasattr(param.type, "types") else v for v in values[param.name]]
-            given = [f"{param.opts[0]} {name}" for name in names]
-        for one in given:
-            if given.count(one) > 1:
-                raise click.UsageError(f"{one} is given twice")
+            flags = [f"{param.opts[0]} {name}" for name in names]
+        for flag in flags:
+            if flags.count(flag) > 1:
+                raise click.UsageError(f"{flag} is given twice")
 
 
 def with_flags(message: str, params: Parameters) -> str:
-    """Return a message that names options where it has Python's names of arguments in backquotes."""
+    """Return a message with the options of the arguments that it has in backquotes."""
     flags = {p.name: p.human_readable_name.strip("[]") for p in params}
     flags |= {
         p.name: "/".join([p.opts[0], *p.secondary_opts]) for p in params if p.opts[0][0] == "-"
     }
     named = {name: f"{p.opts[0]} {name}" for p in params for name in getattr(p.type, "types", ())}
-    return re.sub(r"`(\w+)`", lambda found: {**named, **flags}.get(found[1], found[0]), message)
+    return re.sub(r"`(\w+)`", lambda match: {**named, **flags}.get(match[1], match[0]), message)

@@ -9,7 +9,7 @@ import click
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, GENERATIVE, Command, model_option, output_option
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.search import scoring
 
 
@@ -33,8 +33,9 @@ def score(folder, source, output, job) -> None:
                 warn(f"sentence {trees.number + 1}: p = 0, {'; '.join(reasons)}")
             yield [trees]
 
-    lines, left_out_lines = scoring.likelihood_lines, scoring.impossible_lines
-    left_out = job.write(output, batches(), lines, left_out_lines, inputs=[source])
-    if left_out:
-        numbers = ", ".join(str(trees.number + 1) for trees in left_out)
+    with job.output(output, inputs=[source]) as work:
+        for [(trees, lines)] in work.map(scoring.likelihood_lines, batches()):
+            work.write([lines or scoring.impossible_lines(trees)])
+    if work.left_out:
+        numbers = ", ".join(str(trees.number + 1) for trees in work.left_out)
         warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")

@@ -8,9 +8,9 @@ from dataclasses import fields
 
 import click
 
-from rnng_dy import model_folder
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import MODEL, Assignment, Command, device_option
+from rnng_dy.kinds import kind_of
 from rnng_dy.model_folder import known_models
 from rnng_dy.serve import Limits, app, require
 from rnng_dy.settings import AT_LEAST_1
@@ -21,12 +21,7 @@ ALL = ("0.0.0.0", "::")
 
 @click.command(cls=Command)
 @click.option(
-    "--model",
-    "folders",
-    type=MODEL,
-    multiple=True,
-    required=True,
-    help="Model folder, archive or name, one or more.",
+    "--model", "folders", type=MODEL, multiple=True, required=True, help="Folder, archive or name."
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 is all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0 is a free one.")
@@ -34,19 +29,15 @@ ALL = ("0.0.0.0", "::")
 @click.option(
     "--limit",
     "limits",
-    type=Assignment({of.name: AT_LEAST_1 for of in fields(Limits)}),
+    type=Assignment({field.name: AT_LEAST_1 for field in fields(Limits)}),
     metavar="NAME=N",
     multiple=True,
     help="The most of what a request may ask: "
-    + ", ".join(f"{of.name} {of.default}" for of in fields(Limits))
+    + ", ".join(f"{field.name} {field.default}" for field in fields(Limits))
     + ".",
 )
 @click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Name by which others reach the server, such as a proxy's, one or more.",
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Another name of the server."
 )
 def serve(folders, host, port, device, limits, names) -> None:
     """Show trees and surprisals of models on web pages, and answer programs with JSON.
@@ -66,8 +57,8 @@ def serve(folders, host, port, device, limits, names) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # before the models are loaded, which takes seconds
     listening = socket.create_server((host, port), family=family)
-    own = [socket.gethostname()] if host in ALL else []
-    hosts = [name.lower() for name in (*LOCAL, host, *own, *names)]
+    machine = [socket.gethostname()] if host in ALL else []
+    hosts = [name.lower() for name in (*LOCAL, host, *machine, *names)]
     application = app(models, Limits(**dict(limits)), device, hosts)
     shown = f"[{host}]" if ":" in host else host
     say(f"open http://{shown}:{listening.getsockname()[1]}/ in a browser; Ctrl-C ends")
@@ -78,11 +69,11 @@ def serve(folders, host, port, device, limits, names) -> None:
 
 
 def _named(folders: tuple[str, ...]) -> dict[str, str]:
-    """Return the folders of the models by the names that users see. Raises UsageError for equal names."""
+    """Return the folders of the models by name. Raises UsageError for equal names."""
     models: dict[str, str] = {}
     for folder in folders:
         # a wrong name is an error before any model is loaded
-        model_folder.kind_of(folder)
+        kind_of(folder)
         name = os.path.basename(os.path.normpath(folder)).removesuffix(".rnng.zip")
         if models.setdefault(name, folder) != folder:
             raise click.UsageError(f"two models are called {name}: rename a folder")

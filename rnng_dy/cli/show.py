@@ -20,7 +20,7 @@ from rnng_dy.drawing.trees import svg_file
 @goes("with `gold`")
 @click.option("--only-errors", is_flag=True, help="With --gold: only sentences with errors.")
 def show(trees, gold, outputs, only_errors) -> None:
-    """Draw trees, or samples with their log probabilities; with --gold, mark wrong and missed constituents.
+    """Draw trees, or samples with their log probabilities, and mark errors against --gold.
 
     TREES is a file of trees or samples. A constituent that the other tree lacks, by EVALB's rules
     with the gold tags, is red, and *NP* in characters. If all brackets of a sentence are right, its
@@ -39,7 +39,7 @@ def show(trees, gold, outputs, only_errors) -> None:
         if form == ".html":
             write_output(path, parts("trees.html", **page))
         elif form == ".svg":
-            write_output(path, svg_file(row for of in sections for row in of.captioned(numbered)))
+            write_output(path, svg_file(row for s in sections for row in s.captioned(numbered)))
         else:
-            lines = (x for of in sections for x in section_lines(of, columns_of(path), numbered))
+            lines = (x for s in sections for x in section_lines(s, columns_of(path), numbered))
             write_output(path, (f"{line}\n" for line in lines))

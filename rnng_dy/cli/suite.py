@@ -27,13 +27,14 @@ from rnng_dy.cli.options import (
     write_output,
 )
 from rnng_dy.cli.rules import goes
+from rnng_dy.cli.signature import signature
 from rnng_dy.drawing.pages import parts
-from rnng_dy.evaluation import suite_scores
+from rnng_dy.evaluation import suite_reports, suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
-from rnng_dy.evaluation.suites import Formula
+from rnng_dy.evaluation.suites import Formula, Tokens
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.surprisal import SearchOptions
 from rnng_dy.text.spelling import required_spelling
@@ -45,11 +46,12 @@ SENTENCES = 32
 @click.command(cls=Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
 @click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
 @systems_option
-@search_options("search", "particles", "like_reference")
+@search_options(without=("search", "particles", "like_reference"))
 @goes(lambda _: f"with `folders` or `scorers` {'/'.join(SCORERS.keys() - {SurprisalTable.name})}")
 @open_option
 @click.option("--text", "is_text", is_flag=True, help="Split into tokens as the first model does.")
 @columns_options
+@click.option("--by", metavar="NAME", help="Column of groups of pairs or items, such as a field.")
 @click.option(
     "--prediction",
     "predictions",
@@ -66,12 +68,16 @@ SENTENCES = 32
         ".html": "a page",
     }
 )
-@click.option("--effects", type=OUTPUT, help="Differences between conditions, with 95 % intervals.")
+@click.option(
+    "--effects",
+    type=OUTPUT,
+    help="Means of predictions, conditions and their differences, with 95 % intervals.",
+)
 @job_options
 def suite(
-    sources, systems, options, is_open, is_text, columns, predictions, outputs, effects, job
+    sources, systems, options, is_open, is_text, columns, by, predictions, outputs, effects, job
 ) -> None:
-    """Measure the accuracy of models on test suites: on how many items each prediction about surprisals holds.
+    """Measure on how many items of test suites each prediction about surprisals holds.
 
     SUITE is a file in SyntaxGym's JSON, a file of minimal pairs, or the name of a suite of the
     package. Minimal pairs are lines with a good sentence, a tab and a bad sentence, or JSON or a
@@ -86,63 +92,71 @@ def suite(
         raise click.UsageError(f"--effects {effects}: name a file in .tsv or .csv")
     if not predictions and len(columns.texts) not in (0, 2):
         raise click.UsageError(
-            "two --column name the good and the bad sentences of pairs; a table of stimuli needs --prediction"
+            "two --column name the good and the bad sentences of pairs; a table of stimuli needs "
+            "--prediction"
         )
     require_trees((), *systems)
     predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
-    suites = [] if is_text else suites_of(sources, predictions, None, columns)
+    suites = [] if is_text else suites_of(sources, predictions, None, columns, by)
     jobs = {system.title: replace(job) for system in systems}
     for system in systems:
         model = jobs[system.title].open(system)
         # all systems read the same tokens
-        suites = suites or suites_of(sources, predictions, model.segmenter, columns)
+        suites = suites or suites_of(sources, predictions, model.segmenter, columns, by)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
-    found = {}
+    results_of = {}
     # scorers first: a table that lacks a sentence is an error before the long work
-    for name in sorted(jobs, key=lambda name: isinstance(jobs[name].places[0], ModelFolder)):
-        measured = partial(_surprisals, jobs[name], partial(_records, options, is_open), name)
-        found[name] = suite_scores.evaluate(suites, measured, name)
-    results = [result for name in jobs for result in found[name]]
+    for name in sorted(jobs, key=lambda name: isinstance(jobs[name].openables[0], ModelFolder)):
+        measured = partial(
+            _surprisals, jobs[name], partial(_records, options=options, is_open=is_open), name
+        )
+        results_of[name] = suite_scores.evaluate(suites, measured, name)
+    results = [result for name in jobs for result in results_of[name]]
     forms = {
-        ".txt": lambda: [suite_scores.accuracy_table(results)],
-        ".tsv": lambda: suite_scores.region_lines(results, TSV),
-        ".csv": lambda: suite_scores.region_lines(results, CSV),
-        ".json": lambda: [indented(suite_scores.as_json(results))],
-        ".html": lambda: parts("suites.html", results=results, model=", ".join(jobs)),
+        ".txt": lambda: [suite_reports.accuracy_table(results)],
+        ".tsv": lambda: suite_reports.region_lines(results, TSV),
+        ".csv": lambda: suite_reports.region_lines(results, CSV),
+        ".json": lambda: [
+            indented([{"signature": signature(), **x} for x in suite_reports.as_json(results)])
+        ],
+        ".html": lambda: parts(
+            "suites.html", results=results, model=", ".join(jobs), signature=signature()
+        ),
     }
     for ending, path in outputs.items():
         write_output(path, forms[ending]())
     if effects:
         style = CSV if ending_of(effects) == ".csv" else TSV
-        write_output(effects, suite_scores.effect_lines(results, style))
+        write_output(effects, suite_reports.effect_lines(results, style))
 
 
 def _surprisals(
-    job: Job, records_of: Callable, name: str, sentences: Sequence[suite_scores.Sentence]
+    job: Job, records_of: Callable, name: str, sentences: Sequence[Tokens]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence; reports words that the model called `name` does not know.
+    """Return the word records per sentence, and report words that the model does not know.
 
     `records_of` returns the records of a model and a batch.
     """
-    found: list[Sequence[WordRecord]] = []
-    in_batches = [*batches(enumerate(sentences), lambda _: 1, SENTENCES)]
-    with progress("suite", total=len(sentences)) as shown:
-        for records in job.map(partial(split_on_memory_error, records_of), in_batches):
-            found += records
-            shown.update(len(records))
-    # a sentence that does not fit into memory has NaN
-    found = [unmeasured(s) if of is None else of for s, of in zip(sentences, found, strict=True)]
-    words = [record for records in found for record in records if record.token is not None]
+    measured: list[Sequence[WordRecord]] = []
+    in_batches = batches(enumerate(sentences), lambda _: 1, SENTENCES)
+    split = partial(split_on_memory_error, records_of)
+    with job.workers() as workers, progress("suite", total=len(sentences)) as shown:
+        for batch, results in workers.map(split, in_batches):
+            shown.update(len(batch))
+            # a sentence that does not fit into memory has NaN
+            for (_, sentence), records in zip(batch, results, strict=True):
+                measured.append(unmeasured(sentence) if records is None else records)
+    words = [record for records in measured for record in records if record.token is not None]
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
         warn(f"{name}: words that the model cannot give: {shown_counts(impossible)}")
     if unknown := unknown_words_of(words):
         say(f"{name}: {unknown}")
-    return found
+    return measured
 
 
 def _records(
-    options: SearchOptions, is_open: bool, model, batch: Sequence[tuple[int, suite_scores.Sentence]]
+    batch: Sequence[tuple[int, Tokens]], model, options: SearchOptions, is_open: bool
 ) -> list[Sequence[WordRecord]]:
     numbers, sentences = zip(*batch, strict=True)
     # another program's table has the surprisals of words as they are

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -11,19 +11,24 @@ from typing import Any
 
 import click
 
-from oracle.common.errors import listed
+from oracle.common.errors import RnngError, listed
+from oracle.common.files import is_replaced
+from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from rnng_dy.cli import inputs
-from rnng_dy.cli.job import Lines, Results, job_options
+from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
+from rnng_dy.cli.options import Command, all_of, open_option, outputs_option, write_output
 from rnng_dy.cli.rules import goes
-from rnng_dy.drawing.measured_words import FORMS, WordWriter, require_matplotlib
+from rnng_dy.cli.signature import signature
+from rnng_dy.drawing.measured_words import FIGURES, FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
-from rnng_dy.search.decoding import in_places
+from rnng_dy.search.along import measure_along, require_derivable, tree_sentences
+from rnng_dy.search.decoding import without_empty_lines
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
+from rnng_dy.settings import COUNT
 from rnng_dy.text.columns import USUAL
 from rnng_dy.text.regions import divided
 from rnng_dy.text.sources import NumberedSentence
@@ -34,13 +39,20 @@ SHOWN_CONDITIONS = 12
 OF_TABLES = "with `output` .tsv/.csv"
 OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 """Rules of options about tables, and about all forms with measures."""
+RUNS = all_of(
+    goes("with `search` particles"),
+    click.option("--runs", type=COUNT, default=1, metavar="N", help="Means over N runs."),
+)
+NEXT_WORD = all_of(
+    goes(OF_MEASURES),
+    click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow)."),
+)
 
 
 @click.command(cls=Command)
 @inputs.system_option
 @outputs_option(FORMS)
-@inputs.search_options()
-@inputs.seed_option
+@inputs.search_options(inputs.seed_option, RUNS, NEXT_WORD)
 @open_option
 @click.option(
     "--unknown",
@@ -49,32 +61,46 @@ OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
     help="Read unknown words as their classes, or stop.",
 )
 @goes(OF_MEASURES)
-@click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow).")
-@goes(OF_MEASURES)
 @click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
 @goes(f"with `is_text`, {OF_TABLES}")
 @click.option("--merge", is_flag=True, help="With --text: a row per written word.")
 @goes(f"without `end`, {OF_TABLES}")
 @click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
+@goes("without `is_text` or `is_stimuli` or `next_word`")
+@click.option("--along-trees", is_flag=True, help="Measure along the trees of INPUT.")
 @inputs.columns_options
 @inputs.source_options(
     click.option("--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table: csv, tsv, xlsx.")
 )
 @job_options
 def surprisal(
-    system, source, columns, outputs, options, is_open, unknown, end, merge, by_region, job
+    system,
+    source,
+    columns,
+    outputs,
+    options,
+    is_open,
+    unknown,
+    end,
+    merge,
+    by_region,
+    along_trees,
+    job,
 ) -> None:
     """Measure the surprisal of each word in bits, with other measures, as a table.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text
-    it is running text, and with --stimuli a table of stimuli, whose columns the output has.
+    it is running text, and with --stimuli a table of stimuli, whose columns the output has. With
+    --along-trees each word is measured in its sentence's own tree, without a search.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
-    inputs.require_trees(outputs, system)
+    inputs.require_trees(outputs, system, also="along_trees")
+    if along_trees and (given := inputs.given_options(*inputs.OPTIONS)):
+        raise RnngError(f"{given[0]} is for searches, and `along_trees` has none")
     table: Any = source.path
-    if source.given is not None:
-        texts = [*enumerate(filter(str.strip, source.given.splitlines()), 1)]
+    if source.text is not None:
+        texts = [*enumerate(filter(str.strip, source.text.splitlines()), 1)]
         parts = divided(texts, "INPUT", columns.mark, is_usual=True)
         if columns.mark is not None or any(len(regions) > 1 for regions in parts):
             table, source = [{"text": text} for _, text in texts], source._replace(is_stimuli=True)
@@ -82,13 +108,14 @@ def surprisal(
         raise click.UsageError("--merge is for running text without regions")
     if (columns != USUAL or by_region) and not source.is_stimuli:
         raise click.UsageError(
-            "columns, marks and regions are those of stimuli: add --stimuli, or | to a text in quotation marks"
+            "columns, marks and regions are those of stimuli: "
+            "add --stimuli, or | to a text in quotation marks"
         )
-    if ".svg" in outputs:
+    if not outputs.keys().isdisjoint(FIGURES):
         require_matplotlib()
         if not source.is_stimuli:
             raise click.UsageError("a figure is of items: add --stimuli")
-    measures = measures_of(options, system.has_trees, is_open)
+    measures = measures_of(options, system.has_trees, is_open, along_trees)
     model = job.open(system)
     if source.is_stimuli:
         stimuli = read_stimuli(table, columns)
@@ -100,70 +127,78 @@ def surprisal(
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))
     else:
-        sentences = list(source.read(model))
+        read = tree_sentences(source.path) if along_trees else source.read(model)
+        sentences = list(read)
         rows = WordRows([[s] for s in sentences]) if merge else TokenRows()
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None
     if is_open:
         sentences, spellings = with_open_classes(required_spelling(model, system.title), sentences)
-    transitions = getattr(model, "transitions", TOP_DOWN)
+    if along_trees:
+        require_derivable(model, source.path, sentences)
+    transitions = model.transitions if model.has_trees else TOP_DOWN
     writers = {
-        path: WordWriter(form, rows, measures, end, transitions, spellings, system.title)
+        path: WordWriter(form, rows, measures, end, transitions, spellings, signature())
         for form, path in outputs.items()
     }
-
-    def make(kept: Results) -> None:
+    measure = partial(
+        _measured,
+        options=None if along_trees else options,
+        end=end,
+        with_trees=".trees" in outputs,
+        with_beams=".jsonl" in outputs or ".html" in outputs,
+    )
+    items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
+    file = next(filter(is_replaced, writers), None)
+    with job.results(file, measure.keywords, sentences) as work:
+        for batch in work.map(measure, search_batches(options, items)):
+            work.write([[(m or _without_memory(s, end)).to_json()] for (_, s), m in batch])
         # the first output, which names the kept results, comes last
         for path in reversed(writers):
-            found = map(MeasuredSentence.from_json, kept.lines())
-            write_output(path, writers[path].parts(found))
-
-        def records() -> Iterator[WordRecord]:
-            for sentence, text in zip(sentences, kept.lines(), strict=True):
-                measured = MeasuredSentence.from_json(text)
-                if measured.problem:
-                    warn(f"{source.path}:{sentence.line}: {measured.problem}")
-                yield from measured.records
-
-        if message := unknown_words_of(records()):
+            measured = map(MeasuredSentence.from_json, work.results.lines())
+            write_output(path, writers[path].parts(measured))
+        measured = map(MeasuredSentence.from_json, work.results.lines())
+        if message := unknown_words_of(_records(measured, sentences, source.path)):
             hint = "" if is_open or model.spelling is None else "; --open measures these words"
             say(message + hint)
 
-    wanted = end, ".trees" in outputs, ".jsonl" in outputs or ".html" in outputs
-    job.write(
-        next(iter(writers)),
-        search_batches(options, [NumberedSentence(i, s) for i, s in enumerate(sentences)]),
-        partial(_lines, options, *wanted),
-        partial(_line_without_memory, end),
-        options,
-        sentences,
-        wanted,
-        inputs=[],
-        make=make,
-    )
 
-
-def _lines(
-    options: SearchOptions,
+def _measured(
+    batch: Sequence[NumberedSentence],
+    model: Any,
+    options: SearchOptions | None,
     end: bool,
     with_trees: bool,
     with_beams: bool,
-    model,
-    batch: Sequence[NumberedSentence],
-) -> list[Lines]:
-    """Return the measures of each sentence as a line of JSON; an empty sentence has no words."""
-    lines = []
-    measured = partial(measure_batch, options, end or with_trees, model)
-    for found in in_places(measured, batch, MeasuredSentence([])):
-        records = found.records
+) -> Iterator[MeasuredSentence]:
+    """Yield the measures of each sentence; an empty sentence has no words.
+
+    Without `options` they are those along its tree.
+    """
+
+    def measured(sentences: Sequence[NumberedSentence]) -> Iterable[MeasuredSentence]:
+        if options is None:
+            return measure_along(model, [item.sentence for item in sentences], end or with_trees)
+        return measure_batch(sentences, model, options, end or with_trees)
+
+    for sentence in without_empty_lines(measured, batch, MeasuredSentence([])):
+        records = sentence.records
         if not with_beams:
             records = [replace(record, beam=()) for record in records]
-        trees = found.trees[:1] if with_trees else ()
-        lines.append([found._replace(records=records, trees=trees).to_json()])
-    return lines
+        yield sentence._replace(records=records, trees=sentence.trees[:1] if with_trees else ())
 
 
-def _line_without_memory(end: bool, item: NumberedSentence) -> Lines:
-    tokens = [*item.sentence.tokens, *([None] if end else [])]
-    return [MeasuredSentence(unmeasured(tokens), problem="does not fit into memory").to_json()]
+def _without_memory(sentence: SourceSentence, end: bool) -> MeasuredSentence:
+    tokens = [*sentence.tokens, *([None] if end else [])]
+    return MeasuredSentence(unmeasured(tokens), problem="does not fit into memory")
+
+
+def _records(
+    measured: Iterable[MeasuredSentence], sentences: Sequence[SourceSentence], path: str
+) -> Iterator[WordRecord]:
+    """Yield the records of sentences, and report why some of their measures are not finite."""
+    for sentence, whole in zip(sentences, measured, strict=True):
+        if whole.problem:
+            warn(f"{path}:{sentence.line}: {whole.problem}")
+        yield from whole.records

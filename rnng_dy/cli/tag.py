@@ -1,4 +1,4 @@
-"""`rnng-dy tag`: replace the POS tags of trees by a tagger's, so that parsers do not read gold tags."""
+"""`rnng-dy tag`: replace the POS tags of trees, so that parsers do not read gold tags."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import click
 from oracle.brackets import format_tree, read_trees
 from oracle.common.errors import InputError
 from oracle.treebank import with_tags
-from rnng_dy.cli.job import Job
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, MODEL, Command, output_option, write_output
 from rnng_dy.cli.rules import goes
+from rnng_dy.parallel import Workers
 from rnng_dy.settings import AT_LEAST_1
 
 SEED = 1
@@ -30,11 +30,7 @@ SEED = 1
 @output_option("Trees to write.", "OUT.trees")
 @goes("with `train_path`, without `trees_path`")
 @click.option(
-    "--into",
-    "folder",
-    type=MODEL,
-    metavar="MODEL",
-    help="Keep the tagger that --train makes in this parser's folder. Takes no TREES.",
+    "--into", "folder", type=MODEL, metavar="MODEL", help="Parser that gets --train's tagger."
 )
 @goes("with `folds`")
 @click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
@@ -65,11 +61,14 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     gold = tagging.tagged_trees(trees)
     if train_path:
         tagger = tagging.train_tagger(tagging.training_pairs(train_path), SEED)
-        found = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
+        tags = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
-        found = tagging.jackknife(gold, folds, SEED, Job(jobs).map)
-    pairs = zip(trees, found, strict=True)
-    write_output(output, (f"{format_tree(with_tags(t.tree, tags))}\n" for t, tags in pairs))
-    say(f"tags: {tagging.same_tags(gold, found)} as they were")
+        with Workers(jobs=jobs) as workers:
+            tags = tagging.jackknife(
+                gold, folds, SEED, lambda *fold: (result for _, result in workers.map(*fold))
+            )
+    pairs = zip(trees, tags, strict=True)
+    write_output(output, (f"{format_tree(with_tags(t.tree, row))}\n" for t, row in pairs))
+    say(f"tags: {tagging.same_tags(gold, tags)} as they were")

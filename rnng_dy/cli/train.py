@@ -1,4 +1,4 @@
-"""`rnng-dy train`: train the discriminative parser, the generative model or the LSTM language model."""
+"""`rnng-dy train`: train a parser, a generative model or an LSTM language model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from oracle.common.errors import Terminated
-from oracle.transitions import DEFAULT as DEFAULT_SYSTEM
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli import rules
@@ -32,19 +31,18 @@ from rnng_dy.cli.options import (
 )
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
-from rnng_dy.models.composition import COMPOSITIONS, DEFAULT
-from rnng_dy.models.parser_state import DEFAULT as DEFAULT_STATE
+from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
 from rnng_dy.models.word_input import WORD_INPUTS
 from rnng_dy.parallel import ending, tidy
 from rnng_dy.settings import FiniteRange, LanguageModelSizes, ParserSizes, Sizes, option_name
-from rnng_dy.training.presets import GOES, NAMES, Settings
+from rnng_dy.training.presets import GOES, Settings
 
-OPTIONS = ("hidden", "epochs", "dropout", "learning_rate", "batch_size", "seed", "jobs")
+OPTIONS = ("preset", "hidden", "epochs", "dropout", "learning_rate", "batch_size", "seed", "jobs")
 """The settings that have options; --set sets the others."""
 
 
-def of_table(command: Callable) -> Callable:
+def with_rules(command: Callable) -> Callable:
     """Let the options of a command go with what the arguments of their names go with."""
     for param in command.__click_params__:
         param.goes = GOES.get(param.name, "")
@@ -52,14 +50,14 @@ def of_table(command: Callable) -> Callable:
 
 
 def settings_options(sizes: type) -> Callable:
-    """Return a decorator that adds options of settings and dimensions, without defaults, so that presets apply."""
+    """Return a decorator that adds settings and dimensions, without defaults: presets have them."""
     options, types = [], {}
-    for of in (*fields(sizes), *fields(Settings)):
-        if of.name in OPTIONS:
-            options.append(click.option(f"--{of.name.replace('_', '-')}", **of.metadata))
+    for field in (*fields(sizes), *fields(Settings)):
+        if field.name in OPTIONS:
+            options.append(click.option(f"--{field.name.replace('_', '-')}", **field.metadata))
         else:
-            types[option_name(of.name)] = of.metadata["type"]
-    of_others = click.option(
+            types[option_name(field.name)] = field.metadata["type"]
+    others = click.option(
         "--set",
         "others",
         type=Assignment(types),
@@ -67,101 +65,85 @@ def settings_options(sizes: type) -> Callable:
         metavar="NAME=VALUE",
         help=f"Other setting, such as layers=1: {', '.join(types)}.",
     )
-    return all_of(*options, of_others)
+    return all_of(*options, others)
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
-    """Return a decorator that adds the options of all `train` commands, dimensions and `more` options."""
+    """Return a decorator that adds the options of all `train` commands and `more`."""
     return all_of(
-        of_table,
+        with_rules,
         click.option("--trees", type=FILE, help="Trees to train on, cleaned as by `prepare`."),
         click.option(
             "--dev-trees",
             type=FILE,
-            help="Trees by which the best model is chosen; a parser needs those of the --dev oracle.",
+            help="Trees that choose the best model; with --dev, its trees.",
         ),
         click.option(
             "--hold-out",
             type=FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
-            help="Instead of --dev-trees: set a share of --trees aside as dev.trees of the model; 0.1 is every tenth.",
+            help="Instead of --dev-trees: keep a share of --trees for them; 0.1 is every tenth.",
         ),
         click.option(
-            "--unk",
-            type=click.Choice(RULES),
-            help=f"With --trees: rules for classes of unknown words, as for `oracle`.  [default: {RULES[0]}]",
+            "--unk", type=click.Choice(RULES), help=f"As `oracle --unk`.  [default: {RULES[0]}]"
         ),
         click.option("--train", type=FILE, help="Instead of --trees: training oracle."),
         click.option("--dev", type=FILE, help="With --train: development oracle."),
         click.option("--model", "folder", required=True, type=FOLDER, help="Folder to write."),
         click.option("--resume", is_flag=True, help="Continue the training in the folder, if any."),
         click.option(
-            "--init",
-            type=MODEL,
-            help="Begin with this model's parameters, dimensions and vocabulary; other words are read as classes.",
+            "--init", type=MODEL, help="Begin with this model; words that it lacks are classes."
         ),
         *more,
-        click.option(
-            "--preset",
-            type=click.Choice(NAMES),
-            help="Set of settings, which other options change. paper: the original's. fast: minibatches with Adam, "
-            "fitted to the number of sentences. quick: as fast, for about two minutes on two cores.  [default: paper, "
-            "or the folder's]",
-        ),
         settings_options(sizes),
         click.option(
-            "--mpi",
-            is_flag=True,
-            help="Divide minibatches between MPI's processes: `mpirun -n 4 rnng-dy train ... --batch-size 16 --mpi`.",
+            "--mpi", is_flag=True, help="Divide minibatches between the processes of `mpirun -n 4`."
         ),
         device_option,
     )
 
 
 def grammar_options(states: Collection[str]) -> Callable:
-    """Return a decorator that adds the options of models with trees, with the parser states of a kind."""
+    """Return a decorator that adds the options of models with trees and these parser states."""
     return all_of(
         click.option(
-            "--extend",
-            is_flag=True,
-            help="With --init: add new nonterminals, POS tags and, to a parser, words that occur at least twice.",
+            "--extend", is_flag=True, help="With --init: add new labels, and words to a parser."
         ),
         click.option(
             "--composition",
             type=LiveChoice(COMPOSITIONS),
-            help="That of the corrigendum (corrected), that of the paper's first version (buggy), or gated "
-            f"attention over the children.  [default: {DEFAULT}]",
+            help="That of the corrigendum (corrected), of the paper's first version (buggy), or "
+            f"gated attention over the children.  [default: {COMPOSITIONS.default}]",
         ),
         click.option(
             "--transitions",
             type=LiveChoice(SYSTEMS),
-            help=f"Transition system.  [default: that of the training oracle; with --trees {DEFAULT_SYSTEM}]",
+            help=f"Transition system.  [default: the oracle's; with --trees {SYSTEMS.default}]",
         ),
         click.option(
             "--state",
             type=LiveChoice(states),
-            help="Parser state: full, the stack alone, without one of its parts, or history, which is an LSTM over "
-            f"actions and words with neither stack nor composition.  [default: {DEFAULT_STATE}]",
+            help="Parser state: full, the stack alone, without one of its parts, or history, an "
+            "LSTM over actions and words, without a composition.  "
+            f"[default: {PARSER_STATES.default}]",
         ),
         click.option(
             "--word-input",
             type=LiveChoice(WORD_INPUTS),
-            help=f"Vectors of words: a table, or those of a plugin.  [default: {WORD_INPUTS.default}]",
+            help=f"Vectors of words: table, or a plugin's.  [default: {WORD_INPUTS.default}]",
         ),
     )
 
 
 words_options = all_of(
     click.option(
-        "--clusters",
-        type=FILE,
-        help="Clusters of the training words.  [default: new Brown clusters]",
+        "--clusters", type=FILE, help="Clusters of the words.  [default: new Brown clusters]"
     ),
     click.option(
         "--open",
         is_flag=True,
-        help="Also train a spelling model of unknown words, so that every string has a probability. With --init, keep "
-        "the initial model's, if it has one.",
+        help="Also train a spelling model of unknown words, so that every string has a "
+        "probability. With --init, keep the initial model's, if it has one.",
     ),
 )
 
@@ -177,7 +159,7 @@ def train() -> None:
 @click.option(
     "--no-tagger",
     is_flag=True,
-    help="With --pos: train no POS tagger for the model folder. If the training tags are jackknifed, `rnng-dy tag "
+    help="With --pos: train no POS tagger. If the training tags are jackknifed, `rnng-dy tag "
     "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
 @click.option(
@@ -196,7 +178,7 @@ def discriminative(no_tagger, **options) -> None:
 @train.command("generative", cls=Command)
 @training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
-    """Train a generative model p(x, y), and keep the model with the best joint likelihood on the development data.
+    """Train a generative model p(x, y), and keep the one with the best development likelihood.
 
     Example: rnng-dy train generative --trees train.trees --dev-trees dev.trees --model generator
     """
@@ -206,7 +188,7 @@ def generative(**options) -> None:
 @train.command("lstm-lm", cls=Command)
 @training_options(LanguageModelSizes, words_options)
 def lstm_lm(**options) -> None:
-    """Train an LSTM language model, a baseline without trees, on the words of trees or generative oracles.
+    """Train an LSTM language model, a baseline without trees, on the words of trees or oracles.
 
     Example: rnng-dy train lstm-lm --trees train.trees --dev-trees dev.trees --model lm
     """
@@ -214,7 +196,7 @@ def lstm_lm(**options) -> None:
 
 
 def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **options: Any) -> None:
-    """Train a model with messages; a signal stops training after the update, with the state saved."""
+    """Train a model with messages; a signal stops it after an update, with the state saved."""
     from rnng_dy.training.loop import EVALUATION, described, saved_state
     from rnng_dy.training.replicas import Ranks
     from rnng_dy.training.train import train as run
@@ -266,7 +248,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
 
 @contextmanager
 def stopping() -> Iterator[list[int]]:
-    """Yield a list that collects signals (Ctrl-C, SIGTERM, SIGHUP), so that the current step can finish.
+    """Yield a list that collects signals (Ctrl-C, SIGTERM, SIGHUP), so that a step can finish.
 
     The first signal is announced; a second one has its usual effect.
     """

@@ -1,4 +1,4 @@
-"""Measured sentences as a table, JSON, the best trees, a page, or a figure of stimuli (matplotlib)."""
+"""Measured sentences as a table, JSON, the best trees, a page, or a figure of stimuli."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import importlib.util
 import io
 import math
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from oracle.brackets import format_tree
@@ -18,6 +19,7 @@ from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, tokens_so_far, with_spellings
+from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows, json_word, line
 
 FORMS = {
@@ -26,14 +28,26 @@ FORMS = {
     ".jsonl": "measures and partial trees",
     ".trees": "the best complete trees",
     ".html": "a page",
-    ".svg": "with --stimuli, a curve per item and condition",
+    ".svg": "with --stimuli, a figure of conditions by region, and of each item",
+    ".pdf": "the same",
+    ".png": "the same",
 }
 """What files with each ending hold."""
 
 ON_A_PAGE = 50
-"""The most items whose figure is part of a page."""
-Curve = tuple[Sequence[str], Sequence[float]]
-"""The regions or words of a text, and their surprisals in bits."""
+"""The most panels of a figure on a page."""
+FIGURES = (".svg", ".pdf", ".png")
+
+
+class Curve(NamedTuple):
+    """What a figure shows of a condition."""
+
+    labels: Sequence[str]
+    """The regions or words."""
+    bits: Sequence[float]
+    """Their surprisals."""
+    halves: Sequence[float] = ()
+    """Half of the 95 % interval of each; none for one text."""
 
 
 class WordWriter(NamedTuple):
@@ -50,8 +64,8 @@ class WordWriter(NamedTuple):
     transitions: TransitionSystem
     spellings: Sequence[Sequence[float]] | None
     """log p of each word's spelling in nats, per sentence; None without an open vocabulary."""
-    description: str
-    """The model, as a page names it."""
+    signature: str
+    """What the numbers depend on."""
 
     def parts(self, sentences: Iterable[MeasuredSentence]) -> Iterator[str]:
         """Return the text of all sentences in parts."""
@@ -59,37 +73,42 @@ class WordWriter(NamedTuple):
             return (f"{best_tree(measured, self.transitions)}\n" for measured in sentences)
         words = (self._words(*item) for item in enumerate(sentences, 1))
         if self.form == ".html":
-            found, drawn = list(words), ""
+            records, drawn = list(words), ""
             if importlib.util.find_spec("matplotlib"):
-                drawn = self._figure(found, ON_A_PAGE)
+                drawn = self._figure(records, ".svg", ON_A_PAGE)
             names, system = self.rows.names, self.transitions
-            return surprisal_page(found, "Surprisal", self.description, system, names, drawn)
-        if self.form == ".svg":
-            return iter([self._figure(list(words))])
+            return surprisal_page(records, "Surprisal", self.signature, system, names, drawn)
+        if self.form in FIGURES:
+            return iter([self._figure(list(words), self.form)])
         return self._json(words) if self.form == ".jsonl" else self._table(words)
 
     def _json(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[str]:
-        """Yield a line per sentence: `sentence_id`, and `words`, a list of `json_word` with the fields of the rows."""
+        """Yield a line per sentence: its `sentence_id`, and `words`, which `json_word` makes."""
         for number, records in enumerate(sentences, 1):
             words = [
                 {**fields, **json_word(records, i, self.columns, self.transitions)}
                 for i, fields in enumerate(self.rows.fields(number, len(records)))
             ]
-            yield one_line({"sentence_id": number, "words": words}) + "\n"
+            yield (
+                one_line({"signature": self.signature, "sentence_id": number, "words": words})
+                + "\n"
+            )
 
     def _table(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[str]:
         style = self.form[1:]
-        yield joined((*self.rows.place, *self.columns), style) + "\n"
+        yield joined((*self.rows.columns, *self.columns), style) + "\n"
         for row in self.rows.of(sentences):
             yield line(row, self.columns, style) + "\n"
 
-    def _figure(self, words: Sequence[Sequence[WordRecord]], most: float = math.inf) -> str:
-        """Return the figure of stimuli, which is empty for other input and for more than `most` items."""
+    def _figure(
+        self, words: Sequence[Sequence[WordRecord]], form: str, most: int | None = None
+    ) -> str:
+        """Return the figure of stimuli, with `most` panels; it is empty for other input."""
         if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
             return ""
-        without_ends = [[record for record in of if record.token is not None] for of in words]
-        items = curves(self.rows, without_ends)
-        return figure(items) if len(items) <= most else ""
+        texts = [[record for record in text if record.token is not None] for text in words]
+        panels = islice(panels_of(self.rows, texts).items(), most)
+        return figure(dict(panels), form, self.signature)
 
     def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
         records = measured.records
@@ -113,52 +132,90 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
 
 
-def curves(
+def panels_of(
     rows: WordRows, sentences: Sequence[Sequence[WordRecord]]
 ) -> dict[str, dict[str, Curve]]:
-    """Return the curve of each item and condition: by region if a text has several, else by word.
+    """Return the curves of a figure, by title and condition: of means by region, then of items.
 
-    `sentences` are the records of the sentences of all texts.
+    Means are over several items. The curves of an item are by region if a text has several, else by
+    word. Texts without a condition, such as fillers, are left out if others have one. `sentences`
+    are the records of the sentences of all texts.
     """
     texts = rows.stimuli.texts
     has_regions = any(len(text.regions) > 1 for text in texts)
-    of = RegionRows(rows.texts, rows.stimuli) if has_regions else rows
-    found: dict[str, dict[str, Curve]] = {}
-    for text, of_text in zip(texts, of.by_text(sentences), strict=True):
-        records = [record for _, record in of_text]
+    has_conditions = any(text.condition for text in texts)
+    if has_regions:
+        rows = RegionRows(rows.texts, rows.stimuli)
+    items: dict[str, dict[str, Curve]] = {}
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for text, text_rows in zip(texts, rows.by_text(sentences), strict=True):
+        records = [record for _, record in text_rows]
+        if has_conditions and not text.condition:
+            continue
         words = [record.token or "" for record in records]
-        names = [region.name for region in text.regions] if has_regions else words
+        names = words
+        if has_regions:
+            names = [region.name or str(region.number) for region in text.regions]
         labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]
         # a curve has a gap where a word has no finite surprisal
         bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
-        of_item = found.setdefault(text.item or "", {})
-        name = text.condition or f"line {text.line}"
-        if name in of_item:
+        for name, value in zip(names, bits, strict=True):
+            values[text.condition or ""][name] += [] if math.isnan(value) else [value]
+        curves = items.setdefault(f"item {text.item}" if text.item else "", {})
+        condition = text.condition or f"line {text.line}"
+        if condition in curves:
             # as where a table names no items
-            name = f"{name}, line {text.line}"
-        of_item[name] = labels, bits
-    return found
+            condition = f"{condition}, line {text.line}"
+        curves[condition] = Curve(labels, bits)
+    if not (has_regions and has_conditions and len(items) > 1):
+        return items
+    means = {}
+    for condition, by_region in values.items():
+        intervals = [mean_interval(of_region) for of_region in by_region.values()]
+        bits, halves = (
+            [mean for mean, *_ in intervals],
+            [high - mean for mean, _, high in intervals],
+        )
+        means[condition] = Curve([*by_region], bits, halves)
+    return {f"means of {len(items)} items, with 95 % intervals": means, **items}
 
 
-def figure(items: Mapping[str, Mapping[str, Curve]]) -> str:
-    """Return an SVG with a panel for each item; a label below a place is that of each condition that has another."""
+def figure(
+    panels: Mapping[str, Mapping[str, Curve]], form: str = ".svg", signature: str = ""
+) -> str:
+    """Return a figure with a panel for each title; binary content has escapes for its bytes.
+
+    A label below a region or word is that of each condition that has another.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    stream = io.StringIO()
+    stream = io.BytesIO()
     # text stays text, whatever fonts are there, and equal figures have equal files
     settings = {"svg.fonttype": "none", "svg.hashsalt": "rnng_dy", "text.parse_math": False}
+    metadata = {
+        ".svg": {"Date": None, "Description": signature},
+        ".pdf": {"CreationDate": None, "Subject": signature},
+        ".png": {"Description": signature},
+    }
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")
-        drawn = Figure(figsize=(8, 2.6 * len(items)), layout="constrained")
-        panels = drawn.subplots(len(items), squeeze=False)[:, 0]
-        for (item, of_item), panel in zip(items.items(), panels, strict=True):
-            for condition, (_, bits) in of_item.items():
-                panel.plot(bits, marker="o", label=condition)
-            places = zip_longest(*(labels for labels, _ in of_item.values()))
-            labels = ["\n".join(dict.fromkeys(filter(None, of))) for of in places]
+        height = 2.6 * len(panels)
+        drawn = Figure(figsize=(8, height), layout="constrained")
+        axes = drawn.subplots(len(panels), squeeze=False)[:, 0]
+        for (title, curves), panel in zip(panels.items(), axes, strict=True):
+            for condition, curve in curves.items():
+                positions = range(len(curve.bits))
+                halves = curve.halves or None
+                panel.errorbar(
+                    positions, curve.bits, halves, marker="o", capsize=3, label=condition
+                )
+            by_place = zip_longest(*(curve.labels for curve in curves.values()))
+            labels = ["\n".join(dict.fromkeys(filter(None, names))) for names in by_place]
             panel.set_xticks(range(len(labels)), labels)
-            panel.set(title=f"item {item}" if item else None, ylabel="surprisal (bits)")
+            panel.set(title=title or None, ylabel="surprisal (bits)")
             panel.legend()
-        drawn.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+        # matplotlib draws at most 65,535 pixels
+        dpi = min(150, 60000 / height)
+        drawn.savefig(stream, format=form[1:], dpi=dpi, metadata=metadata[form])
+    return stream.getvalue().decode("utf-8", "surrogateescape")

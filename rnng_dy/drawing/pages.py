@@ -1,4 +1,4 @@
-"""HTML pages: Jinja2 templates with one base, one style sheet and one script, for files and for the server."""
+"""HTML pages for files and the server: Jinja2 templates with one base, style sheet and script."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def _environment() -> Environment:
     environment.filters["number"] = format
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
     # the server gives its pages and the name of the one that is shown
-    environment.globals |= {"svg_of": lambda picture: markup(svg_of(picture)), "served": None}
+    environment.globals |= {
+        "svg_of": lambda picture: markup(svg_of(picture)),
+        "served": None,
+        "signature": "",
+    }
     return environment
 
 

@@ -1,10 +1,11 @@
-"""Sentences to be drawn: trees from files by number, with captions, compared with gold trees; drawn in characters."""
+"""Sentences to be drawn: trees of files with captions, compared with gold, drawn in characters."""
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, is_wordless, read_tree_lines, visible
@@ -46,7 +47,7 @@ class Section(NamedTuple):
         return words(self.pictures[0].tree) if self.pictures else []
 
     def captioned(self, numbered: bool) -> Iterator[tuple[str, Picture | None]]:
-        """Yield captions with the pictures below them; the first is number and title if there is something to say."""
+        """Yield captions with the pictures below them; the first is number and title, if any."""
         if heading := ": ".join(filter(None, [self.name if numbered else "", self.title])):
             yield heading, None
         for picture in self.pictures:
@@ -54,24 +55,24 @@ class Section(NamedTuple):
 
 
 def section(number: int, trees: Sequence[DrawnTree]) -> Section:
-    """Return a sentence with its trees; equal trees, common among samples, are drawn once and counted.
+    """Return a sentence with its trees; equal trees, as among samples, are drawn once and counted.
 
     Captions have how many are the same, and their log probability.
     """
-    texts = [format_tree(found.tree) for found in trees]
+    texts = [format_tree(drawn.tree) for drawn in trees]
     counts = Counter(texts)
     pictures = []
     for text, count in counts.most_common():
         first = trees[texts.index(text)]
-        said = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
+        caption = [f"{count} of {len(trees)}"] if len(counts) < len(trees) else []
         if first.log_prob is not None:
-            said.append(f"log probability {first.log_prob:.2f}")
-        pictures.append(Picture(first.tree, ", ".join(said)))
+            caption.append(f"log probability {first.log_prob:.2f}")
+        pictures.append(Picture(first.tree, ", ".join(caption)))
     return Section(str(number), pictures, "" if pictures else "no tree")
 
 
 def compared(number: int, gold: nltk.Tree, system: nltk.Tree) -> Section:
-    """Return the gold and the system's tree, marked in both directions; only the system's if every bracket is right.
+    """Return the gold and the system's tree, with what differs marked; equal trees are one.
 
     Raises InputError, without a line, for a word without a tag.
     """
@@ -120,11 +121,12 @@ def read_tree_file(path: str) -> TreeFile:
             has_lines = all(tree.text is not None for tree in located)
             count = len(numbered if has_lines else located)
             for number, tree in enumerate(located, 1):
-                found = DrawnTree(tree.tree, line=tree.line)
-                trees[tree.line if has_lines else number].append(found)
+                drawn = DrawnTree(tree.tree, line=tree.line)
+                trees[tree.line if has_lines else number].append(drawn)
     if not trees:
         raise InputError("no tree in this file", path)
-    lines = (x.line for of in trees.values() for x in of if not has_preterminals(x.tree))
+    all_trees = chain.from_iterable(trees.values())
+    lines = (drawn.line for drawn in all_trees if not has_preterminals(drawn.tree))
     return TreeFile(path, trees, count, next(lines, None))
 
 
@@ -150,29 +152,29 @@ def sections_of(
         few, many = sorted((gold, system), key=lambda file: file.count)
         message = f"{few.count} sentences, but {many.path} has {many.count}: give one tree for each"
         raise InputError(message, few.path)
-    found = (_against(gold, system, n) for n in numbers)
-    return (s for s in found if not only_errors or s.score is None or not s.score.complete)
+    sections = (_against(gold, system, n) for n in numbers)
+    return (s for s in sections if not only_errors or s.score is None or not s.score.complete)
 
 
 def _against(gold: TreeFile, system: TreeFile, number: int) -> Section:
-    [reference], [found] = (file.trees.get(number, [None]) for file in (gold, system))
-    if reference is None and found is not None:
+    [reference], [drawn] = (file.trees.get(number, [None]) for file in (gold, system))
+    if reference is None and drawn is not None:
         message = f"a tree of sentence {number}, but {gold.path} has none"
-        raise InputError(message, system.path, found.line)
-    if reference is None or found is None:
+        raise InputError(message, system.path, drawn.line)
+    if reference is None or drawn is None:
         pictures = [] if reference is None else [Picture(reference.tree, "gold")]
         return Section(str(number), pictures, "no tree")
-    tree = with_gold_tags(reference.tree, found.tree)
+    tree = with_gold_tags(reference.tree, drawn.tree)
     result = compared(number, reference.tree, tree)
     # words that EVALB deletes may differ
     if result.score is None and words(tree) != words(reference.tree):
-        place = f"{gold.path}:{reference.line}"
-        raise InputError(f"other words than the gold tree at {place}", system.path, found.line)
+        location = f"{gold.path}:{reference.line}"
+        raise InputError(f"other words than the gold tree at {location}", system.path, drawn.line)
     return result
 
 
 def columns_of(output: str) -> int:
-    """Return the width of drawings in characters for an output: that of a terminal, or a fixed width."""
+    """Return the width of drawings in characters: that of a terminal, or a fixed one for files."""
     return shutil.get_terminal_size((COLUMNS, 24)).columns if output == "-" else COLUMNS
 
 
@@ -203,7 +205,7 @@ def drawn_lines(tree: nltk.Tree, columns: int, marked: Container[int] = ()) -> l
 
 
 def section_lines(section: Section, columns: int, numbered: bool) -> list[str]:
-    """Return the lines of a sentence, with an empty line after each tree; `numbered` puts its number above."""
+    """Return the lines of a sentence, an empty one after each tree; `numbered` adds its number."""
     lines: list[str] = []
     for caption, picture in section.captioned(numbered):
         lines += [visible(caption)] if caption else []

@@ -1,4 +1,4 @@
-"""HTML page of word-by-word surprisals as bars, with the film of the beam: the partial trees after each word."""
+"""HTML page of surprisals as bars, with the film of the beam: the partial trees after each word."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from rnng_dy.drawing.pages import markup, parts
 from rnng_dy.drawing.trees import partial_picture, svg_of
 from rnng_dy.evaluation.records import ALL_MEASURES, Analysis, WordRecord, tokens_so_far
 
+SHARES = ("spelling_surprisal", "word_in_cluster", "cluster", "structure")
+"""The measures that add up to the surprisal, in the order of a bar's segments from the bottom."""
 ANALYSES = 10
 """The most partial trees of a word on a page."""
 ANALYSES_IN_ALL = 5_000
@@ -44,22 +46,22 @@ def values(
     transitions: TransitionSystem,
     names: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the values of the template surprisal.html; `transitions` is the system of the partial trees."""
-    records = [record for of_sentence in sentences for record in of_sentence]
+    """Return the values of the template surprisal.html; `transitions` are those of the trees."""
+    records = [record for sentence in sentences for record in sentence]
     kept = min(ANALYSES, ANALYSES_IN_ALL // max(1, len(records)))
     top, step = _scale([record.surprisal for record in records])
     sections = []
-    for number, of_sentence in enumerate(sentences, 1):
-        bits = bits_of(sum(record.surprisal for record in of_sentence))
-        frames = _film(of_sentence, number, kept, transitions)
+    for number, sentence in enumerate(sentences, 1):
+        bits = bits_of(sum(record.surprisal for record in sentence))
+        frames = _film(sentence, number, kept, transitions)
         heading = f"{names[number - 1] if names else number}: {bits} bits"
-        sections.append((heading, list(zip(of_sentence, frames, strict=True))))
+        sections.append((heading, list(zip(sentence, frames, strict=True))))
     return dict(
         sections=sections,
         top=top,
         ticks=[i * step for i in range(round(top / step) + 1)],
         shares=_shares,
-        has_shares=any(len(_shares(record)) > 1 for record in records),
+        legend=[name for name in SHARES if any(name in dict(_shares(r)) for r in records)],
         has_film=kept > 0 and any(record.beam for record in records),
         bits_of=bits_of,
         measures=_measures,
@@ -70,25 +72,20 @@ def values(
 
 
 def _shares(record: WordRecord) -> list[tuple[str, float]]:
-    """Return the parts of a word's bar in bits, from the bottom; none if the surprisal is not finite.
-
-    They divide the surprisal as in the best partial tree, since the shares of the whole beam depend
-    on its width.
-    """
+    """Return the segments of a word's bar in bits, from the bottom; none without a number."""
     if not math.isfinite(record.surprisal):
         return []
-    shares = {"lexical": record.best_lexical or 0.0, "syntactic": record.best_syntactic or 0.0}
-    if not any(shares.values()):
-        shares = {"total": 1.0}
-    scale = record.surprisal / sum(shares.values())
-    return [(name, share * scale) for name, share in shares.items()]
+    if record.structure is None:
+        return [("total", record.surprisal)]
+    shares = ((name, getattr(record, name)) for name in SHARES)
+    return [(name, share) for name, share in shares if share is not None]
 
 
 def _measures(record: WordRecord) -> list[str]:
-    found = ((name.replace("_", " "), getattr(record, name)) for name in ALL_MEASURES)
+    measures = ((name.replace("_", " "), getattr(record, name)) for name in ALL_MEASURES)
     return [
         f"{name} {value if isinstance(value, int) else bits_of(value)}"
-        for name, value in found
+        for name, value in measures
         if value is not None
     ]
 
@@ -105,7 +102,7 @@ def bits_of(value: float, digits: int = 2) -> str:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
-    """Return a round number that is at least the highest value, and the step of the ticks, 1, 2 or 5 times 10^n.
+    """Return a round number from the highest value on, and the step of ticks, 1, 2 or 5 x 10^n.
 
     >>> _scale([23.0, float("inf")]), _scale([])
     ((25.0, 5.0), (1.0, 0.2))
@@ -119,7 +116,7 @@ def _scale(values: Sequence[float]) -> tuple[float, float]:
 def _film(
     records: Sequence[WordRecord], number: int, kept: int, transitions: TransitionSystem
 ) -> Iterator[dict[str, Any]]:
-    """Yield the best partial trees after each word of a sentence, and how many more there are, with their share."""
+    """Yield the best partial trees after each word, and the number and share of the others."""
     shares = [shares_of(record.beam) for record in records]
     for i, record in enumerate(records):
         tokens, trees = tokens_so_far(records, i + 1), []
@@ -129,8 +126,7 @@ def _film(
             drawn = markup(svg_of(partial_picture(brackets), brackets))
             trees.append({"share": share, "dies": dies, "last": last, "svg": drawn})
         rest = shares[i][kept:]
-        place = f"{number}.{i + 1}"
-        yield {"place": place, "trees": trees, "more": len(rest), "share": sum(rest)}
+        yield {"place": f"{number}.{i + 1}", "trees": trees, "more": len(rest), "share": sum(rest)}
 
 
 def _fate(
@@ -139,15 +135,15 @@ def _fate(
     records: Sequence[WordRecord],
     shares: Sequence[Sequence[float]],
 ) -> tuple[WordRecord | None, float]:
-    """Return the fate of a partial tree, given its share and the later words with the shares of their beams.
+    """Return the fate of a partial tree, given its share and later words with their shares.
 
     The fate is the word at which it dies, None for a survivor, and the share, in the last beam, of
     the partial trees to which it leads. It dies at the first word that no partial tree of the beam
     reaches from it.
     """
-    for record, of_beam in zip(records, shares, strict=True):
+    for record, beam_shares in zip(records, shares, strict=True):
         if record.beam:
-            beam = zip(record.beam, of_beam, strict=True)
+            beam = zip(record.beam, beam_shares, strict=True)
             successors = [p for later, p in beam if later.actions[: len(actions)] == actions]
             if not successors:
                 return record, 0.0

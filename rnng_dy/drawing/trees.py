@@ -26,7 +26,8 @@ MARKED = "only in this tree"
 """The reason why a constituent is marked."""
 
 _STYLE = """
-svg text { font: 12px system-ui, sans-serif; fill: #333 } svg .label { fill: #1b6ca8; font-weight: 600 }
+svg text { font: 12px system-ui, sans-serif; fill: #333 }
+svg .label { fill: #1b6ca8; font-weight: 600 }
 svg .tag { fill: #777 } svg .edge { stroke: #aaa; fill: none }
 svg .wrong { fill: #c00; font-weight: 700; text-decoration: underline }
 svg .doubt { fill: #f0a030 } svg .open { fill: none; stroke: #1b6ca8; stroke-dasharray: 4 3 }
@@ -34,7 +35,7 @@ svg .caption { font-weight: 600; fill: #333 }"""
 
 
 class Picture(NamedTuple):
-    """A tree to be drawn; its constituents are numbered from 0, from the top down and from left to right."""
+    """A tree to be drawn; its constituents are numbered from 0, top down and left to right."""
 
     tree: nltk.Tree
     caption: str = ""
@@ -43,7 +44,7 @@ class Picture(NamedTuple):
     posteriors: Sequence[float] | None = None
     """Probabilities of the constituents, by number."""
     open: Container[int] | None = None
-    """Numbers of the constituents of a partial tree that are still open; None for a complete tree."""
+    """Numbers of a partial tree's constituents that are still open; None for a complete tree."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,7 +68,7 @@ class Node:
 
 
 def svg_of(picture: Picture, brackets: str = "") -> str:
-    """Return a tree as an SVG element; `brackets` are those of a partial tree, for those who cannot see it.
+    """Return a tree as an SVG element; `brackets` are the label of a partial tree.
 
     The less probable a constituent is, the darker is the shade behind its label. Labels of open
     constituents have dashed frames.
@@ -78,21 +79,21 @@ def svg_of(picture: Picture, brackets: str = "") -> str:
 
 
 def svg_file(captioned: Iterable[tuple[str, Picture | None]]) -> Iterator[str]:
-    """Yield the parts of one SVG file: captions, each with the tree below it, from top to bottom."""
-    parts, width, height = [], 0.0, 0.0
+    """Yield one SVG file in pieces: captions, each with the tree below it, from top to bottom."""
+    elements, width, height = [], 0.0, 0.0
     for caption, picture in captioned:
         if caption:
-            place = f'x="{MARGIN}" y="{height + 18:.0f}"'
-            parts.append(f'<text {place} class="caption">{escape(visible(caption))}</text>')
+            position = f'x="{MARGIN}" y="{height + 18:.0f}"'
+            elements.append(f'<text {position} class="caption">{escape(visible(caption))}</text>')
             # a letter of a bold caption is about as wide as a letter of a word
             width, height = max(width, 8 * len(caption) + 2 * MARGIN), height + CAPTION
         if picture is not None:
-            own_width, own_height, body = draw(picture)
-            parts.append(f'<g transform="translate(0 {height:.0f})">{body}</g>')
-            width, height = max(width, own_width), height + own_height
+            tree_width, tree_height, body = draw(picture)
+            elements.append(f'<g transform="translate(0 {height:.0f})">{body}</g>')
+            width, height = max(width, tree_width), height + tree_height
     yield f"{_head(width, height)}><style>{_STYLE}</style>"
     yield '<rect width="100%" height="100%" fill="#fff"/>\n'
-    yield from (f"{part}\n" for part in parts)
+    yield from (f"{element}\n" for element in elements)
     yield "</svg>\n"
 
 
@@ -102,7 +103,7 @@ def _head(width: float, height: float) -> str:
 
 
 def partial_picture(brackets: str) -> Picture:
-    """Return the picture of the brackets of a partial derivation; what has no closing bracket is open.
+    """Return the picture of a partial derivation's brackets; what has no closing bracket is open.
 
     >>> picture = partial_picture("(S (NP the cat) (VP")
     >>> print(picture.tree, picture.open)
@@ -127,7 +128,7 @@ def partial_picture(brackets: str) -> Picture:
 
 def nodes_of(picture: Picture) -> list[Node]:
     """Return the nodes of a tree from the top down and from left to right, without positions."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     constituents = 0
     agenda: list[tuple[nltk.Tree | str, Node | None]] = [(picture.tree, None)]
     while agenda:
@@ -143,10 +144,10 @@ def nodes_of(picture: Picture) -> list[Node]:
             constituents += 1
         if parent is not None:
             parent.children.append(node)
-        found.append(node)
+        nodes.append(node)
         if not isinstance(content, str):
             agenda.extend((child, node) for child in reversed(content))
-    return found
+    return nodes
 
 
 def place(nodes: Sequence[Node]) -> tuple[float, float]:
@@ -157,10 +158,10 @@ def place(nodes: Sequence[Node]) -> tuple[float, float]:
     nodes[0].x = nodes[0].width / 2
     for node in nodes:
         node.y = (bottom if node.kind == "word" else node.level) * LEVEL + 18
-        left = node.x - _width_of_children(node) / 2
+        edge = node.x - _width_of_children(node) / 2
         for child in node.children:
-            child.x = left + child.width / 2
-            left += child.width + GAP
+            child.x = edge + child.width / 2
+            edge += child.width + GAP
     return nodes[0].width, bottom * LEVEL + 26
 
 
@@ -169,7 +170,7 @@ def _width_of_children(node: Node) -> float:
 
 
 def _width(text: str) -> float:
-    """Return the width of a text in pixels, of which a wide character of Chinese, for example, takes two cells."""
+    """Return the width of a text in pixels; a wide character, as of Chinese, takes two cells."""
     return CELL * (len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text))
 
 

@@ -1,8 +1,8 @@
-"""DyNet, which no other module finds, configures or imports: its builds, device, memory, seed, autobatching.
+"""DyNet: its builds, device, memory, seed and autobatching.
 
-Models write `from rnng_dy.engine import dy` and use `dy` like the module `dynet`. DyNet reads its
-configuration once, at import. So the first use of `dy` (or an explicit `start`) fixes the
-configuration for the process.
+No other module finds, configures or imports it. Models write `from rnng_dy.engine import dy` and
+use `dy` like the module `dynet`. DyNet reads its configuration once, at import. So the first use of
+`dy` (or an explicit `start`) fixes the configuration for the process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 CPU = "cpu"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-NEEDED = "2.1.2+rnng.8"
+NEEDED = "2.1.2+rnng.9"
 """The required version of DyNet with our patches: the last one in scripts/dynet/versions.txt."""
 CUDA_BUILD = ".cu13"
 """The suffix that the version of a build with the CUDA backend has."""
@@ -46,9 +46,9 @@ _started: str | None = None
 
 
 def installed_version() -> str | None:
-    """Return the version of our build of DyNet (see NEEDED and CUDA_BUILD), or None if it is not installed.
+    """Return the version of our build of DyNet, or None if it is not installed.
 
-    Raises RnngError as `build` does.
+    NEEDED is the version without CUDA_BUILD. Raises RnngError as `build` does.
     """
     folder = build()
     return details(folder).VERSION if folder else None
@@ -76,19 +76,19 @@ print(count.value)
 
 
 def cuda_device_count() -> int:
-    """Return the number of GPUs that the NVIDIA driver shows: 0 without a driver; CUDA_VISIBLE_DEVICES selects them.
+    """Return the number of GPUs that the NVIDIA driver shows, among CUDA_VISIBLE_DEVICES.
 
     A child process asks the driver, so that this process can still choose its GPU.
     """
-    asked = subprocess.run([sys.executable, "-c", _COUNT], capture_output=True, text=True)
-    return int(asked.stdout) if asked.stdout.strip().isdigit() else 0
+    done = subprocess.run([sys.executable, "-c", _COUNT], capture_output=True, text=True)
+    return int(done.stdout) if done.stdout.strip().isdigit() else 0
 
 
 _graph_lock = threading.RLock()
 
 
 def one_graph(function: Callable[P, T]) -> Callable[P, T]:
-    """Let only one thread at a time run functions that build and read a graph: DyNet has one graph per process."""
+    """Let one thread at a time build and read a graph: DyNet has one graph per process."""
 
     @wraps(function)
     def alone(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -171,7 +171,7 @@ def device() -> str:
 
 
 def gpu_number(device: str) -> int | None:
-    """Return the number in `cuda:N`, 0 for `cuda`, None for `cpu`. Raises RnngError if this GPU cannot be used."""
+    """Return N of `cuda:N`, 0 for `cuda`, None for `cpu`. Raises RnngError for no such GPU."""
     if device == CPU:
         return None
     kind, _, number = device.partition(":")
@@ -180,11 +180,11 @@ def gpu_number(device: str) -> int | None:
         raise RnngError(f"no device {device!r}: say cpu, cuda or cuda:N")
     if not (installed_version() or "").endswith(CUDA_BUILD):
         raise RnngError(
-            "this DyNet has no CUDA backend: install rnng_dy with DYNET_FLAGS=--cuda (docs/gpu.md), or use --device cpu"
+            "this DyNet has no CUDA backend: install rnng_dy with DYNET_FLAGS=--cuda "
+            "(docs/gpu.md), or use --device cpu"
         )
-    found = cuda_device_count()
-    if int(number) >= found:
-        raise RnngError(f"no GPU {number}: the NVIDIA driver shows {found}; use --device cpu")
+    if int(number) >= (count := cuda_device_count()):
+        raise RnngError(f"no GPU {number}: the NVIDIA driver shows {count}; use --device cpu")
     return int(number)
 
 
@@ -223,22 +223,17 @@ else:
 
 
 # our builds of DyNet, in a folder of their own beside the packages, which no other DyNet touches:
-# one build for each level of processors
+# one build for each level of processors, or ANY for those that have no levels
 
-FOLDER = "rnng_dy.dynet"
+FOLDER, ANY = "rnng_dy.dynet", "any"
 MODULES = ("dynet", "_dynet", "dynet_config")
 
 
-def name_of(level: str) -> str:
-    """Return the name of the folder with the build for a level of processors."""
-    return level or "any"
-
-
 def builds() -> dict[str, Path]:
-    """Return the folder of each build by the name of its level; those of the first folder FOLDER on Python's path."""
-    for place in (Path(__file__).parents[2], *map(Path, sys.path)):
-        if (place / FOLDER).is_dir():
-            return {path.name: path for path in sorted((place / FOLDER).iterdir()) if path.is_dir()}
+    """Return the builds' folders by their levels, in the first FOLDER on Python's path."""
+    for folder in (Path(__file__).parents[2] / FOLDER, *(Path(p, FOLDER) for p in sys.path)):
+        if folder.is_dir():
+            return {path.name: path for path in sorted(folder.iterdir()) if path.is_dir()}
     return {}
 
 
@@ -246,18 +241,18 @@ def builds() -> dict[str, Path]:
 def build() -> Path | None:
     """Return the folder of the build that this process uses; None if there are no builds.
 
-    It is the highest level that the processor has, or below the level that the environment variable
-    RNNG_DY_CPU names, such as `v3`. Raises RnngError if no build is as low, or if RNNG_DY_CPU names
-    no level of this processor.
+    It is the highest level that the processor has, at most the one that RNNG_DY_CPU names, such as
+    `v3`. Raises RnngError if no build is as low, or if this processor has no such level.
     """
-    found, own, wanted = builds(), lower_levels(cpu_level()), os.environ.get(LEVEL, "")
-    levels = [*dropwhile(lambda level: not level.endswith(wanted), own)]
-    for level in levels:
-        if name_of(level) in found:
-            return found[name_of(level)]
-    if found:
+    folders, wanted = builds(), os.environ.get(LEVEL, "")
+    levels = [level or ANY for level in lower_levels(cpu_level())]
+    for level in dropwhile(lambda level: not level.endswith(wanted), levels):
+        if level in folders:
+            return folders[level]
+    if folders:
+        used = wanted or levels[0]
         raise RnngError(
-            f"DyNet was built for {', '.join(found)}, and this process uses {wanted or own[0] or 'any processor'}: "
+            f"DyNet was built for {', '.join(folders)}, and this process uses {used}: "
             f"install rnng_dy again on this machine, or unset {LEVEL}"
         )
     return None
@@ -277,10 +272,10 @@ def first_on_path() -> Iterator[None]:
     """
     folder = str(build())
     for name in MODULES:
-        place = getattr(sys.modules.get(name), "__file__", None)
-        if place and os.path.dirname(place) != folder:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file and os.path.dirname(file) != folder:
             raise RnngError(
-                f"another DyNet has been imported: {place}; use that of `rnng_dy.engine` instead"
+                f"another DyNet has been imported: {file}; use that of `rnng_dy.engine` instead"
             )
     sys.path.insert(0, folder)
     try:
@@ -290,13 +285,13 @@ def first_on_path() -> Iterator[None]:
 
 
 def versions() -> Iterator[tuple[str, str]]:
-    """Yield Python and packages with versions, DyNet with its backend, processor, compiler and folder; the hardware."""
+    """Yield names and versions of Python, packages, DyNet's build, and the hardware."""
     yield "Python", f"{platform.python_version()} ({sys.executable})"
     if folder := build():
-        of = details(folder)
-        parts = [f"CUDA build for sm_{of.CUDA_ARCH}" if of.CUDA_ARCH else "CPU build"]
-        parts += [f"-march={of.MARCH or 'default'}", of.COMPILER]
-        yield "dynet", f"{of.VERSION} ({', '.join(parts)}) in {folder}"
+        about = details(folder)
+        backend = f"CUDA build for sm_{about.CUDA_ARCH}" if about.CUDA_ARCH else "CPU build"
+        made = f"{backend}, -march={about.MARCH or 'default'}, {about.COMPILER}"
+        yield "dynet", f"{about.VERSION} ({made}) in {folder}"
     else:
         yield "dynet", "not installed"
     for package in ("numpy", "nltk", "click"):

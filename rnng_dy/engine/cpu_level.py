@@ -20,7 +20,7 @@ _X86 = list(_ADDS)
 
 
 def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
-    """Return `x86-64-v4`, `-v3`, `-v2`, `x86-64` or `armv8-a`; the empty string for any other machine.
+    """Return `x86-64-v4`, `-v3`, `-v2`, `x86-64` or `armv8-a`; "" for any other machine.
 
     >>> cpu_level("aarch64")
     'armv8-a'

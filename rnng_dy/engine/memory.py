@@ -1,4 +1,4 @@
-"""What commands and their workers change in their own process: its limit of memory, and garbage collection.
+"""What commands and their workers change in their process: memory limit, garbage collection.
 
 Calls from Python change neither.
 """

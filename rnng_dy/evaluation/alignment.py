@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 from oracle.common.errors import InputError
-from rnng_dy.evaluation.reading_tables import Times, Word
+from rnng_dy.evaluation.reading_tables import ReadWord, Times
+from rnng_dy.evaluation.records import of_tokens
 from rnng_dy.evaluation.token_tables import GAP, Token, places, plain
 
 _ENDS_A_SENTENCE = re.compile(r"[.?!…。！？][^\w\s]*$")
@@ -29,6 +30,10 @@ class MeasuredWord(NamedTuple):
     is_first: bool | None
     """Whether it begins a sentence."""
     is_last: bool | None
+    measures: Mapping[str, float]
+    """Other measures by their columns, by `of_tokens`; NaN as `bits`."""
+    cells: Mapping[str, str]
+    """The cells of its tokens by their columns; `+` joins those that differ."""
 
 
 def align(
@@ -37,41 +42,45 @@ def align(
     path: str,
     by_letters: bool = False,
     allow_missing: bool = True,
+    where: Mapping[str, str] = {},
 ) -> tuple[list[MeasuredWord | None], list[str]]:
-    """Return what the table of surprisals `path` says about each word, None for nothing, and reports of differences.
+    """Return what the table of surprisals `path` says about each word, and reports of differences.
 
     Words and tokens are aligned that have the same letters in the same order, see `plain`; a word
-    has the sum of the bits of its tokens. With `by_letters`, only letters and digits count, in
-    either case. If both tables have the same items, or the times have conditions, tokens come in
-    the order in which the times have these.
+    has the sum of the bits of its tokens, None if there are none. With `by_letters`, only letters
+    and digits count, in either case. If both tables have the same items, or the times have
+    conditions, tokens come in the order in which the times have these.
 
     If the texts differ, difflib aligns them, and the words of a sentence of the table count if it
-    has most of the words at its place in one item. Unless `allow_missing`, raises InputError that
-    lists the first differences, if any.
+    has most of the words at its place in one item. Differences of words without a row that fits
+    `where` are not reported. Unless `allow_missing`, raises InputError that lists the first
+    differences, if any.
     """
     words, tokens = times.words, _in_order_of(times, tokens)
     key = _letters if by_letters else plain
     if by_letters:
         tokens = [token._replace(letters=_letters(token.letters)) for token in tokens]
-    inside, blocks = _matched(words, tokens, [key(word.text) for word in words])
+    indices, blocks = _matched(words, tokens, [key(word.text) for word in words])
+    wanted = {*times.word_of[times.rows_where(where)]}
     reports = [
         _difference(times.path, words[i:i_end], path, tokens[j:j_end])
         for i, i_end, j, j_end in sorted(blocks)
+        if i == i_end or not wanted.isdisjoint(range(i, i_end))
     ]
     if reports and not allow_missing:
         first, *more = reports[:SHOWN]
         message = (
-            f"{first}: the words with surprisals differ from those that were read; {len(reports)} differences "
-            "in all; correct a table, compare letters and digits alone (`by_letters`), or leave out the words that "
-            "differ (`allow_missing`)"
+            f"{first}: the words with surprisals differ from those that were read; {len(reports)} "
+            "differences in all; correct a table, compare letters and digits alone (`by_letters`), "
+            "or leave out the words that differ (`allow_missing`)"
         )
         raise InputError("\n".join([message, *more]))
     sentences = [None, *(token.sentence for token in tokens), None]
-    return [_measured(tokens, sentences, of) for of in inside], reports
+    return [_measured(tokens, sentences, of_word) for of_word in indices], reports
 
 
 def _in_order_of(times: Times, tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens that say something about words, in the order of the items and conditions of the times."""
+    """Return the tokens that say something about words, in the order of items and conditions."""
     tokens = [token for token in tokens if not token.is_end and (token.letters or token.bits)]
     keys = 2 if any(word.condition for word in times.words) else 1
     order = dict.fromkeys((word.item, word.condition)[:keys] for word in times.words)
@@ -81,46 +90,52 @@ def _in_order_of(times: Times, tokens: Sequence[Token]) -> list[Token]:
     return sorted(tokens, key=lambda token: rank.get(token.variant[:keys], len(rank)))
 
 
-def _matched(words, tokens, letters) -> tuple[list[list[int]], list[tuple[int, ...]]]:
+def _matched(
+    words: Sequence[ReadWord], tokens: Sequence[Token], letters: Sequence[str]
+) -> tuple[list[list[int]], list[tuple[int, ...]]]:
     """Return per word the indices of its tokens, and the blocks of words and tokens that differ.
 
     A token of two words, and tokens of two sentences or of another item, are no tokens of a word.
     """
     blocks = [(0, len(letters), 0, len(tokens))]
     if places(tokens, letters) is None:
-        parts = [one.continues or two.continues for one, two in pairwise([*tokens, *tokens[:1]])]
-        keys = [GAP * part + token.letters for token, part in zip(tokens, parts, strict=True)]
+        # a subword, or a token before one, is no whole word
+        subwords = [one.continues or two.continues for one, two in pairwise([*tokens, *tokens[:1]])]
+        keys = [GAP * is_sub + t.letters for t, is_sub in zip(tokens, subwords, strict=True)]
         matcher = SequenceMatcher(None, letters, keys, autojunk=False)
         blocks = [codes[1:] for codes in matcher.get_opcodes()]
     has_items = {token.variant[0] for token in tokens} == {word.item for word in words}
-    inside: list[list[int]] = [[] for _ in words]
+    indices: list[list[int]] = [[] for _ in words]
     differing = []
     for i, i_end, j, j_end in blocks:
-        at = places(tokens[j:j_end], letters[i:i_end])
-        if at is None:
+        ranges = places(tokens[j:j_end], letters[i:i_end])
+        if ranges is None:
             differing.append((i, i_end, j, j_end))
-        for k, (first, last) in enumerate(at or (), j):
-            for of in inside[i + first : i + last + 1]:
-                of.append(k)
-    counts = Counter(chain.from_iterable(inside))
-    left_out = _misplaced(words, tokens, inside) if differing else set()
-    for i, of in enumerate(inside):
-        items = {tokens[k].variant[0] for k in of if has_items} - {words[i].item}
-        is_of_two = len({tokens[k].sentence for k in of}) > 1 or any(counts[k] > 1 for k in of)
-        if items or is_of_two or i in left_out:
-            differing.append((i, i + 1, of[0], of[-1] + 1))
-            inside[i] = []
-    return inside, differing
+        for k, (first, last) in enumerate(ranges or (), j):
+            for of_word in indices[i + first : i + last + 1]:
+                of_word.append(k)
+    counts = Counter(chain.from_iterable(indices))
+    misplaced = _misplaced(words, tokens, indices) if differing else set()
+    for i, of_word in enumerate(indices):
+        items = {tokens[k].variant[0] for k in of_word if has_items} - {words[i].item}
+        sentences = {tokens[k].sentence for k in of_word}
+        is_shared = any(counts[k] > 1 for k in of_word)
+        if items or len(sentences) > 1 or is_shared or i in misplaced:
+            differing.append((i, i + 1, of_word[0], of_word[-1] + 1))
+            indices[i] = []
+    return indices, differing
 
 
-def _misplaced(words, tokens, inside) -> set[int]:
-    """Return the words with tokens of a sentence of which the words at this place are not most, or most are missing.
+def _misplaced(
+    words: Sequence[ReadWord], tokens: Sequence[Token], indices: Sequence[Sequence[int]]
+) -> set[int]:
+    """Return the words with tokens of a sentence of which most words are missing, or elsewhere.
 
     If the table does not tell sentences apart, they end with a full stop or the like, and with an
     item. The words of a sentence are divided where the item changes, or where other words lie
     between.
     """
-    word_of = {k: i for i, of in enumerate(inside) for k in of}
+    word_of = {k: i for i, of_word in enumerate(indices) for k in of_word}
     sizes: Counter[int] = Counter()
     runs: list[tuple[tuple, list[int]]] = []
     number, before, last = 0, None, (0, 0)
@@ -144,26 +159,38 @@ def _misplaced(words, tokens, inside) -> set[int]:
     return set(chain.from_iterable(short))
 
 
-def _measured(tokens, sentences, of) -> MeasuredWord | None:
-    """Return what the tokens of a word say; `sentences` are those of the tokens, and None at both ends."""
-    if not of:
+def _measured(
+    tokens: Sequence[Token], sentences: Sequence[int | None], indices: Sequence[int]
+) -> MeasuredWord | None:
+    """Return what the tokens of a word say.
+
+    `sentences` are those of the tokens, and None at both ends.
+    """
+    if not indices:
         return None
-    bits = math.fsum(tokens[k].bits for k in of)
-    known = [tokens[k].is_known for k in of]
-    before, sentence, after = (sentences[k] for k in (of[0], of[0] + 1, of[-1] + 2))
+    rows = [tokens[k] for k in indices]
+    are_known = [row.is_known for row in rows]
+    before, sentence, after = (sentences[k] for k in (indices[0], indices[0] + 1, indices[-1] + 2))
+    measures = {name: [row.measures[name] for row in rows] for name in rows[0].measures}
     return MeasuredWord(
-        bits if math.isfinite(bits) else math.nan,
-        None if None in known else not all(known),
+        _finite(math.fsum(row.bits for row in rows)),
+        None if None in are_known else not all(are_known),
         None if sentence is None else sentence != before,
         None if sentence is None else sentence != after,
+        {name: _finite(of_tokens(name, values)) for name, values in measures.items()},
+        {name: "+".join(dict.fromkeys(row.cells[name] for row in rows)) for name in rows[0].cells},
     )
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else math.nan
 
 
 def _letters(word: str) -> str:
     return "".join(filter(str.isalnum, plain(word))).casefold() or word
 
 
-def _difference(times: str, words: Sequence[Word], path: str, tokens: Sequence[Token]) -> str:
+def _difference(times: str, words: Sequence[ReadWord], path: str, tokens: Sequence[Token]) -> str:
     """Return a report of words and tokens that differ, with their files and lines."""
     read = f"{times}:{_listed(words)}" if words else times
     measured = f"{path}:{_listed(tokens)}" if tokens else path
@@ -172,7 +199,7 @@ def _difference(times: str, words: Sequence[Word], path: str, tokens: Sequence[T
     return f"{measured} lacks {read}" if words else f"{read} lacks {measured}"
 
 
-def _listed(words: Sequence[Word | Token]) -> str:
+def _listed(words: Sequence[ReadWord | Token]) -> str:
     """Return the words of a difference after the line of the first one."""
     shown = " ".join(word.text for word in words[:SHOWN]) + " …" * (len(words) > SHOWN)
     return f"{words[0].line}: {shown!r}"

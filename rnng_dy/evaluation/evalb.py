@@ -1,4 +1,4 @@
-"""Labelled bracketing scores of corpora by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
+"""Bracketing scores of corpora by the rules of EVALB (Sekine and Collins, 1997; version of 2008).
 
 This module differs from EVALB in three ways. It has no limits on lines, sentences, words, labels,
 quotes or numbers of rules (EVALB cuts or overwrites its memory beyond them), and does not stop at
@@ -71,7 +71,7 @@ class Scores:
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
     def figures(self) -> dict[str, float]:
-        """Return the figures of EVALB's summary by name: numbers of sentences, rates in percent, averages.
+        """Return the figures of EVALB's summary by name: counts, rates in percent, averages.
 
         A sentence in error has other words than gold; one that is skipped has no words in the
         system's tree. `average_crossing` is the number of system brackets that cross a gold
@@ -126,8 +126,8 @@ def score(
         with placed(paths[0], line):
             expected = flatten(gold, params)
         with placed(paths[1], line):
-            found = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
-        scores.append(score_flat(expected, found, params))
+            measured = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
+        scores.append(score_flat(expected, measured, params))
     return Scores(tuple(scores), params)
 
 
@@ -138,19 +138,19 @@ def score_systems(
     gold_tags: bool = False,
     oracle: str | None = None,
 ) -> list[Scores]:
-    """Return `score` of the files of several systems; see `read_one_per_line`. Raises InputError with file and line.
+    """Return `score` of the files of several systems, of a tree per line.
 
     The systems' trees get the words and tags of an oracle, if there is one.
     """
     golds = list(read_one_per_line(gold))
     sentences = None if oracle is None else read_oracle(oracle)
-    found = []
+    scores = []
     for path in systems:
         trees = read_one_per_line(path)
         if sentences is not None:
             trees = _with_words_of(sentences, trees, path)
-        found.append(score(golds, trees, params, gold_tags, (gold, path)))
-    return found
+        scores.append(score(golds, trees, params, gold_tags, (gold, path)))
+    return scores
 
 
 def _with_words_of(
@@ -176,7 +176,7 @@ def _with_words_of(
 
 
 def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
-    """Return the system's tree with the tags of the gold tree, so that EVALB deletes the same words in both.
+    """Return the system's tree with the gold tree's tags, so that both lose the same words.
 
     The system's tree may lack the gold tree's traces. A tree with another number of words is
     returned unchanged.
@@ -185,9 +185,9 @@ def with_gold_tags(gold: nltk.Tree, system: nltk.Tree) -> nltk.Tree:
     >>> print(with_gold_tags(gold, system))
     (S (NN a) (. .))
     """
-    every = [node for node in treebank.subtrees(gold) if treebank.is_preterminal(node)]
+    tagged = [node for node in treebank.subtrees(gold) if treebank.is_preterminal(node)]
     number = sum(map(treebank.is_preterminal, treebank.subtrees(system)))
-    for nodes in (every, [node for node in every if not treebank.is_trace(node)]):
+    for nodes in (tagged, [node for node in tagged if not treebank.is_trace(node)]):
         if len(nodes) == number:
             return treebank.with_tags(system, [node.label() for node in nodes])
     return system
@@ -213,7 +213,7 @@ def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
 
 
 def on_common_sentences(systems: Sequence[Scores]) -> list[Scores]:
-    """Return the scores of the sentences that every system has scored; other figures are not comparable."""
-    rows = zip(*(of.per_sentence for of in systems), strict=True)
+    """Return the scores of the sentences that every system has scored, which alone compare."""
+    rows = zip(*(scores.per_sentence for scores in systems), strict=True)
     kept = [all(s.status == Status.SCORED for s in row) for row in rows]
-    return [replace(of, per_sentence=tuple(compress(of.per_sentence, kept))) for of in systems]
+    return [replace(s, per_sentence=tuple(compress(s.per_sentence, kept))) for s in systems]

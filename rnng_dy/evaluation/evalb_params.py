@@ -1,4 +1,4 @@
-"""EVALB's parameters: labels to delete, equal labels and words, the length cutoff. Two sets are built in."""
+"""EVALB's parameters, two sets of which are built in: labels to delete, equal labels and words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WITHOUT_EFFECT = ("DEBUG", "MAX_ERROR")
 
 @dataclass(frozen=True)
 class Params:
-    """The statements of a parameter file, by their names; an absent statement has EVALB's own default.
+    """The statements of a parameter file by name; an absent statement has EVALB's own default.
 
     `cutoff_len` is in words.
     """
@@ -30,7 +30,7 @@ class Params:
 
     @classmethod
     def read(cls, path: str) -> Params:
-        """Read a `.prm` file (`-` is standard input). Raises InputError with the line of a bad statement.
+        """Read a `.prm` file (`-` is standard input). Raises InputError for a bad statement.
 
         Like EVALB it skips lines that begin with `#` or have fewer than three characters.
         """
@@ -44,12 +44,12 @@ class Params:
 
     @cached_property
     def deleted_bracket_labels(self) -> frozenset[str]:
-        """The labels of brackets to delete: `DELETE_LABEL` and, unlike for tags, labels equal to one of them."""
+        """The labels of brackets to delete: `DELETE_LABEL` and, unlike for tags, their equals."""
         pairs = [pair for a, b in self.eq_label for pair in ((a, b), (b, a))]
         return self.delete_label | {other for label, other in pairs if label in self.delete_label}
 
     def same_label(self, label: str, other: str) -> bool:
-        """Return whether two labels are equal, or a pair of `EQ_LABEL` (in one step, in either order).
+        """Return whether two labels are equal, or a pair of `EQ_LABEL` in either order.
 
         >>> COLLINS.same_label("PRT", "ADVP"), COLLINS.same_label("NP", "NX")
         (True, False)
@@ -62,7 +62,7 @@ class Params:
 
 
 def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> None:
-    """Add a statement to the fields of Params. Raises ValueError, without a line, for one that is none."""
+    """Add a statement to the fields of Params. Raises ValueError for one that is none."""
     known = [*WITHOUT_EFFECT, *map(str.upper, Params.__annotations__)]
     if keyword not in known:
         raise RnngError(f"unknown statement `{keyword}`; use one of {', '.join(known)}")

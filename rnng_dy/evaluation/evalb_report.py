@@ -1,4 +1,4 @@
-"""Output of scores: EVALB's own listing, a table for people, JSON for programs; differences of systems."""
+"""Output of scores: EVALB's own listing, a table, JSON; differences of systems."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ def _summary(scores: Scores) -> Iterator[str]:
     yield f"  {scores.total('words'):5d} {scores.total('correct_tags'):5d}"
     yield f"   {scores.figures()['tagging_accuracy']:6.2f}\n=== Summary ===\n"
     cutoff = scores.params.cutoff_len
-    for title, of in (("All", scores), (f"len<={cutoff}", scores.up_to(cutoff))):
-        f_measure = f"{of.f1:6.2f}" if of.recall + of.precision else NOT_A_NUMBER
-        yield SUMMARY.format(title=title, f_measure=f_measure, **of.figures())
+    for title, block in (("All", scores), (f"len<={cutoff}", scores.up_to(cutoff))):
+        f_measure = f"{block.f1:6.2f}" if block.recall + block.precision else NOT_A_NUMBER
+        yield SUMMARY.format(title=title, f_measure=f_measure, **block.figures())
 
 
-Columns = Mapping[str, Scores]
+TitledScores = Mapping[str, Scores]
 """Scores by the title of their column."""
 
 
-def format_scores(systems: Columns, form: str = ".txt") -> str:
+def format_scores(systems: TitledScores, form: str = ".txt", signature: str = "") -> str:
     """Return the figures of systems as .txt or .json, or EVALB's listing of one system as .evalb.
 
     The figures of one system are those of all sentences and of the short ones, if any can be
@@ -78,7 +78,7 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
     [first, *others] = systems.values()
     if form == ".evalb":
         return format_evalb(first)
-    every = scored = len(first.per_sentence)
+    total = scored = len(first.per_sentence)
     cutoff = first.params.cutoff_len
     columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
     columns = {title: scores for title, scores in columns.items() if scores.valid}
@@ -87,36 +87,39 @@ def format_scores(systems: Columns, form: str = ".txt") -> str:
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
         if not scored:
             raise RnngError("no sentence can be scored for every system: do their words differ?")
-    found = pairs_of(columns, lambda *of: vars(f1_difference(*of))) if others else []
+    differences = []
+    if others:
+        differences = pairs_of(columns, lambda first, second: vars(f1_difference(first, second)))
     problems_of = {name: _not_scored(scores) for name, scores in systems.items()}
     if form == ".json":
         figures = {title: _figures(scores) for title, scores in columns.items()}
-        return indented({"figures": figures, "differences": found, "not_scored": problems_of})
-    some = f"Figures are of the {scored} of {every} sentences that all systems have\n\n"
+        content = {"figures": figures, "differences": differences, "not_scored": problems_of}
+        return indented({"signature": signature, **content})
+    some = f"Figures are of the {scored} of {total} sentences that all systems have\n\n"
     shown = _table(columns) if columns else "No sentence can be scored\n"
-    lines = [some * (scored < every), shown, "\n" * bool(found)]
-    lines += map(_difference_line, found)
+    lines = [some * (scored < total), shown, "\n" * bool(differences)]
+    lines += map(_difference_line, differences)
     for name, problems in problems_of.items():
         if problems:
-            of = f" of {name}" * bool(others)
-            lines.append(f"\nNot scored{of} ({len(problems)} of {every}):\n")
+            system = f" of {name}" * bool(others)
+            lines.append(f"\nNot scored{system} ({len(problems)} of {total}):\n")
             lines += ("  sentence {sentence}: {status}, {problem}\n".format(**x) for x in problems)
     return "".join(lines)
 
 
-def _difference_line(of: Mapping[str, Any]) -> str:
-    interval = "95 %: {low:+.2f} to {high:+.2f}" if of["low"] == of["low"] else "no interval"
-    test = "p = {p:.4f}, by Holm {p_holm:.4f}" if of["p"] == of["p"] else f"no p: {TOO_FEW}"
-    return f"F1 of {{second}} less {{first}}: {{value:+.2f}} ({interval}, {test})\n".format(**of)
+def _difference_line(pair: Mapping[str, Any]) -> str:
+    interval = "95 %: {low:+.2f} to {high:+.2f}" if pair["low"] == pair["low"] else "no interval"
+    test = "p = {p:.4f}, by Holm {p_holm:.4f}" if pair["p"] == pair["p"] else f"no p: {TOO_FEW}"
+    return f"F1 of {{second}} less {{first}}: {{value:+.2f}} ({interval}, {test})\n".format(**pair)
 
 
-def _table(columns: Columns) -> str:
+def _table(columns: TitledScores) -> str:
     """Return a table for people (percent; crossing per sentence)."""
     figures = [scores.figures() for scores in columns.values()]
     rows = [("", *columns)]
     for name in figures[0]:
         title = name.replace("_", " ").capitalize()
-        values = [of[name] for of in figures]
+        values = [row[name] for row in figures]
         rows.append((title, *(f"{x:d}" if isinstance(x, int) else f"{x:.2f}" for x in values)))
     return aligned(rows)
 

@@ -1,4 +1,4 @@
-"""One sentence by EVALB's rules: the words and brackets that count, deleted quotes put back, matches, counts.
+"""One sentence by EVALB's rules: what counts, deleted quotes put back, matches, counts.
 
 The rules are EVALB's, including its oddities. The label of a bracket is cut at `-` or `=` but a tag
 is not. A word is deleted by its exact tag, but a bracket also by labels equal to its own. A deleted
@@ -83,8 +83,8 @@ class Quote:
 
 
 @dataclass
-class Sentence:
-    """A tree as EVALB stores it: the words that are not deleted, and brackets `[label, start, end]` over them."""
+class FlatTree:
+    """A tree as EVALB stores it: words that are kept, and brackets `[label, start, end]`."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Sentence:
             later.index += 1
 
     def counted_brackets(self, params: Params) -> dict[int, Bracket]:
-        """Return by number the brackets over some word with a label that is not deleted; labels are cut at - or =."""
+        """Return the brackets that count by number, with labels cut at - or =."""
         counted = {}
         for number, (label, start, end) in enumerate(self.brackets):
             cut = label.partition("-")[0].partition("=")[0]
@@ -115,9 +115,9 @@ class Sentence:
         return counted
 
 
-def flatten(tree: nltk.Tree, params: Params) -> Sentence:
-    """Read a tree as EVALB's `read_line` does. Raises InputError, without a line, for an untagged word."""
-    sentence = Sentence()
+def flatten(tree: nltk.Tree, params: Params) -> FlatTree:
+    """Read a tree as EVALB's `read_line` does. Raises InputError for an untagged word."""
+    sentence = FlatTree()
     # a tree may be deeper than Python's stack; a number on the agenda closes the bracket with that
     # number
     agenda: list = [tree]
@@ -132,8 +132,8 @@ def flatten(tree: nltk.Tree, params: Params) -> Sentence:
             sentence.length += tag not in params.delete_label_for_length
             if tag in params.quote_label and word in QUOTE_WORDS:
                 enclosing = [item for item in agenda if isinstance(item, int)]
-                at = len(sentence.words), len(sentence.brackets)
-                sentence.quotes.append(Quote(word, tag, *at, enclosing))
+                position = len(sentence.words), len(sentence.brackets)
+                sentence.quotes.append(Quote(word, tag, *position, enclosing))
             if tag not in params.delete_label:
                 sentence.words.append(word)
                 sentence.tags.append(tag)
@@ -145,7 +145,7 @@ def flatten(tree: nltk.Tree, params: Params) -> Sentence:
 
 
 def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS) -> SentenceScore:
-    """Score one tree; a tree without words stands for an empty line. Raises InputError for a word without a tag.
+    """Score one tree; one without words is an empty line. Raises InputError for an untagged word.
 
     >>> gold = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .))")
     >>> system = nltk.Tree.fromstring("(S (NP (DT the) (NN cat)) (NP (NNS sleeps)) (. .))")
@@ -158,7 +158,7 @@ def score_sentence(gold: nltk.Tree, system: nltk.Tree, params: Params = COLLINS)
     return score_flat(flatten(gold, params), flatten(system, params), params)
 
 
-def score_flat(gold: Sentence, system: Sentence, params: Params) -> SentenceScore:
+def score_flat(gold: FlatTree, system: FlatTree, params: Params) -> SentenceScore:
     """Score two sentences as EVALB's `calc_result` does, putting deleted quotes back into them."""
     length = gold.length
     if not system.words:
@@ -191,7 +191,7 @@ def score_flat(gold: Sentence, system: Sentence, params: Params) -> SentenceScor
 def matches(
     golds: Mapping[int, Bracket], systems: Mapping[int, Bracket], params: Params
 ) -> dict[int, int]:
-    """Return the number of the system's bracket by that of gold; each gold bracket takes the first free match."""
+    """Return system's brackets by gold's, as numbers; each of gold takes the first free match."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, (_, start, end) in systems.items():
         free[start, end].append(number)
@@ -216,7 +216,7 @@ def _crossing(golds: Collection[Bracket], systems: Collection[Bracket]) -> int:
     )
 
 
-def fix_quotes(gold: Sentence, system: Sentence, params: Params) -> None:
+def fix_quotes(gold: FlatTree, system: FlatTree, params: Params) -> None:
     """Put back a quote that one side deleted and the other kept as a word (EVALB's `fix_quote`).
 
     A quote is compared at the index it had when its turn came, and one put back may be visited

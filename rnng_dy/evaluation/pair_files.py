@@ -1,16 +1,14 @@
-"""Readers of minimal pairs: two columns, a table, JSON, or lines in turn."""
+"""Readers of minimal pairs: two columns, a table, or JSON."""
 
 from __future__ import annotations
 
 import json
-import logging
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import WHITE_SPACE, placed, reading, split_words
+from oracle.common.files import placed, reading
 from oracle.common.tables import cell_text, plain_column, read_table
 from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
@@ -26,7 +24,6 @@ PAIR_NAMES = (
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
-_log = logging.getLogger(__name__)
 
 
 class Pair(NamedTuple):
@@ -35,12 +32,15 @@ class Pair(NamedTuple):
     line: int
     good: str
     bad: str
-    phenomenon: str = ""
+    group: str = ""
+    """The phenomenon, or what another column says."""
     item: str = ""
     """Its name in the file; empty if it has none."""
 
 
-def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) -> list[Pair]:
+def read_pairs(
+    path: str, lines: Mapping[int, str], first: str, columns: Columns, by: str | None = None
+) -> list[Pair]:
     """Return the minimal pairs of a file.
 
     Args:
@@ -49,11 +49,12 @@ def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns
         first: The first line.
         columns: The columns of good and bad sentences, and of items, that do not have the usual
             names.
+        by: The column of groups; None for the usual names of phenomena.
 
     Raises:
         InputError: There are no pairs, or no sentences in them; it names the line.
     """
-    pairs = [*_pairs(path, lines, first, columns)]
+    pairs = [*_pairs(path, lines, first, columns, by)]
     for what in ("good", "bad"):
         rows = [(pair.line, getattr(pair, what)) for pair in pairs]
         remedy = "write a good sentence, a tab and a bad one, or name two columns by --column"
@@ -63,90 +64,81 @@ def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns
     return pairs
 
 
-def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) -> Iterator[Pair]:
+def _pairs(
+    path: str, lines: Mapping[int, str], first: str, columns: Columns, by: str | None
+) -> Iterator[Pair]:
     header = {plain_column(name) for name in re.split("[,;\t]", first)}
-    found: Iterator[tuple[int, Any]]
+    named = [*as_names(columns.item), *as_names(by)]
+    contents: Iterator[tuple[int, Any]]
     if first.startswith("["):
         with reading(path):
-            found = enumerate(read_json("".join(lines.values())), 1)
+            contents = enumerate(read_json("".join(lines.values())), 1)
     elif first.startswith("{"):
-        found = iter(lines.items())
-    elif not lines or columns.texts or columns.item or any(map(header.issuperset, _PLAIN_PAIRS)):
+        contents = iter(lines.items())
+    elif not lines or columns.texts or named or any(map(header.issuperset, _PLAIN_PAIRS)):
         _, names, rows = read_table(path, quoted_tsv=True, lines=lines.items())
-        found = ((line, dict(zip(names, cells, strict=True))) for line, cells in rows)
+        contents = ((line, dict(zip(names, cells, strict=True))) for line, cells in rows)
     else:
         yield from _plain_pairs(path, lines)
         return
-    own, last = as_names(columns.item), dict[str, str]()
-    for line, content in found:
+    last: dict[str, str] = {}
+    for line, content in contents:
         with reading(path, line):
             row = read_json(content) if isinstance(content, str) else content
             if not isinstance(row, dict):
                 raise RnngError("no object with a good and a bad sentence")
-            require_names([*columns.texts, *own], [*row])
+            require_names([*columns.texts, *named], [*row])
             plain = {plain_column(name): cell_text(value) for name, value in row.items()}
             # merged cells have the value in the first of them
             last = {name: text or last.get(name, "") for name, text in plain.items()}
             usual = next(filter(None, map(last.get, _ITEM)), "")
-            item = "_".join(cell_text(row[n]) or last[plain_column(n)] for n in own) or usual
-            phenomenon = next(filter(None, map(last.get, _PHENOMENON)), "")
+            item = "_".join(last[plain_column(name)] for name in as_names(columns.item)) or usual
+            phenomena = [plain_column(by)] if by else _PHENOMENON
+            group = next(filter(None, map(last.get, phenomena)), "")
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):
                 good, bad = f"{prefix} {good}", f"{prefix} {bad}"
-            yield Pair(line, good, bad, phenomenon, item)
+            yield Pair(line, good, bad, group, item)
 
 
 def _names_of_pair(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of the good and the bad sentence. Raises RnngError if they are not among the names."""
+    """Return the names of the good and the bad sentence. Raises RnngError if there are none."""
     plain = {plain_column(name): name for name in names}
     for pair in _PLAIN_PAIRS:
         if plain.keys() >= {*pair}:
             return [plain[name] for name in pair]
     usual = ", ".join(" and ".join(pair) for pair in PAIR_NAMES[:2])
     raise RnngError(
-        f"no columns of pairs ({usual}, ...) among {shown(names)}: name the good and the bad one by --column GOOD "
-        "--column BAD; a table of stimuli needs --prediction"
+        f"no columns of pairs ({usual}, ...) among {shown(names)}: name the good and the bad one "
+        "by --column GOOD --column BAD; a table of stimuli needs --prediction"
     )
 
 
 def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
-    """Yield pairs of a line with a tab between the sentences, or of two lines that share most of their words."""
-    if not any("\t" in text for text in lines.values()):
-        numbered = [(line, text.strip(WHITE_SPACE)) for line, text in lines.items()]
-        require_column(numbered, path, "this file", "write a good sentence, a tab and a bad one")
-        both = list(zip(numbered[::2], numbered[1::2], strict=False))
-        if len(lines) % 2 == 0 and all(_are_alike(good, bad) for (_, good), (_, bad) in both):
-            _log.warning(f"{path}: read as lines in turn, a good sentence and a bad one")
-            yield from (Pair(line, good, bad) for (line, good), (_, bad) in both)
-            return
-    found = [(line, text.rstrip("\r\n").split("\t")) for line, text in lines.items()]
-    (first, names), *others = found
+    """Yield pairs of a line with a tab between the sentences."""
+    rows = [(line, text.rstrip("\r\n").split("\t")) for line, text in lines.items()]
+    (first, names), *others = rows
     header = names if len(names) > 1 else re.split("[,;]", names[0])
     is_header = len(names) != 2 and len(header) > 1 and len(names[0].split()) < 2 * len(header)
     texts = [text.strip() for _, pair in others for text in pair]
     if is_header or (texts and are_words(names) and all(" " in text for text in texts)):
         with placed(path, first):
             _names_of_pair(header)
-    for line, sentences in found:
+    for line, sentences in rows:
         if len(sentences) != 2:
             needed = "not two sentences with a tab between them"
             what = f"{len(sentences)} columns, {needed}; a table of stimuli needs --prediction"
             raise InputError(what, path, line)
-    yield from (Pair(line, *sentences) for line, sentences in found)
-
-
-def _are_alike(good: str, bad: str) -> bool:
-    words = [Counter(split_words(text)) for text in (good, bad)]
-    return 2 * (words[0] & words[1]).total() > max(of.total() for of in words)
+        yield Pair(line, *sentences)
 
 
 def read_json(text: str) -> Any:
-    """Return the value of JSON. Raises ValueError for any other text, and for one that UTF-8 cannot encode."""
-    found = json.loads(text)
+    """Return the value of JSON. Raises ValueError for other text, and what UTF-8 cannot encode."""
+    value = json.loads(text)
     # JSON allows half of a surrogate pair
-    json.dumps(found, ensure_ascii=False).encode("utf-8")
-    return found
+    json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
 
 
 def text_of(value: Any, what: str) -> str:

@@ -22,8 +22,8 @@ VOCABULARIES = ("closed", "open")
 
 
 Words = tuple[str, str, str]
-"""What the probability of a sentence is of: the number of words that the model reads as classes of unknown words, one
-of VOCABULARIES, and the words as strings if it is open, else as the model reads them."""
+"""What the probability of a sentence is of: the number of unknown words, one of VOCABULARIES, and
+the words, as strings if it is open, else as the model reads them."""
 
 
 def words_read(sentence: SourceSentence, is_open: bool) -> Words:
@@ -39,19 +39,19 @@ class Likelihood(NamedTuple):
     llh: float
     """Log likelihood in nats."""
     perplexity: float
-    """Perplexity per word; NaN if there is no sentence, infinity if it is too large for a number."""
+    """Perplexity per word; NaN without a sentence, infinity if it is too large for a number."""
     words: int
     sentences: int
 
-    def lines(self, of: int) -> list[str]:
-        """Return the lines to print; `of` is the number of all sentences."""
-        counts = [f"sentences={self.sentences} of {of}", f"len={self.words} words"]
+    def lines(self, total: int) -> list[str]:
+        """Return the lines to print; `total` is the number of all sentences."""
+        counts = [f"sentences={self.sentences} of {total}", f"len={self.words} words"]
         return [*counts, f"LLH={self.llh:.15g}", f"PPL={self.perplexity:.15g}"]
 
-    def warnings(self, of: int, left_out: int) -> Iterator[str]:
-        """Yield warnings; `left_out` of the `of` sentences have p = 0."""
+    def warnings(self, total: int, left_out: int) -> Iterator[str]:
+        """Yield warnings; `left_out` of the `total` sentences have p = 0."""
         if left_out:
-            yield f"{left_out} of {of} sentences have p = 0 and are left out"
+            yield f"{left_out} of {total} sentences have p = 0 and are left out"
         if math.isinf(self.perplexity):
             yield "the perplexity is too large for a number: see to the likelihoods"
         if not self.sentences:
@@ -59,13 +59,13 @@ class Likelihood(NamedTuple):
 
 
 def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likelihood:
-    """Return the likelihood of sentences from their log probabilities in nats and lengths in words, ignoring p = 0.
+    """Return the likelihood of sentences by log p in nats and lengths in words, p > 0 alone.
 
     Perplexity is exp(-llh / words); the end of a sentence is not a word (Dyer et al. 2016, section
     5).
 
-    >>> found = likelihood([-2 * math.log(8), -math.inf], [2, 5])
-    >>> round(found.perplexity, 6), found.words, found.sentences
+    >>> total = likelihood([-2 * math.log(8), -math.inf], [2, 5])
+    >>> round(total.perplexity, 6), total.words, total.sentences
     (8.0, 2, 1)
     """
     possible = [(m, n) for m, n in zip(log_marginals, lengths, strict=True) if math.isfinite(m)]
@@ -78,7 +78,7 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
 
 
 def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> dict[str, float]:
-    r"""Return bits per character and byte of sentences of tokens, from their log probabilities in nats, ignoring p = 0.
+    r"""Return bits per character and byte of sentences, from their log p in nats, p > 0 alone.
 
     They compare models of different vocabularies and tokenisations. White space does not count,
     since tokenisations differ in it; `-LRB-`, `\/` and the like count as one character.
@@ -89,10 +89,10 @@ def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) ->
     texts = ["".join(map(unspelled, tokens)) for tokens in sentences]
     as_bytes = [text.encode("utf-8", "surrogateescape") for text in texts]
     figures = {}
-    for unit, parts in (("character", texts), ("byte", as_bytes)):
-        found = likelihood(log_marginals, map(len, parts))
-        figures[f"{unit}s"] = found.words
-        bits = -found.llh / math.log(2) / found.words if found.words else math.nan
+    for unit, strings in (("character", texts), ("byte", as_bytes)):
+        total = likelihood(log_marginals, map(len, strings))
+        figures[f"{unit}s"] = total.words
+        bits = -total.llh / math.log(2) / total.words if total.words else math.nan
         figures[f"bits_per_{unit}"] = bits
     return figures
 
@@ -102,14 +102,14 @@ def likelihood_lines(
 ) -> Iterator[str]:
     """Yield the lines of a table with COLUMNS of sentences, given their log p in nats."""
     yield joined(COLUMNS)
-    for log_p, length, of in zip(log_ps, lengths, words, strict=True):
-        yield joined([format_likelihood(length, -log_p), *of, model])
+    for log_p, length, read in zip(log_ps, lengths, words, strict=True):
+        yield joined([format_likelihood(length, -log_p), *read, model])
 
 
 def read_other(
     path: str, lengths: Sequence[int], words: Sequence[Words]
 ) -> tuple[list[float], str | None]:
-    """Return log p in nats of the same sentences by another model, and why it does not compare, if it does not.
+    """Return log p in nats of the same sentences by another model, and why it may not compare.
 
     The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
     has other sentences.
@@ -120,11 +120,11 @@ def read_other(
     if not has_columns:
         return log_ps, "it does not say which words its model knows"
     others = [cells for _, cells in read_columns(path, COLUMNS[2:5])]
-    if [(of[1], of[2]) for of in others] == [of[1:] for of in words]:
+    if [tuple(row[1:]) for row in others] == [row[1:] for row in words]:
         return log_ps, None
     if others[0][1] != words[0][1]:
         return log_ps, "one vocabulary is open, the other closed"
-    unknown = " and ".join(str(sum(int(of[0]) for of in rows)) for rows in (others, words))
+    unknown = " and ".join(str(sum(int(row[0]) for row in rows)) for rows in (others, words))
     return log_ps, f"its model knows other words ({unknown} are unknown): compare both with --open"
 
 
@@ -159,21 +159,22 @@ def report(
         rows = zip(log_ps, others, lengths, strict=True)
         both = [row for row in rows if all(map(math.isfinite, row))]
         first, second, words = ([row[k] for row in both] for k in range(3))
-        own, other = likelihood(first, words), likelihood(second, words)
+        this, other = likelihood(first, words), likelihood(second, words)
         # a table has nine digits, so that equal models have no difference
         less = perplexity_difference(second, [float(f"{x:.9g}") for x in first], words)
         if problem:
             less = replace(less, low=math.nan, high=math.nan, p=math.nan)
-        interval = f"95 % interval {less.low:.6g} to {less.high:.6g}"
+        ends = f"95 % interval {less.low:.6g} to {less.high:.6g}"
+        interval = ends if less.low == less.low else "no interval"
         test = f"p={less.p:.4g}" if less.p == less.p else f"no p: {problem or TOO_FEW}"
-        gap = (other.llh - own.llh) / own.sentences if both else math.nan
+        gap = (other.llh - this.llh) / this.sentences if both else math.nan
         lines += [
-            f"p > 0 in both: {own.sentences} sentences, {own.words} words",
-            f"this: LLH={own.llh:.15g} PPL={own.perplexity:.15g}",
+            f"p > 0 in both: {this.sentences} sentences, {this.words} words",
+            f"this: LLH={this.llh:.15g} PPL={this.perplexity:.15g}",
             f"other: LLH={other.llh:.15g} PPL={other.perplexity:.15g}",
-            f"difference: {less.value:.6g} ({interval if less.low == less.low else 'no interval'}), {test}",
+            f"difference: {less.value:.6g} ({interval}), {test}",
             f"gap: {gap:.6g} nats per sentence",
         ]
-        of_both = {"first": own._asdict(), "second": other._asdict()}
-        figures["against"] = {**of_both, "difference": asdict(less), "nats_per_sentence": gap}
+        both_figures = {"first": this._asdict(), "second": other._asdict()}
+        figures["against"] = {**both_figures, "difference": asdict(less), "nats_per_sentence": gap}
     return lines, figures

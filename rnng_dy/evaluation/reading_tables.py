@@ -31,7 +31,7 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2},\d{3}")
 """What is a thousand in some languages, and has three decimals in others."""
 
 
-class Word(NamedTuple):
+class ReadWord(NamedTuple):
     """A word that was read."""
 
     item: str
@@ -51,74 +51,90 @@ class Times:
     """A table of reading times."""
 
     path: str
-    words: Sequence[Word]
-    """In the order in which they were read: by items, which are sorted if all are numbers, and positions."""
+    words: Sequence[ReadWord]
+    """By items, which are sorted if all are numbers, and positions."""
     times: np.ndarray
     """In ms, NaN for a missing one, shape (rows,)."""
     word_of: np.ndarray
     """Per row, the index of its word, shape (rows,)."""
     subjects: Sequence[str]
     """Per row, the subject; empty texts if the table has no subjects."""
+    cells: Sequence[Mapping[str, str]]
+    """Per row, all cells by their columns."""
+    column: str = "time"
+    """The column of the times."""
+
+    def rows_where(self, values: Mapping[str, str]) -> np.ndarray:
+        """Return which rows have these values, of the columns that the table has, shape (rows,)."""
+        here = {name: value for name, value in values.items() if name in self.cells[0]}
+        return np.array([here.items() <= cells.items() for cells in self.cells])
 
 
 def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     """Return a table of reading times: a row per word, or per subject and word.
 
     `columns` maps NEEDED and OPTIONAL to names of columns; NEEDED have these or other usual names
-    by default. Several columns, separated by commas, may make an item. Raises InputError, with
-    the line, for a missing column, a position or time that is no number, a repeated row, and rows
-    of one item and position with different words or frequencies. An empty time, NA or NaN is a
-    missing one.
+    by default. Several columns, separated by commas, may make an item.
+
+    Raises:
+        InputError: A column is missing, a position or time is no number, a row is repeated, or rows
+            of one item and position have different words or frequencies; with the line. An empty
+            time, NA or NaN is a missing one.
     """
     named = {role: columns.get(role, role) for role in NEEDED}
     named |= {role: columns[role] for role in OPTIONAL if role in columns}
     items = named.pop("item").split(",")
-    words: dict[tuple[str, str, float], Word] = {}
+    words: dict[tuple[str, str, float], ReadWord] = {}
     times: dict[tuple[tuple[str, str, float], str], float] = {}
-    for line, cells in read_columns(path, [*items, *named.values()], usual=_USUAL):
+    all_cells = []
+    rows = read_columns(path, [*items, *named.values()], usual=_USUAL, with_all=True)
+    for line, (*cells, by_column) in rows:
         item = "_".join(cells[: len(items)])
         row = dict.fromkeys(OPTIONAL, "") | dict(zip(named, cells[len(items) :], strict=True))
         with placed(path, line):
             position = _number(row, named, "position")
             count = _number(row, named, "frequency")
-            place = item, row["condition"], position
-            word = Word(item, position, row["word"], line, count, row["condition"])
-            known = words.setdefault(place, word)
-            pairs = ((word.text, known.text), (f"{word.count:g}", f"{known.count:g}"))
+            key = item, row["condition"], position
+            word = ReadWord(item, position, row["word"], line, count, row["condition"])
+            before = words.setdefault(key, word)
+            pairs = ((word.text, before.text), (f"{word.count:g}", f"{before.count:g}"))
             for here, there in pairs:
                 if here != there:
                     raise RnngError(
-                        f"{here!r}, but line {known.line} has {there!r} at the same item and position: name all "
-                        "columns that make an item, as in item=A,B, and the condition"
+                        f"{here!r}, but line {before.line} has {there!r} at the same item and "
+                        "position: name all columns that make an item, as in item=A,B, and the "
+                        "condition"
                     )
-            of_subject = (place, row["subject"])
-            if of_subject in times:
+            if (key, row["subject"]) in times:
                 raise RnngError(
-                    f"item {item}, position {row['position']}, is in a line before as well: leave one out, or "
-                    "name the column of the subjects"
+                    f"item {item}, position {row['position']}, is in a line before as well: leave "
+                    "one out, or name the column of the subjects"
                 )
-            times[of_subject] = _number(row, named, "time")
+            times[key, row["subject"]] = _number(row, named, "time")
+        all_cells.append(by_column)
     if all(map(math.isnan, times.values())):
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}
     variants = {variant: i for i, variant in enumerate(dict.fromkeys(key[:2] for key in words))}
-    places = sorted(words, key=lambda place: (rank[place[0]], variants[place[:2]], place[2]))
-    index = {place: i for i, place in enumerate(places)}
+    keys = sorted(words, key=lambda key: (rank[key[0]], variants[key[:2]], key[2]))
+    index = {key: i for i, key in enumerate(keys)}
     return Times(
         path,
-        [words[place] for place in places],
+        [words[key] for key in keys],
         np.array([*times.values()]),
-        np.array([index[place] for place, _ in times]),
+        np.array([index[key] for key, _ in times]),
         [subject for _, subject in times],
+        all_cells,
+        named["time"],
     )
 
 
 def in_order(items: Sequence[str]) -> list[str]:
-    """Return different items: sorted if all are whole numbers, or such joined by `_`, else as they come."""
-    parts = {item: item.split("_") for item in items}
-    if not all(is_whole_number(part) for of in parts.values() for part in of):
-        return list(parts)
-    return sorted(parts, key=lambda item: [int(part) for part in parts[item]])
+    """Return different items, sorted if all are whole numbers, or such joined by `_`."""
+    numbers = {item: item.split("_") for item in items}
+    if not all(is_whole_number(text) for texts in numbers.values() for text in texts):
+        return list(numbers)
+    return sorted(numbers, key=lambda item: [int(text) for text in numbers[item]])
 
 
 def _number(row: Mapping[str, str], named: Mapping[str, str], role: str) -> float:

@@ -1,4 +1,4 @@
-"""Records of word-by-word measures: a model's output for each token as it is read, and for written words."""
+"""Records of word-by-word measures, a model's output: of tokens, and of written words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from oracle.common.errors import RnngError
@@ -61,25 +62,26 @@ class WordRecord:
     """The word as the model reads it: a word of its vocabulary, or a class of unknown words."""
     surprisal: float
     """-log2 p(word | the words before); infinite for a word that the model cannot generate."""
+    standard_error: float | None = field(default=None, kw_only=True)
+    """The standard error of the surprisal, if it is the mean of several runs of particles."""
     class_surprisal: float | None = field(default=None, kw_only=True)
     """With an open vocabulary, the share of the word or its class of unknown words."""
     spelling_surprisal: float | None = field(default=None, kw_only=True)
-    """With an open vocabulary, -log2 p(string | class), 0 for a known word; both shares add up to the surprisal."""
-    syntactic: float | None = None
-    """The share of the actions before the word."""
-    lexical: float | None = None
-    """The share of the word itself; both shares add up to the surprisal."""
-    best_syntactic: float | None = None
-    """The shares in the best derivation alone."""
-    best_lexical: float | None = None
+    """With an open vocabulary, -log2 p(string | class), 0 for a known word; both add up to it."""
+    structure: float | None = None
+    """How much the word changes the distribution of partial trees: its relative entropy."""
+    cluster: float | None = None
+    """-log2 p(the word's cluster | partial tree), the mean over partial trees."""
+    word_in_cluster: float | None = None
+    """-log2 p(word | its cluster, partial tree), the mean; the three add up to the surprisal."""
     rounds: int | None = None
     """Rounds of the search's loop until the word."""
     actions: int | None = None
     """Actions taken until the word."""
     distance: int | None = field(default=None, kw_only=True)
-    """The same in the published program, the distance of Hale et al. (2018); only with `like_reference`."""
+    """The same in the program of Hale et al. (2018), their distance; only with `like_reference`."""
     entropy: float | None = None
-    """Entropy of the partial trees in the word beam; with particles, an estimate for all partial trees."""
+    """Entropy of the partial trees in the word beam; with particles, an estimate for all trees."""
     entropy_delta: float | None = None
     """Change of the entropy; before the first word the entropy is 0."""
     open: int | None = None
@@ -92,15 +94,25 @@ class WordRecord:
     """These numbers in the best partial tree alone."""
     best_closed: int | None = None
     next_word_entropy: float | None = None
-    """Entropy of the word after this one, if asked for; the end of the sentence counts as a word."""
+    """Entropy of the word after this one, if asked for; the sentence's end counts as a word."""
     next_word_entropy_delta: float | None = None
     """Change of this entropy since the word before."""
+    top_down: int | None = field(default=None, kw_only=True)
+    """Along a tree: the number of constituents that begin with the word."""
+    bottom_up: int | None = field(default=None, kw_only=True)
+    """The number of those that end with it."""
+    left_corner: int | None = field(default=None, kw_only=True)
+    """The number of those whose first child ends with it."""
+    depth: int | None = field(default=None, kw_only=True)
+    """The number of those that contain it."""
     beam: Sequence[Analysis] = field(default=(), repr=False)
     """The partial trees after the word, best first."""
+    next_words: Sequence[tuple[str, float]] = field(default=(), repr=False)
+    """The most probable next words, with their probabilities, if `next_word` was asked for."""
 
     @property
     def known(self) -> bool | None:
-        """Whether the model knows the word itself; None for the end of a sentence and a word that it did not read."""
+        """Whether the model knows the word itself; None for an end, and for a word not read."""
         return None if self.unk is None else self.token == self.unk
 
 
@@ -125,19 +137,46 @@ class MeasuredSentence(NamedTuple):
         """Return the sentence that `to_json` wrote."""
         records, trees, log_mass, problem = json.loads(text)
         read = [
-            WordRecord(**{**of, "beam": [Analysis(*item) for item in of["beam"]]}) for of in records
+            WordRecord(**{**record, "beam": [Analysis(*item) for item in record["beam"]]})
+            for record in records
         ]
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
-ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-1]
-"""All measures of a record, which are between `unk` and `beam`, in the order of the columns of a table."""
+ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-2]
+"""All measures of a record, which are between `unk` and `beam`, in the order of a table."""
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
 """The measures that only an open vocabulary gives."""
 OF_NEXT_WORD = ("next_word_entropy", "next_word_entropy_delta")
 """The measures that are made only if they are asked for."""
-_LAST = ("entropy", "open", "next_word_entropy")
+NODE_COUNTS = ("top_down", "bottom_up", "left_corner", "depth")
+"""The numbers of constituents in a given tree."""
+ALONG_TREES = ("surprisal", "structure", "cluster", "word_in_cluster", *NODE_COUNTS)
+"""The measures along given trees; an open vocabulary adds its own."""
+OF_RUNS = ("standard_error",)
+"""The measure that only several runs of particles give."""
+MEASURES_AFTER = ("entropy", "open", "next_word_entropy")
 """The measures of which several tokens have the value after the last one."""
+
+
+def mean_of_runs(runs: Sequence[MeasuredSentence]) -> MeasuredSentence:
+    """Return the means of a sentence's measures over runs, with the partial trees of the first.
+
+    `standard_error` is that of the mean surprisal.
+    """
+    records = []
+    for of_word in zip(*(run.records for run in runs), strict=True):
+        means: dict[str, Any] = {}
+        for name in ALL_MEASURES:
+            values = [getattr(record, name) for record in of_word]
+            means[name] = None if None in values else fmean(values)
+        bits = [record.surprisal for record in of_word]
+        if all(map(math.isfinite, bits)):
+            means["standard_error"] = stdev(bits) / math.sqrt(len(runs))
+        records.append(replace(of_word[0], **means))
+    log_mass = fmean(run.log_mass for run in runs)
+    problem = next((run.problem for run in runs if run.problem), None)
+    return MeasuredSentence(records, runs[0].trees, log_mass, problem)
 
 
 def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
@@ -146,19 +185,17 @@ def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
 
 
 def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
-    """Return the records of words as strings, given log p of each word's spelling in nats; an end has no spelling."""
-    found = []
+    """Return the records of words as strings, given log p in nats of the spelling of each."""
+    spelled = []
     for record, log_prob in zip(records, chain(log_probs, [0.0]), strict=False):
-        bits = -log_prob / math.log(2) + 0.0
-        shares = {"lexical": record.lexical, "best_lexical": record.best_lexical}
-        measures = {name: share + bits for name, share in shares.items() if share is not None}
-        measures |= {"class_surprisal": record.surprisal, "spelling_surprisal": bits}
-        found.append(replace(record, surprisal=record.surprisal + bits, **measures))
-    return found
+        of_class, bits = record.surprisal, -log_prob / math.log(2) + 0.0
+        shares = {"class_surprisal": of_class, "spelling_surprisal": bits}
+        spelled.append(replace(record, surprisal=of_class + bits, **shares))
+    return spelled
 
 
 def one_word(text: str) -> str:
-    r"""Return the text with escapes (`\t`, `\x20`) for ASCII space and control characters and Unicode's line ends.
+    r"""Return the text with escapes (`\t`, `\x20`) for space, control characters and line ends.
 
     Other backslashes stay as they are. Programs that split lines, columns or words then see one
     word.
@@ -174,7 +211,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
-    """Return the tokens of the first `end` records, escaped by `one_word`, without skipped tokens."""
+    """Return the tokens of the first `end` records, escaped by `one_word`, but skipped ones."""
     return [
         one_word(record.token)
         for record in records[:end]
@@ -182,7 +219,7 @@ def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
     ]
 
 
-class Word(NamedTuple):
+class WrittenWord(NamedTuple):
     """A written word, or the end of a sentence, with the tokens that it covers."""
 
     sentence: int
@@ -210,8 +247,8 @@ class Word(NamedTuple):
 
 def written_words(
     number: int, sentence: SourceSentence, records: Sequence[WordRecord]
-) -> list[Word]:
-    """Return the written words of a sentence of running text, which white space separates, non-breaking spaces too.
+) -> list[WrittenWord]:
+    """Return the written words of a sentence of running text, which any white space separates.
 
     Records after the tokens, such as that of the end, stay alone.
     """
@@ -224,13 +261,13 @@ def written_words(
         begin, end = spans[tokens[0]][0], spans[tokens[-1]][1]
         word = " ".join(_WRITTEN.findall(text[begin - offset : end - offset]))
         covered = [records[i] for i in tokens]
-        words.append(Word(number, tokens[0] + 1, covered, word, (begin, end)))
+        words.append(WrittenWord(number, tokens[0] + 1, covered, word, (begin, end)))
     ends = enumerate(records[len(spans) :], len(spans) + 1)
-    return words + [Word(number, i, [record], None, None) for i, record in ends]
+    return words + [WrittenWord(number, i, [record], None, None) for i, record in ends]
 
 
 def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
-    """Return a text with the measures of the tokens that it covers; without tokens its surprisal is 0.
+    """Return a text with the measures of its tokens; without tokens its surprisal is 0.
 
     Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are
     sums; a sum is None if some token lacks the measure. `unk` is a single token's, and None for
@@ -240,6 +277,12 @@ def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
     measures: dict[str, Any] = {}
     for name in ALL_MEASURES:
-        values = [getattr(record, name) for record in covered]
-        measures[name] = values[-1] if name in _LAST else None if None in values else sum(values)
+        measures[name] = of_tokens(name, [getattr(record, name) for record in covered])
     return WordRecord(text, None, **measures)
+
+
+def of_tokens(measure: str, values: Sequence[float | None]) -> float | None:
+    """Return a measure of several tokens: their sum, None if one lacks it; or the last one's."""
+    if measure in MEASURES_AFTER:
+        return values[-1]
+    return None if None in values else sum(values)

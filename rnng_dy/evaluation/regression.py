@@ -32,7 +32,7 @@ class Regression(NamedTuple):
         return -0.5 * (np.log(2 * np.pi * self.variance) + squares / self.variance)
 
     def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the coefficients of the predictors with their names, standard errors and 95 % intervals, by t."""
+        """Return the predictors' coefficients with standard errors and 95 % intervals, by t."""
         half = t_of_95(self.degrees) * self.standard_errors
         ends = self.coefficients - half, self.coefficients + half
         rows = zip(names, self.coefficients, self.standard_errors, *ends, strict=True)
@@ -66,7 +66,7 @@ def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regress
 
 
 def _factored(x: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return means and scales of predictors, Q and R of them with an intercept, and which depend on those before."""
+    """Return predictors' means, scales, Q and R, and which depend on those before them."""
     means, scales = x.mean(axis=0), x.std(axis=0)
     # what a constant predictor has of rounding is no scale
     scales[scales <= 1e-9 * np.abs(x).max(axis=0)] = np.inf
@@ -79,21 +79,21 @@ def matrix(columns: Mapping[str, np.ndarray], y: np.ndarray) -> np.ndarray:
     return np.array([*columns.values()]).reshape(-1, len(y)).T
 
 
-def held_out(y: np.ndarray, columns: Mapping[str, np.ndarray], parts: np.ndarray) -> np.ndarray:
-    """Return the log density of each row by the regression on the rows of the other parts."""
+def held_out(y: np.ndarray, columns: Mapping[str, np.ndarray], folds: np.ndarray) -> np.ndarray:
+    """Return the log density of each row by the regression on the rows of the other folds."""
     x, densities = matrix(columns, y), np.empty(len(y))
-    for part in range(parts.max() + 1):
-        here = parts == part
-        fitted = least_squares(y[~here], x[~here], [*columns])
-        densities[here] = fitted.log_densities(y[here], x[here])
+    for fold in range(folds.max() + 1):
+        held = folds == fold
+        fitted = least_squares(y[~held], x[~held], [*columns])
+        densities[held] = fitted.log_densities(y[held], x[held])
     return densities
 
 
-def independent(columns: Mapping[str, np.ndarray], parts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the predictors that are independent in all rows, and in those of all parts but one."""
+def independent(columns: Mapping[str, np.ndarray], folds: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the predictors that are independent in all rows, and in those of all folds but one."""
     kept = dict(columns)
-    for left_out in range(-1, parts.max() + 1):
-        rows = parts != left_out
-        while (dependent := _factored(matrix(kept, parts)[rows])[-1]).any():
+    for left_out in range(-1, folds.max() + 1):
+        rows = folds != left_out
+        while (dependent := _factored(matrix(kept, folds)[rows])[-1]).any():
             del kept[[*kept][dependent.argmax()]]
     return kept

@@ -1,4 +1,4 @@
-"""Statistics for comparing two systems: means over seeds, a permutation test, and intervals by a paired bootstrap.
+"""Statistics for comparing systems: means, a permutation test, intervals by t and bootstrap.
 
 Units of the test and the bootstrap are sentences, or items, whose words are not independent.
 """
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from rnng_dy.evaluation.evalb import Scores
 
 REPLICATES = 10000
+NORMAL_95 = 1.959963984540054
+"""95 % of the normal distribution are between minus this and this."""
 FEWEST = 6
-"""The fewest units that differ of which there is a p: 2 of the 64 choices of their swaps have p < 0.05."""
+"""The fewest units that differ with a p: 2 of the 64 choices of their swaps have p < 0.05."""
 TOO_FEW = f"the systems differ in fewer than {FEWEST} sentences"
 Figure = Callable[[np.ndarray], np.ndarray]
 
@@ -46,7 +48,7 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean and the ends of its 95 % interval, by the t distribution; ends are NaN for one value.
+    """Return the mean and the ends of its 95 % interval, by the t distribution; NaN for one value.
 
     >>> [round(x, 3) for x in mean_interval([1.0, 3.0, 5.0])]
     [3.0, -1.968, 7.968]
@@ -58,8 +60,24 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a share (Wilson 1927); NaN without trials.
+
+    >>> [round(x, 4) for x in wilson_interval(9, 10)]
+    [0.5958, 0.9821]
+    """
+    if not trials:
+        return math.nan, math.nan
+    share, z = successes / trials, NORMAL_95
+    middle = share + z**2 / (2 * trials)
+    half = z * math.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
+    return (middle - half) / (1 + z**2 / trials), (middle + half) / (1 + z**2 / trials)
+
+
 def t_of_95(degrees: int) -> float:
-    """Return t so that 95 % of the t distribution are between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 4).
+    """Return t so that 95 % of the t distribution are between -t and t.
+
+    The series are those of Abramowitz and Stegun (1964), 26.7.3 and 4.
 
     From 10,000 degrees of freedom on, t is that of 10,000, 1.9602; the limit is 1.9600.
     """
@@ -78,7 +96,7 @@ def t_of_95(degrees: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Return the p of several tests, corrected by Holm's method (1979); NaN is not a test and stays.
+    """Return the p of several tests, corrected by Holm's method (1979); NaN is no test and stays.
 
     >>> holm([0.25, 0.125])
     [0.25, 0.25]
@@ -93,20 +111,20 @@ def holm(ps: Sequence[float]) -> list[float]:
 def pairs_of(
     systems: Mapping[str, Any], compare: Callable[[Any, Any], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the names `first` and `second` of each pair of systems, and what `compare` returns of both, such as p.
+    """Return `first` and `second` of each pair of systems, with what `compare` says, such as p.
 
     `p_holm` is p corrected for the number of pairs.
     """
-    found = [
+    pairs = [
         {"first": first, "second": second, **compare(systems[first], systems[second])}
         for first, second in combinations(systems, 2)
     ]
-    corrected = holm([of["p"] for of in found])
-    return [{**of, "p_holm": p_holm} for of, p_holm in zip(found, corrected, strict=True)]
+    corrected = holm([pair["p"] for pair in pairs])
+    return [{**pair, "p_holm": p_holm} for pair, p_holm in zip(pairs, corrected, strict=True)]
 
 
 def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) -> Difference:
-    """Return the difference of a figure with its p, and its interval by a paired bootstrap over sentences.
+    """Return the difference of a figure with its p, and its interval by a paired bootstrap.
 
     `first` and `second` are rows of counts per sentence. The interval is NaN for fewer than FEWEST
     sentences.
@@ -129,7 +147,7 @@ def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) ->
 def permutation_p(
     first: Any, second: Any, figure: Figure, seed: int = 1, permutations: int = REPLICATES
 ) -> float:
-    """Return the two-sided p of a permutation test, under which the two systems may be swapped in each unit.
+    """Return the two-sided p of a permutation test, which may swap both systems in each unit.
 
     p is the share of all choices of swaps by which the figures of the systems differ as much as
     observed, or more. If there are more choices than `permutations`, that many are drawn, and the
@@ -164,7 +182,7 @@ def permutation_p(
 
 
 def sign_flip_p(differences: Any, seed: int = 1, permutations: int = REPLICATES) -> float:
-    """Return `permutation_p` of the sum of differences, one per unit, each of which a swap gives the other sign.
+    """Return `permutation_p` of the sum of units' differences, whose sign a swap changes.
 
     >>> sign_flip_p([1, 2, 3, 4, 5, 6])
     0.03125
@@ -174,7 +192,7 @@ def sign_flip_p(differences: Any, seed: int = 1, permutations: int = REPLICATES)
 
 
 def f1_of(sums: np.ndarray) -> np.ndarray:
-    """Return labelled F1 in percent of sums of matched, gold and system brackets, shape (..., 3)."""
+    """Return F1 in percent of sums of matched, gold and system brackets, shape (..., 3)."""
     matched, gold, system = np.moveaxis(sums, -1, 0)
     return 200 * matched / np.maximum(gold + system, 1)
 
@@ -190,7 +208,7 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     Raises:
         ValueError: The numbers of scored sentences differ.
     """
-    a, b = ([(s.matched, s.gold, s.system) for s in of.scored] for of in (first, second))
+    a, b = ([(s.matched, s.gold, s.system) for s in scores.scored] for scores in (first, second))
     return _difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
 
 

@@ -1,4 +1,4 @@
-"""Readers of test suites: SyntaxGym's JSON, minimal pairs in two columns or JSON lines (BLiMP), tables of stimuli."""
+"""Readers of test suites: SyntaxGym's JSON, minimal pairs, tables of stimuli."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 from oracle.brackets import escape_brackets
 from oracle.common.errors import InputError, RnngError, listed
 from oracle.common.files import WHITE_SPACE, placed, read_lines, reading, split_words
-from oracle.common.tables import is_whole_number
+from oracle.common.tables import cell_text, is_whole_number
 from rnng_dy.evaluation.pair_files import read_json, read_pairs, text_of
-from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite
+from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite, numbers_of
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
-from rnng_dy.text.columns import USUAL, Columns
+from rnng_dy.text.columns import USUAL, Columns, as_names, require_names
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import running_text
 from rnng_dy.text.stimuli import read_stimuli
@@ -52,73 +52,85 @@ def suites_of(
     predictions: Sequence[Formula],
     segmenter: Segmenter | None,
     columns: Columns = USUAL,
+    by: str | None = None,
 ) -> list[Suite]:
     """Return the suites of files, which are tables of stimuli if there are predictions.
 
     Without a segmenter, blanks separate tokens; texts that look like running text get a warning.
-    Items that belong to no prediction, such as fillers, are left out with a warning.
+    Items that belong to no prediction, such as fillers, are left out with a warning. `by` is a
+    column of groups: the suites of each group come before that of all items.
     """
     if predictions:
-        suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
+        suites = [_of_stimuli(source, predictions, segmenter, columns, by) for source in sources]
     else:
         tokenize = segmenter.tokens if segmenter else tokens_of
-        suites = [suite for source in sources for suite in read_suites(source, tokenize, columns)]
+        suites = [
+            suite for source in sources for suite in read_suites(source, tokenize, columns, by)
+        ]
     if not segmenter:
         for suite in suites:
-            if found := running_text(suite.sentences()):
-                _log.warning(f"{suite.name}: {found[1]}")
-    return [_without_fillers(suite) for suite in suites]
+            if looks_running := running_text(suite.sentences()):
+                _log.warning(f"{suite.name}: {looks_running[1]}")
+    suites = [_without_fillers(suite) for suite in suites]
+    return [part for suite in suites for part in (*(suite.by_group() if by else ()), suite)]
 
 
 def _without_fillers(suite: Suite) -> Suite:
-    """Return the suite without items that lack a region of each prediction; warn of items that lack one."""
+    """Return the suite without items that lack a part of each prediction; warn of other lacks."""
     for prediction in suite.predictions:
-        if lacking := [(of.name, what) for of in suite.items if (what := of.lacks(prediction))]:
-            counts = f"{len(lacking)} of {len(suite.items)} items"
-            name, what = lacking[0]
+        lacks = {item.name: lack for item in suite.items if (lack := item.lacks(prediction))}
+        for name, lack in list(lacks.items())[:1]:
             _log.warning(
-                f"{suite.name}: prediction {prediction.name}: left out: {counts}, which lack a condition or region "
-                f"of it: {listed([of for of, _ in lacking], SHOWN_WORDS)}; item {name} has {what}"
+                f"{suite.name}: prediction {prediction.name}: left out: {len(lacks)} of "
+                f"{len(suite.items)} items, which lack a condition or region of it: "
+                f"{listed([*lacks], SHOWN_WORDS)}; item {name} has {lack}"
             )
     kept = (item for item in suite.items if not all(map(item.lacks, suite.predictions)))
     return replace(suite, items=tuple(kept))
 
 
 def _of_stimuli(
-    path: str, predictions: Sequence[Formula], segmenter: Segmenter | None, columns: Columns
+    path: str,
+    predictions: Sequence[Formula],
+    segmenter: Segmenter | None,
+    columns: Columns,
+    by: str | None,
 ) -> Suite:
     """Return the suite of a table of stimuli; items have numbers if all their names are numbers.
 
-    The numbers of regions are those of the table, or else count the names of regions. Raises
-    InputError for an item that has a condition twice, and for a text without words.
+    Raises InputError for an item that has a condition twice, and for a text without words.
     """
     stimuli = read_stimuli(path, columns)
+    with placed(path, 1):
+        require_names(as_names(by), stimuli.columns)
     texts = stimuli.tokenised(segmenter) if segmenter else []
     items: dict[str, list[Condition]] = {}
-    names: dict[int, str] = {}
-    counted: dict[str, int] = {}
-    for i, (item, condition, of) in enumerate(stimuli.conditions()):
-        found = [(region, tokens_of(text)) for region, text in of.region_texts]
+    groups: dict[str, str] = {}
+    names: dict[tuple[int, str], None] = {}
+    for i, (item, condition, text) in enumerate(stimuli.conditions()):
+        by_region = [(region, tokens_of(content)) for region, content in text.region_texts]
         ends: list[int] = []
         if segmenter:
-            found = of.tokens_by_region(texts[i])
+            by_region = text.tokens_by_region(texts[i])
             ends = list(accumulate(len(sentence.tokens) for sentence in texts[i]))[:-1]
         regions = []
-        for region, tokens in found:
-            number = region.number
-            if number is None:
-                number = counted.setdefault(region.name, len(counted) + 1)
+        for region, tokens in by_region:
             # a number that is not the region's, such as -1, is its name
             name = "" if region.name == str(region.number) else region.name
-            regions.append((number, tokens))
-            names.setdefault(number, name)
-        items.setdefault(item, []).append((condition, regions, ends))
-    if counted and len(names) > len(counted):
-        raise InputError("some regions have numbers as names, others words: use one of them", path)
+            names[region.number, name] = None
+            regions.append((region.number, tokens))
+        cells = dict(zip(stimuli.columns, text.regions[0].cells, strict=True))
+        # merged cells have the value in the first of them
+        group = cell_text(cells[by]) or groups.get(item, "") if by else ""
+        groups.setdefault(item, group)
+        items.setdefault(item, []).append(Condition(condition, regions, ends, group))
+    # the first name of each number
+    region_names = dict(reversed(names))
     with placed(path):
+        formulas = tuple(formula.numbered(numbers_of(names)) for formula in predictions)
         named = zip(_names([*items]), items.values(), strict=True)
-        made = tuple(Item.of(name, of) for name, of in named)
-    return Suite(Path(path).stem, path, names, tuple(predictions), made)
+        made = tuple(Item.of(name, conditions) for name, conditions in named)
+    return Suite(Path(path).stem, path, dict(sorted(region_names.items())), formulas, made)
 
 
 def _names(names: Sequence[str]) -> Sequence[int | str]:
@@ -128,13 +140,14 @@ def _names(names: Sequence[str]) -> Sequence[int | str]:
 
 
 def read_suites(
-    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL
+    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL, by: str | None = None
 ) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
-    Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP. Other files are one
-    suite. `tokenize` splits sentences, or each region by itself, into tokens. `columns` names those
-    of good and of bad sentences, and of items, of a table of pairs.
+    Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP, or one suite with the
+    groups of the column `by`. Other files are one suite. `tokenize` splits sentences, or each
+    region by itself, into tokens. `columns` names those of good and of bad sentences, and of items,
+    of a table of pairs.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()
@@ -145,25 +158,29 @@ def read_suites(
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
     keys = {*re.findall(r'"(\w+)"\s*:', first)}
-    are_lines = columns != USUAL or keys.isdisjoint(["meta", "items"])
+    is_usual = columns == USUAL and by is None
+    are_lines = not is_usual or keys.isdisjoint(["meta", "items"])
     if first.startswith("{") and not (are_lines and first.rstrip().endswith("}")):
-        if columns != USUAL:
+        if not is_usual:
             raise InputError("a suite in JSON has no columns, items or marks to name", path)
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
-    pairs = read_pairs(path, lines, first, columns)
+    pairs = read_pairs(path, lines, first, columns, by)
     if not pairs:
         raise InputError("no test suite in this file", path)
-    by_phenomenon: dict[str, list[Item]] = {}
+    suites: dict[str, list[Item]] = {}
     names = _names([pair.item or str(pair.line) for pair in pairs])
-    for pair, item in zip(pairs, names, strict=True):
+    for pair, name in zip(pairs, names, strict=True):
         with placed(path, pair.line):
-            conditions = zip((GOOD, BAD), map(tokenize, (pair.good, pair.bad)), strict=True)
-            of = Item.of(item, [(name, [(1, words)], ()) for name, words in conditions])
-            by_phenomenon.setdefault(pair.phenomenon, []).append(of)
-    name = "standard input" if path == "-" else Path(path).stem
+            texts_of_pair = (GOOD, pair.good), (BAD, pair.bad)
+            conditions = [
+                Condition(kind, [(1, tokenize(text))], group=pair.group)
+                for kind, text in texts_of_pair
+            ]
+            suites.setdefault("" if by else pair.group, []).append(Item.of(name, conditions))
+    whole = "standard input" if path == "-" else Path(path).stem
     return [
-        Suite(of if len(by_phenomenon) > 1 else name, path, {1: "sentence"}, (_PAIR,), tuple(items))
-        for of, items in by_phenomenon.items()
+        Suite(name if len(suites) > 1 else whole, path, {1: "sentence"}, (_PAIR,), tuple(items))
+        for name, items in suites.items()
     ]
 
 
@@ -178,27 +195,29 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
         # files of Hu et al. have their predictions as texts in `meta`, with an empty list here
         texts = [{"formula": text} for text in meta.get("string_predictions", [])]
         predictions = [*(content.get("predictions") or texts)]
-        found = [*(content["items"] or [])]
-        if not (predictions and found):
+        items = [*(content["items"] or [])]
+        if not (predictions and items):
             raise RnngError("predictions and items are needed, one of each at least")
         name = str(meta.get("name", Path(path).stem))
-    formulas, items = [], []
-    for i, of in enumerate(predictions, 1):
+    formulas, numbers = [], numbers_of(names.items())
+    for i, prediction in enumerate(predictions, 1):
         with reading(path, remedy=f"see prediction {i}"):
-            formulas.append(Formula(of["formula"], str(of.get("name", i))))
-    for i, of in enumerate(found, 1):
+            formula = Formula(prediction["formula"], str(prediction.get("name", i)))
+            formulas.append(formula.numbered(numbers))
+    made = []
+    for i, item in enumerate(items, 1):
         with reading(path, remedy=f"see item {i} of the file"):
-            items.append(_item(of, tokenize))
-    return Suite(name, path, names, tuple(formulas), tuple(items))
+            made.append(_item(item, tokenize))
+    return Suite(name, path, names, tuple(formulas), tuple(made))
 
 
 def _item(content: Any, tokenize: Tokenize) -> Item:
     conditions = []
     for condition in content["conditions"]:
         name, regions = str(condition["condition_name"]), []
-        for of in condition["regions"]:
-            number = int(of["region_number"])
+        for region in condition["regions"]:
+            number = int(region["region_number"])
             what = f"item {content['item_number']}, condition {name}, region {number}: content"
-            regions.append((number, tokenize(text_of(of["content"], what))))
-        conditions.append((name, regions, ()))
+            regions.append((number, tokenize(text_of(region["content"], what))))
+        conditions.append(Condition(name, regions))
     return Item.of(int(content["item_number"]), conditions)

@@ -1,10 +1,10 @@
-"""Test suites: sentences that differ in one place, and predictions of a model's difficulty (Hu et al., ACL 2020).
+"""Test suites: sentences that differ in one place, and predictions (Hu et al., ACL 2020).
 
 Predictions are in SyntaxGym's notation: comparisons of the sums of regions.
 `(2;%long%) > (2;%short%) & (*;%long%) > 10` compares region 2 of two conditions, and the sum of all
-regions of one. As in SyntaxGym, "&" and "|" bind alike, from left to right, and "=" is equality up
-to rounding. Regions and numbers get names, and Python's parser makes a tree of the rest, of which
-only the nodes below are evaluated.
+regions of one. A region may have a name in place of its number. As in SyntaxGym, "&" and "|" bind
+alike, from left to right, and "=" is equality up to rounding. Regions and numbers get names, and
+Python's parser makes a tree of the rest, of which only the nodes below are evaluated.
 """
 
 from __future__ import annotations
@@ -13,33 +13,32 @@ import ast
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from oracle.common.errors import InputError, RnngError
+from oracle.common.tables import is_whole_number
 
-Sentence = tuple[str, ...]
-Place = tuple[str, int]
+Tokens = tuple[str, ...]
+RegionKey = tuple[str, int]
 """A condition, and the number of a region."""
-Condition = tuple[str, Iterable[tuple[int, Sequence[str]]], Sequence[int]]
-"""The name of a condition, its regions as numbers and tokens, and where its sentences end before the last."""
-Values = Mapping[Place, float]
+Values = Mapping[RegionKey, float]
 """The value of each region of an item."""
 RELATIVE, ABSOLUTE = 1e-5, 1e-3
-"""The most by which numbers that are "=" may differ (syntaxgym's EQUALITY_RTOL and EQUALITY_ATOL)."""
+"""The most by which numbers that are "=" may differ, EQUALITY_RTOL and _ATOL of syntaxgym."""
 
 _TOKEN = re.compile(
-    r"\(\s*(?P<region>[0-9]{1,9}|\*)\s*;\s*%(?P<condition>[^%]*)%\s*\)"
+    r"\(\s*(?P<region>[^;%()]*[^;%()\s])\s*;\s*%(?P<condition>[^%]*)%\s*\)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
     r"|(?P<sign>[-+<>=&|()\[\]])|\S"
 )
 _OR = "OR"
 _IN_PYTHON = {"&": "and", "|": f"and {_OR} and", "=": "=="}
-"""Signs that Python writes differently; `and` for both, since its `or` would bind less than `and`."""
+"""Signs that Python writes differently; both `and`, since its `or` binds less than its `and`."""
 
 
 class FormulaError(RnngError):
@@ -50,8 +49,8 @@ class Reference(NamedTuple):
     """A region that a formula names."""
 
     condition: str
-    region: int | None
-    """None for all regions."""
+    region: int | str | None
+    """Its number or name; None for all regions."""
 
     def value(self, values: Values) -> float:
         """Return its value, or the sum over all regions of the condition."""
@@ -61,15 +60,15 @@ class Reference(NamedTuple):
 
 
 class Formula:
-    """A parsed prediction, which may have a name. Raises FormulaError for a text that is no comparison.
+    """A parsed prediction, which may have a name. Raises FormulaError for a text that is none.
 
     >>> formula = Formula("(2;%match%) < (2;%mismatch%) & (*;%match%) > 0")
     >>> formula.decide({("match", 1): 3.0, ("match", 2): 4.5, ("mismatch", 2): 9.0})
     True
     """
 
-    def __init__(self, text: str, name: str = ""):
-        self.text, self.name = text, name
+    def __init__(self, text: str, name: str = "", numbers: Mapping[str, int] | None = None):
+        self.text, self.name, self._numbers = text, name, numbers
         self._operands: list[Reference | float] = []
         try:
             signs = " ".join(map(self._in_python, _TOKEN.finditer(text)))
@@ -81,8 +80,18 @@ class Formula:
             raise FormulaError(f"{text!r:.80}: {message}") from None
         except (FormulaError, RecursionError, MemoryError) as error:
             raise FormulaError(f"{text!r:.80}: {error}") from None
-        self.references = tuple(of for of in self._operands if isinstance(of, Reference))
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
         """The regions that the formula names."""
+        return tuple(operand for operand in self._operands if isinstance(operand, Reference))
+
+    def numbered(self, numbers: Mapping[str, int]) -> Formula:
+        """Return the formula with numbers of regions in place of their names.
+
+        Raises FormulaError for a name without a number.
+        """
+        return Formula(self.text, self.name, numbers)
 
     def decide(self, values: Values) -> bool | None:
         """Return whether the prediction holds; None if that depends on an undecided comparison.
@@ -92,18 +101,36 @@ class Formula:
         """
         return {0: False, 0.5: None, 1: True}[self._truth(self._tree, values)]
 
+    def difference(self, values: Values) -> float | None:
+        """Return the left side less the right one; None for a prediction of several comparisons."""
+        node = self._tree
+        while isinstance(node, ast.List):
+            [node] = node.elts
+        if not isinstance(node, ast.Compare):
+            return None
+        return self._number(node.left, values) - self._number(node.comparators[0], values)
+
     def _in_python(self, token: re.Match[str]) -> str:
         if token["sign"]:
             return _IN_PYTHON.get(token["sign"], token["sign"])
         if token["number"]:
             self._operands.append(float(token["number"]))
         elif token["region"]:
-            region = None if token["region"] == "*" else int(token["region"])
+            region = None if token["region"] == "*" else self._region(token["region"])
             self._operands.append(Reference(token["condition"], region))
         else:
-            what = "no part of a formula, and a region is written (NUMBER;%CONDITION%)"
+            what = "no part of a formula, and a region is written (REGION;%CONDITION%)"
             raise FormulaError(f"{token[0]!r} at column {token.start() + 1} is {what}")
         return f"_{len(self._operands) - 1}"
+
+    def _region(self, name: str) -> int | str:
+        """Return a region's number, or its name until the numbers of names are known."""
+        if is_whole_number(name):
+            return int(name)
+        if self._numbers is not None and name not in self._numbers:
+            shown = ", ".join(self._numbers) or "none"
+            raise FormulaError(f"{name!r} names no region, or regions of several numbers: {shown}")
+        return name if self._numbers is None else self._numbers[name]
 
     def _number(self, node: ast.expr, values: Values) -> float:
         """Return the value of a number, a region or a sum of these."""
@@ -148,45 +175,83 @@ class Formula:
         raise FormulaError("a comparison is missing")
 
 
+def numbers_of(regions: Iterable[tuple[int, str]]) -> dict[str, int]:
+    """Return the number of each name of regions, if both belong to nothing else.
+
+    >>> numbers_of([(1, "noun"), (2, "verb"), (3, "verb"), (4, "end"), (4, "object")])
+    {'noun': 1}
+    """
+    names, numbers = defaultdict(set), defaultdict(set)
+    for number, name in regions:
+        names[number].add(name)
+        numbers[name].add(number)
+    unique = ((name, *its) for name, its in numbers.items() if len(its) == 1)
+    return {name: number for name, number in unique if name and len(names[number]) == 1}
+
+
+class Condition(NamedTuple):
+    """A variant of an item."""
+
+    name: str
+    regions: Iterable[tuple[int, Sequence[str]]]
+    """Their numbers and tokens."""
+    ends: Sequence[int] = ()
+    """Where sentences end before the last, as numbers of tokens; the first ones are its context."""
+    group: str = ""
+
+
 @dataclass(frozen=True)
 class Item:
     """Sentences to compare."""
 
     name: int | str
     """Its number or name in the file; the line of a minimal pair."""
-    regions: Mapping[Place, Sentence]
+    regions: Mapping[RegionKey, Tokens]
     """The tokens of each region; an empty one has the value 0."""
     ends: Mapping[str, Sequence[int]]
-    """Per condition, where sentences end before the last, as numbers of tokens; the first ones are its context."""
+    """Per condition, `Condition.ends`."""
+    groups: Mapping[str, str]
+    """Per condition, its group."""
 
     @classmethod
     def of(cls, name: int | str, conditions: Iterable[Condition]) -> Item:
-        """Return an item. Raises RnngError for a condition or region that is there twice, or without words."""
-        regions: dict[Place, Sentence] = {}
+        """Return an item.
+
+        Raises RnngError for a condition or region that is there twice, or without words.
+        """
+        regions: dict[RegionKey, Tokens] = {}
         ends: dict[str, Sequence[int]] = {}
-        for condition, numbered, of in conditions:
+        groups: dict[str, str] = {}
+        for condition, numbered, ends_of_sentences, group in conditions:
             if condition in ends:
                 raise RnngError(f"item {name}: the condition {condition!r} is there twice")
-            ends[condition], where = of, f"item {name}, condition {condition!r}"
+            ends[condition], groups[condition] = ends_of_sentences, group
+            where = f"item {name}, condition {condition!r}"
             for number, tokens in numbered:
                 if (condition, number) in regions:
                     raise RnngError(f"{where}: the region {number} is there twice")
                 regions[condition, number] = tuple(tokens)
-            if not any(tokens for place, tokens in regions.items() if place[0] == condition):
+            if not any(tokens for key, tokens in regions.items() if key[0] == condition):
                 raise RnngError(f"{where}: a sentence without words")
-        return cls(name, regions, ends)
+        return cls(name, regions, ends, groups)
 
     @property
-    def sentences(self) -> dict[str, list[Sentence]]:
+    def sentences(self) -> dict[str, list[Tokens]]:
         """The tokens of each condition's sentences; it has one, unless it has a context."""
-        found: dict[str, Sentence] = dict.fromkeys(self.ends, ())
+        texts: dict[str, Tokens] = dict.fromkeys(self.ends, ())
         for (condition, _), tokens in self.regions.items():
-            found[condition] += tokens
-        bounds = {name: pairwise((0, *self.ends[name], len(found[name]))) for name in found}
-        return {name: [found[name][a:b] for a, b in bounds[name]] for name in found}
+            texts[condition] += tokens
+        bounds = {name: pairwise((0, *self.ends[name], len(texts[name]))) for name in texts}
+        return {name: [texts[name][a:b] for a, b in bounds[name]] for name in texts}
+
+    def in_group(self, group: str) -> Item:
+        """Return the item with the conditions of a group alone."""
+        ends = {name: ends for name, ends in self.ends.items() if self.groups[name] == group}
+        regions = {key: tokens for key, tokens in self.regions.items() if key[0] in ends}
+        return replace(self, regions=regions, ends=ends)
 
     def lacks(self, formula: Formula) -> str | None:
-        """Return which condition or region of a formula the item lacks, in words; None if it has all."""
+        """Return which condition or region of a formula the item lacks; None if it has all."""
         for condition, region in formula.references:
             if condition not in self.ends:
                 return f"no condition {condition!r}: {', '.join(map(repr, self.ends))}"
@@ -209,6 +274,8 @@ class Suite:
     predictions: tuple[Formula, ...]
     """These should hold for every item."""
     items: tuple[Item, ...]
+    group: str | None = None
+    """The group of which its items are; None for all."""
 
     def __post_init__(self) -> None:
         for prediction in self.predictions:
@@ -217,6 +284,13 @@ class Suite:
                 where = f"prediction {prediction.name}: item {self.items[0].name}"
                 raise InputError(f"{where} has {lacking[0]}", self.path)
 
-    def sentences(self) -> list[Sentence]:
+    def by_group(self) -> Iterator[Suite]:
+        """Yield a suite per group, with the predictions to which some item of the group belongs."""
+        for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
+            items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
+            predictions = (p for p in self.predictions if not all(item.lacks(p) for item in items))
+            yield replace(self, predictions=tuple(predictions), items=items, group=group)
+
+    def sentences(self) -> list[Tokens]:
         """Return the tokens of all sentences."""
-        return [s for item in self.items for of in item.sentences.values() for s in of]
+        return [s for item in self.items for texts in item.sentences.values() for s in texts]

@@ -1,4 +1,4 @@
-"""Tables of surprisals by any program: their reader, and the places of their tokens among words, found by letters."""
+"""Tables of surprisals by any program: their reader, and the words of tokens, found by letters."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import codecs
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
-from oracle.common.tables import is_whole_number, read_columns
+from oracle.common.tables import is_whole_number, number_of, read_columns
 from rnng_dy.evaluation.records import END, surprisal_of
 
 UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}
@@ -35,7 +35,7 @@ _ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
 _MARKS = "Ġ▁"
 """Marks of subwords that begin a word."""
 _BEGINS_A_WORD = re.compile(f"[{_MARKS} ]")
-_PART = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
+_SUBWORD = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 GAP = "\0"
 """What stands for an unknown word among the letters of a sentence."""
@@ -61,12 +61,20 @@ class Token(NamedTuple):
     """Its item and condition."""
     continues: bool = False
     """Whether it goes on with the word of the token before it, by the marks of subwords."""
+    measures: Mapping[str, float] = {}
+    """Other measures that were asked for, by their columns."""
+    cells: Mapping[str, str] = {}
+    """All cells of the row by their columns, if they were asked for."""
 
 
 def read_surprisals(
-    path: str, columns: Mapping[str, str] = {}, unit: str = "bits"
+    path: str,
+    columns: Mapping[str, str] = {},
+    unit: str = "bits",
+    measures: Collection[str] = (),
+    with_cells: bool = False,
 ) -> Sequence[Token]:
-    """Return the rows of a table with the columns `token` and `surprisal`, or other usual names of these.
+    """Return the rows of a table with the columns `token` and `surprisal`, or usual names of these.
 
     Rows of one `sentence_id`, item and condition are a sentence. `known` is 1 or true for known
     words, 0 or false for others; `unknown`, of regions, is the number of unknown words.
@@ -75,12 +83,16 @@ def read_surprisals(
         path: A table (CSV, TSV, xlsx).
         columns: The names of columns that have no usual name.
         unit: One of UNITS.
+        measures: Columns of other measures.
+        with_cells: Whether tokens have all cells of their rows.
 
     Raises:
-        InputError: A column is missing, or a surprisal is no number, or negative; with the line.
+        InputError: A column is missing, or a cell is no number, or a surprisal is negative; with
+            the line.
     """
-    names = [columns.get(role, role) for role in COLUMNS]
-    rows = list(read_columns(path, names, _OPTIONAL, _USUAL))
+    names = [*(columns.get(role, role) for role in COLUMNS), *measures]
+    rows = list(read_columns(path, names, _OPTIONAL, _USUAL, with_all=with_cells))
+    first = len(names)
     if not rows:
         raise InputError("no surprisals in this table", path)
     texts = [cells[0] for _, cells in rows]
@@ -89,10 +101,14 @@ def read_surprisals(
     letters_of = _ByteLetters() if any("Ġ" in text for text in texts) else plain
     has_marks = any(map(_BEGINS_A_WORD.match, texts))
     tokens = []
-    for number, (of, of_sentence) in enumerate(groupby(rows, lambda row: row[1][4:])):
-        sentence = number if any(cell is not None for cell in of) else None
+    for number, (ids, sentence_rows) in enumerate(
+        groupby(rows, lambda row: row[1][first + 2 : first + 5])
+    ):
+        sentence = number if any(cell is not None for cell in ids) else None
         before = ""
-        for line, (text, bits, known, unknown, *_) in of_sentence:
+        for line, (text, bits, *others_of_row) in sentence_rows:
+            known, unknown, *_ = others_of_row[len(measures) :]
+            cells = others_of_row[-1] if with_cells else {}
             continues = text.startswith("##") or before.endswith("@@")
             if has_marks and not _BEGINS_A_WORD.match(text):
                 continues |= before not in ("", *_ENDS)
@@ -104,9 +120,11 @@ def read_surprisals(
                 # the end of a sentence, and a word that was not read, are neither known nor unknown
                 is_read = not is_end and not math.isnan(value)
                 is_known = _is_known(known, unknown, others) if is_read else None
+                pairs = zip(measures, others_of_row, strict=False)
+                values = {name: _number(name, cell) for name, cell in pairs}
             is_known = False if is_unknown else is_known
-            place = line, sentence, (of[1], of[2])
-            tokens.append(Token(text, letters, value, is_known, is_end, *place, continues))
+            row = line, sentence, (ids[1], ids[2]), continues, values, cells
+            tokens.append(Token(text, letters, value, is_known, is_end, *row))
     return tokens
 
 
@@ -120,14 +138,21 @@ def _is_known(known: str | None, unknown: str | None, otherwise: bool | None) ->
     return otherwise if unknown is None else int(unknown) == 0
 
 
+def _number(column: str, text: str) -> float:
+    try:
+        return number_of(text)
+    except ValueError:
+        raise RnngError(f"column {column!r}: {text!r} is no number") from None
+
+
 def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Return the indices of the words in which each token begins and ends, given the letters of the words.
+    """Return the indices of the words in which each token begins and ends, by the words' letters.
 
     A token without letters belongs to the word after it. Returns None if tokens and words have
     different letters.
     """
     letters, begins = "".join(words), list(accumulate(map(len, words), initial=0))
-    at, found = 0, []
+    at, ranges = 0, []
     for token in tokens:
         first = bisect_right(begins, at) - 1
         if token.letters == GAP and begins[first] == at < len(letters):
@@ -136,22 +161,22 @@ def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int
             at += len(token.letters)
         else:
             return None
-        found.append((first, max(first, bisect_left(begins, at) - 1)))
-    return found if at == len(letters) else None
+        ranges.append((first, max(first, bisect_left(begins, at) - 1)))
+    return ranges if at == len(letters) else None
 
 
 def plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
-    >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "▁dog", "##s", "do@@", "a\u00a0b", "’s", "1\\/2")]
-    ['(', '"', 'dog', 'dog', 's', 'do', 'ab', "'s", '1/2']
+    >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "##s", "do@@", "a\u00a0b", "1\\/2")]
+    ['(', '"', 'dog', 's', 'do', 'ab', '1/2']
     """
-    text = unspelled(_PART.sub("", "".join(token.split()).lstrip(_MARKS)))
+    text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
     return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
 
 
 class _ByteLetters:
-    """The letters of GPT-2's tokens, which write each byte as a letter; a letter belongs to the token that ends it.
+    """The letters of GPT-2's tokens, which are bytes; a letter belongs to the token that ends it.
 
     >>> letters = _ByteLetters()
     >>> [letters(token) for token in ("Ġcaf", "Ã©", "âĢ", "Ļ", "s")]

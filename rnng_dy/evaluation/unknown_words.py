@@ -16,36 +16,36 @@ SHOWN_WORDS = 10
 
 
 def require_known(model, path: str, sentences: Sequence[SourceSentence]) -> None:
-    """Raise InputError, with the line of the first one, for words of a file that a model does not know."""
+    """Raise InputError, with the first line, for words of a file that a model does not know."""
     read = with_words_as_read(model, [sentence for sentence in sentences if sentence.tokens])
     for sentence in read:
         for token, word in zip(sentence.tokens, sentence.unkified, strict=True):
             if token != word:
                 raise InputError(
-                    f"the model does not know {token!r}, and reads it as {word} ({unknown_in(read)}): replace these "
-                    "words, or leave out --unknown error",
+                    f"the model does not know {token!r}, and reads it as {word} "
+                    f"({unknown_in(read)}): replace these words, or leave out --unknown error",
                     path,
                     sentence.line,
                 )
 
 
 def unknown_in(sentences: Iterable[SourceSentence]) -> str | None:
-    """Return a message with the words that a model reads as classes of unknown words; None if there are none."""
+    """Return a message with the words that a model reads as classes, if any."""
     return unknown_words(pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True))
 
 
 def with_words_as_read(model, sentences: Sequence[SourceSentence]) -> list[SourceSentence]:
-    """Return sentences with their words as the model reads them. A scorer that does not say it has to score them."""
+    """Return sentences with their words as the model reads them; some scorers must score them."""
     if model.unknown is not None:
         words = [s.unkified or model.unknown.unkify(s.tokens, True) for s in sentences]
     else:
         records = model.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
-        words = [[r.unk for r in of if r.token is not None] for of in records]
+        words = [[r.unk for r in rows if r.token is not None] for rows in records]
     return [replace(s, unkified=tuple(w)) for s, w in zip(sentences, words, strict=True)]
 
 
 def unknown_words(pairs: Iterable[tuple[str, str | None]]) -> str | None:
-    """Return a message on words that a model does not know: their number and the most frequent; None if there are none.
+    """Return a message on unknown words, their number and the most frequent; None without any.
 
     `pairs` are words as written and as the model reads them.
 

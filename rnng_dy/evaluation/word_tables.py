@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,35 +14,37 @@ from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
     END,
-    Word,
     WordRecord,
+    WrittenWord,
     covering,
     one_word,
     tokens_so_far,
     written_words,
 )
-from rnng_dy.text.stimuli import REGION, Stimuli
+from rnng_dy.text.columns import REGION, REGION_NAME, Columns
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.text.stimuli import Stimuli, read_stimuli
 
-PLACE = ("sentence_id", "token_id", "token", "unk", "known")
+TOKEN_COLUMNS = ("sentence_id", "token_id", "token", "unk", "known")
 """The first columns of a table of tokens."""
 PART = "sentence_of_text"
 """The column of the sentence within a text of several, from 1."""
 _WORD = ("word_id", "start", "end")
 _OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
 
-Row = tuple[Mapping[str, Any], WordRecord]
+TableRow = tuple[Mapping[str, Any], WordRecord]
 """The cells by column that say where a record belongs, and the record."""
 
 
 class TokenRows:
     """A row per token."""
 
-    place: Sequence[str] = PLACE
+    columns: Sequence[str] = TOKEN_COLUMNS
     """The columns before the measures."""
     names: Sequence[str] = ()
     """How a page names the sentences; by their numbers without them."""
 
-    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Row]:
+    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
         """Yield the rows of all sentences."""
         for number, records in enumerate(sentences, 1):
             for i, record in enumerate(records, 1):
@@ -54,11 +56,11 @@ class TokenRows:
 
 
 class WordRows(TokenRows):
-    """A row per written word, with its place in the running text or, for stimuli, in the table's text."""
+    """A row per written word, with its characters in the running text, or the text of stimuli."""
 
-    own: Sequence[str] = (REGION, *_WORD, *PLACE)
+    added: Sequence[str] = (REGION, *_WORD, *TOKEN_COLUMNS)
     """The columns that follow those of the stimuli."""
-    part: Sequence[str] = (PART,)
+    sentence_column: Sequence[str] = (PART,)
     """The column before these, if some text has several sentences."""
 
     def __init__(
@@ -67,79 +69,83 @@ class WordRows(TokenRows):
         stimuli: Stimuli | None = None,
         measures: Sequence[str] = (),
     ):
-        """Make the rows of texts, whose sentences are numbered from 1 in all; words are numbered in each text.
+        """Make the rows of texts; sentences are numbered in all of them, words in each.
 
         Raises InputError if a column of the stimuli has the name of a column that is added, or of a
         measure.
         """
         self.texts, self.stimuli = texts, stimuli
-        # each sentence with the index of its text and its place there, from 1
+        # each sentence with the index of its text and its position there, from 1
         self._sentences = [
-            (sentence, text, place)
+            (sentence, text, position)
             for text, sentences in enumerate(texts)
-            for place, sentence in enumerate(sentences, 1)
+            for position, sentence in enumerate(sentences, 1)
         ]
-        self.place = (*_WORD, *PLACE)
+        self.columns = (*_WORD, *TOKEN_COLUMNS)
         if stimuli is None:
             return
-        self._part = self.part if max(map(len, texts)) > 1 else ()
-        self.place = (*stimuli.columns, *self._part, *self.own)
+        self._sentence_column = self.sentence_column if max(map(len, texts)) > 1 else ()
+        self.columns = (*stimuli.columns, *self._sentence_column, *self.added)
         names = [stimuli.texts[text].name for _, text, _ in self._sentences]
         self.names = [f"{i} ({name})" if name else str(i) for i, name in enumerate(names, 1)]
         for name in stimuli.columns:
-            if name in (*self._part, *self.own, *measures):
+            again = stimuli.columns.count(name) > 1
+            if again or name in (*self._sentence_column, *self.added, *measures):
                 message = f"the output has a column {name!r}, too: rename the column of the stimuli"
                 raise InputError(message, stimuli.path, 1)
 
-    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Row]:
-        """See `TokenRows`."""
+    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
+        """Yield the rows of all sentences."""
         return chain.from_iterable(self.by_text(sentences))
 
-    def by_text(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Iterator[Row]]:
-        """Yield the rows of each text; `sentences` are the records of the sentences of all texts."""
+    def by_text(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Iterator[TableRow]]:
+        """Yield the rows of each text; `sentences` are the records of all texts' sentences."""
         numbered = enumerate(sentences, 1)
-        for text, of_text in enumerate(self.texts):
-            words: list[Word] = []
-            for sentence in of_text:
+        for text, sentences_of_text in enumerate(self.texts):
+            words: list[WrittenWord] = []
+            for sentence in sentences_of_text:
                 number, records = next(numbered)
                 words += written_words(number, sentence, records)
             yield self._of_text(text, words)
 
-    def _of_text(self, text: int, words: Sequence[Word]) -> Iterator[Row]:
+    def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
         """Yield the rows of a text from its words."""
         for i, word in enumerate(words, 1):
-            place = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
+            span = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
             record = covering(word.text, word.covered)
             cells = token_cells(word.sentence, word.token_ids, record, word.known)
-            yield {**self._carried(word.sentence, word.span), **place, **cells}, record
+            yield {**self._carried(word.sentence, word.span), **span, **cells}, record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
-        """See `TokenRows`."""
+        """Return the cells of the stimuli for each token of a sentence, its end included."""
         spans = [*(self._sentences[number - 1][0].spans or ()), None][:tokens]
         return [self._carried(number, span) for span in spans]
 
     def _carried(self, number: int, span: tuple[int, int] | None) -> Mapping[str, Any]:
-        """Return the cells of the stimuli's columns, the sentence within the text if there are several, the region."""
+        """Return the cells of the stimuli's columns, of the sentence if several, of the region."""
         if self.stimuli is None:
             return {}
-        _, text, place = self._sentences[number - 1]
+        _, text, position = self._sentences[number - 1]
         stimulus = self.stimuli.texts[text]
-        region = stimulus.regions[-1 if span is None else stimulus.region_at(span[0])]
-        names = (*self.stimuli.columns, *self._part, REGION)
-        own = [place] * len(self._part), ["" if span is None else region.name]
-        return dict(zip(names, chain(region.cells, *own), strict=True))
+        cells, region = stimulus.row_cells[-1][1], ""
+        if span is not None:
+            cells = stimulus.cells_at(span[0])
+            region = stimulus.regions[stimulus.region_at(span[0])].number
+        names = (*self.stimuli.columns, *self._sentence_column, REGION)
+        added = [position] * len(self._sentence_column), [region]
+        return dict(zip(names, chain(cells, *added), strict=True))
 
 
 class RegionRows(WordRows):
-    """A row per region of stimuli, with sums over its words; a word belongs to the region in which it begins."""
+    """A row per region, with sums over its words; a word is of the region in which it begins."""
 
-    own = _OF_REGION
-    part = ()
+    added = _OF_REGION
+    sentence_column = ()
 
-    def _of_text(self, text: int, words: Sequence[Word]) -> Iterator[Row]:
-        """See `WordRows`. A region without words has the sum 0 and the number of the text's last sentence."""
+    def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
+        """Yield the rows of a text; a region without words has the sum 0 and the last sentence."""
         stimulus = self.stimuli.texts[text]
-        by_region: list[list[Word]] = [[] for _ in stimulus.regions]
+        by_region: list[list[WrittenWord]] = [[] for _ in stimulus.regions]
         for word in words:
             by_region[stimulus.region_at(word.span[0])].append(word)
         for region, inside in zip(stimulus.regions, by_region, strict=True):
@@ -147,10 +153,10 @@ class RegionRows(WordRows):
             inside = inside or [words[-1]._replace(covered=(), text="", span=at)]
             covered = [record for word in inside for record in word.covered]
             summed = covering(" ".join(word.text for word in inside), covered)
-            place = inside[0].sentence, inside[0].span[0], inside[-1].span[1]
+            span = inside[0].sentence, inside[0].span[0], inside[-1].span[1]
             unknown = sum(word.known is False for word in inside)
-            own = (region.name, *place, summed.token, count, unknown)
-            yield dict(zip(self.place, (*region.cells, *own), strict=True)), summed
+            added = (region.number, *span, summed.token, count, unknown)
+            yield dict(zip(self.columns, (*region.cells, *added), strict=True)), summed
 
 
 class WordTable(list[dict[str, Any]]):
@@ -169,6 +175,20 @@ class WordTable(list[dict[str, Any]]):
         self._stimuli, self._texts, self._records = stimuli, texts, records
         super().__init__(self._rows(WordRows, stimuli))
 
+    @classmethod
+    def measured(
+        cls,
+        table: Any,
+        columns: Columns,
+        segmenter: Segmenter,
+        surprisals: Callable[[list[list[str]]], Sequence[Sequence[WordRecord]]],
+    ) -> WordTable:
+        """Return the words of a table of stimuli; `surprisals` measures sentences of tokens."""
+        stimuli = read_stimuli(table, columns)
+        texts = stimuli.tokenised(segmenter)
+        sentences = [list(sentence.tokens) for text in texts for sentence in text]
+        return cls(stimuli, texts, surprisals(sentences))
+
     def by_region(self) -> list[dict[str, Any]]:
         """Return a row per region, with sums over its words."""
         return list(self._rows(RegionRows, self._stimuli))
@@ -179,6 +199,7 @@ class WordTable(list[dict[str, Any]]):
         rows = list(self._rows(RegionRows, self._stimuli._replace(texts=whole)))
         for row in rows:
             del row[REGION]
+            row.pop(REGION_NAME, None)
         return rows
 
     def _rows(self, kind: type[WordRows], stimuli: Stimuli) -> Iterator[dict[str, Any]]:
@@ -194,7 +215,7 @@ class WordTable(list[dict[str, Any]]):
 def token_cells(
     sentence_id: int, token_id: int | str, record: WordRecord, known: bool | None
 ) -> Mapping[str, Any]:
-    """Return the cells of the columns PLACE.
+    """Return the cells of the columns TOKEN_COLUMNS.
 
     `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token
     `</s>`. `one_word` escapes white space and control characters in a token.
@@ -202,10 +223,10 @@ def token_cells(
     token = END if record.token is None else one_word(record.token)
     unk = "" if record.unk is None else one_word(record.unk)
     shown = "" if known is None else int(known)
-    return dict(zip(PLACE, (sentence_id, token_id, token, unk, shown), strict=True))
+    return dict(zip(TOKEN_COLUMNS, (sentence_id, token_id, token, unk, shown), strict=True))
 
 
-def line(row: Row, columns: Sequence[str], style: str = TSV) -> str:
+def line(row: TableRow, columns: Sequence[str], style: str = TSV) -> str:
     """Return the line of a row: the columns of its place, and those of the measures.
 
     Bits have six digits after the point, or are `inf`. Cells of unavailable measures are empty.
@@ -221,7 +242,7 @@ def json_word(
     columns: Sequence[str],
     transitions: TransitionSystem = TOP_DOWN,
 ) -> dict[str, object]:
-    """Return a word of a sentence as a JSON object; `records` are those of the sentence, at least up to the word.
+    """Return a word as a JSON object; `records` are its sentence's, at least up to the word.
 
     It has the table's columns by name, with tokens unescaped (null at the end of the sentence). It
     may have a `beam`: `log_prob` in nats, the `tree` so far in brackets, and its `actions`. An

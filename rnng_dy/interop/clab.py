@@ -1,4 +1,4 @@
-"""Import of models of the original program clab/rnng, whose checkpoints are Boost text archives of `cnn::Model`.
+"""Import of models of the original program clab/rnng: text archives of Boost.
 
 A checkpoint holds no dictionaries. Ids come from reading the training oracle (and the clusters
 file) in the order of the original.
@@ -19,11 +19,10 @@ from oracle.blocks import OracleSentence
 from oracle.common.errors import InputError
 from oracle.common.files import reading
 from rnng_dy.generator import GenerativeModel
-from rnng_dy.models.composition import DEFAULT as COMPOSITION
-from rnng_dy.models.composition import GatedAttention
+from rnng_dy.models.composition import COMPOSITIONS, GatedAttention
 from rnng_dy.models.discriminative import ParserSizes
-from rnng_dy.models.parser_state import DEFAULT as STATE
-from rnng_dy.parameters import LSTM_PARTS
+from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES
+from rnng_dy.parameters import LSTM_WEIGHTS
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -41,7 +40,7 @@ class ClabCheckpoint(NamedTuple):
 
 
 class _Archive:
-    """A cursor over the tokens of an archive, which white space separates; raises ValueError for other content."""
+    """A cursor over the tokens of an archive; raises ValueError for other content."""
 
     def __init__(self, tokens: Sequence[bytes]):
         self.tokens, self.next = tokens, 3
@@ -99,11 +98,11 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
 
 
 Names = tuple[list[str], list[str | None]]
-"""Our names of a checkpoint's parameters and of its tables, in its order; None for an unused table."""
+"""Our names of a checkpoint's parameters and tables, in its order; None for an unused table."""
 
 
 def _lstms(layers: int, *names: str) -> Iterator[str]:
-    return (f"{lstm}.{i}.{part}" for lstm in names for i in range(layers) for part in LSTM_PARTS)
+    return (f"{lstm}.{i}.{gate}" for lstm in names for i in range(layers) for gate in LSTM_WEIGHTS)
 
 
 def parser_names(layers: int, tags: bool, vectors: bool) -> Names:
@@ -147,7 +146,7 @@ def import_parser(
     use_tags: bool,
     composition: str,
     pretrained: tuple[Sequence[str], np.ndarray] | None = None,
-    state: str = STATE,
+    state: str = PARSER_STATES.default,
 ) -> DiscriminativeParser:
     """Import the parser of a discriminative checkpoint that was trained on the oracle `sentences`.
 
@@ -174,10 +173,10 @@ def import_generator(
     path: str | Path,
     sentences: Sequence[OracleSentence],
     clusters: Sequence[ClusteredWord],
-    composition: str = COMPOSITION,
+    composition: str = COMPOSITIONS.default,
     state: str | None = None,
 ) -> GenerativeModel:
-    """Import the model of a generative checkpoint that was trained on the oracle `sentences` with these clusters.
+    """Import a generative checkpoint that was trained on the oracle with these clusters.
 
     The file does not say the composition and the parser state. A state of None means the full one,
     and is not allowed with gated attention. Raises InputError as `import_parser` does, and for a
@@ -193,14 +192,14 @@ def import_generator(
     names = partial(generator_names, clusters=several, gated=gated)
 
     def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> GenerativeModel:
-        sizes, of_state = Sizes(*common), state or STATE
+        sizes, of_state = Sizes(*common), state or GENERATOR_STATES.default
         return GenerativeModel(vocabulary, sizes, composition=composition, state=of_state)
 
     return _loaded(path, names, made)
 
 
 def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[..., Any]) -> Any:
-    """Return the model that `made` makes of its common sizes and of the arrays of a checkpoint by our names.
+    """Return the model that `made` makes of the common sizes and arrays of a checkpoint.
 
     The number of LSTM layers follows from the number of parameters.
     """

@@ -21,10 +21,10 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """
     rows: dict[str, np.ndarray] = {}
     dimension = None
-    with open_text(path) as stream, reading(path) as place:
-        for place.line, line in enumerate(stream, 1):
+    with open_text(path) as stream, reading(path) as source:
+        for source.line, line in enumerate(stream, 1):
             word, *values = line.rstrip(" \r\n").split(" ")
-            if place.line == 1 and len(values) == 1 and all(map(is_whole_number, (word, *values))):
+            if source.line == 1 and len(values) == 1 and all(map(is_whole_number, (word, *values))):
                 continue
             dimension = dimension or len(values)
             if len(values) != dimension or not values:
@@ -40,7 +40,7 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
 
 
 def write_vectors(path: str | Path, words: Sequence[str], vectors: np.ndarray) -> None:
-    """Write words and their vectors, shape (words, dimension), so that `read_vectors` returns the same numbers."""
+    """Write words and their vectors, shape (words, dimension), which `read_vectors` reads."""
     with replacing(path) as stream:
         stream.write(f"{len(words)} {vectors.shape[1]}\n")
         for word, vector in zip(words, vectors.astype(np.float32), strict=True):

@@ -1,1 +1,1 @@
-"""The parser, the generative model and their parts; independent of commands and progress reports."""
+"""The parser, the generative model and their parts, which know no commands and no files."""

@@ -34,7 +34,10 @@ class Composition:
     name: ClassVar[str]
     """Name in config.json and on the command line."""
     reads_state: ClassVar[bool] = False
-    """Whether the composition reads the parser state u. If not, equal constituents of a sentence are composed once."""
+    """Whether the composition reads the parser state u.
+
+    If not, equal constituents of a sentence are composed once.
+    """
     has_weights: ClassVar[bool] = False
     """Whether the method `weights` reports how much each child contributes to a constituent."""
 
@@ -46,11 +49,11 @@ class Composition:
         """
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
-        """Create the table of labels, whose embeddings have `size` values, after the network's other parameters."""
+        """Create the table of labels, of `size` values, after the network's other parameters."""
         self._labels = LookupTable(store, "nonterminal", labels, size)
 
     def embeddings(self, label: int) -> tuple[Embedding, ...]:
-        """Return the embeddings of a label, for `Constituent.embeddings`; `add_labels` decides their shapes."""
+        """Return the embeddings of a label for `Constituent.embeddings`."""
         return (self._labels[label],)
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
@@ -65,11 +68,11 @@ class Composition:
 def by_children(
     vectors: dy.Expression, constituents: Sequence[Constituent]
 ) -> Iterator[tuple[list[int], dy.Expression]]:
-    """Yield matrices with a column per child, shape (size, children), for constituents with equally many children.
+    """Yield a matrix with a column per child for each group of constituents with as many children.
 
-    `vectors` has one batch element, shape (size,), per child of each constituent, in order. Each
-    matrix has a batch element per constituent of its group, and comes with the indices of these
-    constituents.
+    `vectors` has one batch element, shape (size,), per child of each constituent, in order. A
+    matrix, shape (size, children), has one per constituent of its group, and comes with the indices
+    of these constituents.
     """
     [size], first = vectors.dim()[0], 0
     counts = [len(c.children) for c in constituents]
@@ -81,7 +84,7 @@ def by_children(
 
 
 class BidirectionalComposition(Composition):
-    """A composition with an LSTM for each direction and a layer that computes the constituent's vector from both."""
+    """An LSTM in each direction, and a layer that computes the constituent's vector from both."""
 
     def __init__(self, store: ParameterStore, layers: int, size: int, hidden: int, labels: int):
         names = ("compose_forward", "compose_backward")
@@ -100,15 +103,15 @@ class CorrectedComposition(BidirectionalComposition):
 
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
-        """Return the inputs of the two LSTMs: the first reads children from the right, the second from the left."""
+        """Return the inputs of the LSTMs: the first reads children from the right."""
         [label], children = constituent.embeddings, constituent.children
         return [label, *reversed(children)], [label, *children]
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
-        """See `Composition`."""
+        """Return the composed vectors, from the last output of each LSTM."""
         outputs = []
-        read = zip(*map(self.sequences, constituents), strict=True)
-        for lstm, sequences in zip(self._lstms, read, strict=True):
+        inputs = zip(*map(self.sequences, constituents), strict=True)
+        for lstm, sequences in zip(self._lstms, inputs, strict=True):
             ends = [lstm.read(sequence, shared=not dropout)[-1] for sequence in sequences]
             outputs.append(dropped(lstm.outputs(ends, dropout), dropout))
         return self._composed(dy.concatenate(outputs))
@@ -125,16 +128,17 @@ class BuggyComposition(CorrectedComposition):
 
     @staticmethod
     def sequences(constituent: Constituent) -> tuple[list[Vector], list[Vector]]:
-        """See `Composition`."""
+        """Return the inputs of the LSTMs, with the open nonterminal in place of the last child."""
         [label], opened = constituent.embeddings, constituent.opened
-        seen = constituent.children[:-1]
-        return [label, *reversed(seen), opened], [label, opened, *seen]
+        children = constituent.children[:-1]
+        return [label, *reversed(children), opened], [label, opened, *children]
 
 
 class GatedAttention(BidirectionalComposition):
-    """Attention over the children, and a gate between them and the label (Kuncoro et al. 2017, section 4).
+    """Attention over the children, and a gate between them and the label.
 
-    The query consists of label and u, so a constituent depends on everything below it on the stack.
+    Kuncoro et al. (2017), section 4. The query consists of label and u, so a constituent depends on
+    everything below it on the stack.
     """
 
     name = "gated-attention"
@@ -150,31 +154,32 @@ class GatedAttention(BidirectionalComposition):
         self._queries = LookupTable(store, "query_nonterminal", labels, size)
 
     def add_labels(self, store: ParameterStore, labels: int, size: int) -> None:
-        """See `Composition`."""
+        """Create the table of labels, whose embeddings are as wide as those of both LSTMs."""
         super().add_labels(store, labels, 2 * size)
 
     def embeddings(self, label: int) -> tuple[Embedding, ...]:
-        """See `Composition`."""
+        """Return the embedding of a label, and that of its query."""
         return self._labels[label], self._queries[label]
 
     def __call__(self, constituents: Sequence[Constituent], dropout: float = 0.0) -> dy.Expression:
-        """See `Composition`."""
-        summaries = [read * weights for read, weights in self._attended(constituents, dropout)]
+        """Return the composed vectors, from the label and the weighted mean of the children."""
+        means = [children * weights for children, weights in self._attended(constituents, dropout)]
         # one dropout mask each, shared by gate and mixture
-        children = dropped(join(summaries), dropout)
+        children = dropped(join(means), dropout)
         label = dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
         terms = [self._gate_bias, self._gate_label, label, self._gate_children, children]
         gate = dy.logistic(dy.affine_transform(terms))
         return self._composed(dy.cmult(gate, label) + dy.cmult(1 - gate, children))
 
     def weights(self, constituents: Sequence[Constituent]) -> list[np.ndarray]:
-        """Return the attention weights of each constituent's children: shape (children,) each, which sum to 1."""
-        return [w for _, of_size in self._attended(constituents, 0.0) for w in as_rows(of_size)]
+        """Return the attention weights of each constituent's children, shape (children,); sum 1."""
+        groups = self._attended(constituents, 0.0)
+        return [row for _, weights in groups for row in as_rows(weights)]
 
     def _attended(
         self, constituents: Sequence[Constituent], dropout: float
     ) -> Iterator[tuple[dy.Expression, dy.Expression]]:
-        """Yield contexts, shape (2 size, children), and weights, shape (children,), per number of children."""
+        """Yield contexts, shape (2 size, children), and weights, per number of children."""
         label = value_of([c.embeddings[1] for c in constituents])
         both = dy.concatenate([label, value_of([c.configuration for c in constituents])])
         query = dy.affine_transform([self._query_bias, self._query_weights, both])
@@ -184,11 +189,10 @@ class GatedAttention(BidirectionalComposition):
         leftward = [left.read(reversed(c.children), shared)[::-1] for c in constituents]
         directions = ((right, rightward), (left, leftward))
         contexts = [lstm.outputs(list(chain(*states)), dropout) for lstm, states in directions]
-        for members, read in by_children(dy.concatenate(contexts), constituents):
-            yield read, dy.softmax(dy.transpose(read) * pick(query, members))
+        for members, children in by_children(dy.concatenate(contexts), constituents):
+            yield children, dy.softmax(dy.transpose(children) * pick(query, members))
 
 
 COMPOSITIONS: Registry[type[Composition]] = Registry(
     "composition", Composition, CorrectedComposition, BuggyComposition, GatedAttention
 )
-DEFAULT = COMPOSITIONS.default

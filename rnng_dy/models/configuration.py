@@ -1,4 +1,4 @@
-"""Configurations: a state of the transition system, with the stack, the actions and the words as vectors.
+"""Configurations: a state of the transition system, with stack, actions and words as vectors.
 
 Configurations are immutable, so any number of successors can branch off one. Making one computes
 nothing: its vectors are pending (see `vectors`).
@@ -25,7 +25,7 @@ class StackCell(LstmState):
     """The stack without the top item, under the name that transition systems use."""
 
     def __init__(self, below: LstmState, item: Vector, label: int | None = None):
-        """Put an item on a stack; `label` is the number of the nonterminal if the item is an open nonterminal."""
+        """Put an item on a stack; `label` is the number of an open nonterminal's label."""
         self.batch, self.before, self.reads, self.label = UNCOMPUTED, below, item, label
         self.level = below.level if below.level > item.level else item.level
 
@@ -51,13 +51,13 @@ class Constituent(Vector):
         self.children = children
         """Children from left to right."""
         self.configuration = configuration
-        """The parser state u from which REDUCE was predicted; None if the composition does not read it."""
+        """The parser state u that predicted REDUCE; None if the composition does not read it."""
         levels = (child.level for child in children)
         self.level = 1 + (max(levels) if configuration is None else configuration.stack.level)
 
 
 class WordPrefix:
-    """The words generated or taken off the buffer so far, shared by all configurations with the same words."""
+    """The words generated or shifted so far; all configurations with these words share it."""
 
     __slots__ = ("context", "following", "position", "vector")
 
@@ -65,15 +65,18 @@ class WordPrefix:
         self.position = position
         """Number of these words."""
         self.context = context
-        """The state of the LSTM over words, which reads the buffer from its end (parser) or these words (generator)."""
+        """The state of the LSTM over words.
+
+        A parser's reads the buffer from its end, a generative model's reads these words.
+        """
         self.vector = vector
         """The last word's vector; None before the first word."""
         self.following: dict[int | None, WordPrefix] = {}
-        """Longer prefixes by the id of the next word; the parser, whose next word is fixed, uses the key None."""
+        """Longer prefixes by the id of the next word, by None in a parser, which has one."""
 
 
 class Configuration(Vector):
-    """A state of the transition system with its vectors; itself a vector, the parser state u, shape (hidden,)."""
+    """A state of the transition system; as a vector, it is the parser state u, shape (hidden,)."""
 
     __slots__ = ("constituents", "history", "stack", "state", "words")
 
@@ -90,7 +93,7 @@ class Configuration(Vector):
         """The state of the LSTM over actions."""
         self.words = words
         self.constituents = constituents
-        """The constituent cache of the sentence, by label and children; unused by compositions that read u."""
+        """The sentence's constituents by label and children, if the composition does not read u."""
 
 
 class Derivation(NamedTuple):

@@ -1,4 +1,4 @@
-"""The discriminative parser q(y | x) (Dyer et al. 2016, section 3; `nt-parser.cc` of the original)."""
+"""The parser q(y | x) (Dyer et al. 2016, section 3; `nt-parser.cc` of the original)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rnng_dy.models.configuration import Configuration, Derivation, WordPrefix
 from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
-from rnng_dy.models.vectors import Embedding, LookupTable, value_of
-from rnng_dy.models.word_input import DEFAULT, WORD_INPUTS, Word
+from rnng_dy.models.vectors import Embedding, LookupTable, require_shape, value_of
+from rnng_dy.models.word_input import WORD_INPUTS, Word
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
@@ -31,7 +31,7 @@ class Tokens(NamedTuple):
 
 
 class ParserExample(NamedTuple):
-    """A training sentence; in training, words that occur once are replaced at random by their UNK `classes`."""
+    """A training sentence; at random, its words that occur once become their UNK `classes`."""
 
     tokens: Tokens
     classes: Sequence[int]
@@ -44,7 +44,7 @@ class ParserExample(NamedTuple):
 
 
 class InputLayer:
-    """The vectors of words on stack and buffer: relu(bias + W word + T tag + V pretrained vector)."""
+    """The vectors of words on stack and buffer: relu(bias + W word + T tag + V pretrained)."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class InputLayer:
         self.words = WORD_INPUTS[word_input](store, vocabulary.words.symbols, sizes.word)
         self._bias = store.vector("input_bias", size)
         self._weights = [store.matrix("input_word", size, sizes.word)]
+        self._word_size = sizes.word
         self._tags = self._vectors = None
         if vocabulary.tags is not None:
             self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
@@ -71,7 +72,7 @@ class InputLayer:
             self._weights.append(store.matrix("input_vector", size, vectors.shape[1]))
 
     def _mean_tag(self) -> dy.Expression:
-        """Return the embedding of an unseen tag: the mean of the tags' embeddings, weighted by training counts."""
+        """Return the embedding of an unseen tag: the mean of all, weighted by training counts."""
         counts = np.array(self._counts, np.float32)
         return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
 
@@ -85,13 +86,14 @@ class InputLayer:
         if self._vectors is not None:
             rows = (self._blank if row is None else row for row in tokens.vectors)
             columns.append([Embedding(self._vectors, row) for row in rows])
-        return [Embedding(self, parts) for parts in zip(*columns, strict=True)]
+        return [Embedding(self, word) for word in zip(*columns, strict=True)]
 
     def __call__(self, words: Sequence[tuple[Embedding, ...]]) -> dy.Expression:
-        """Return the vectors of words from their embeddings, shape (lstm_input,): one batch element each."""
+        """Return the vectors, shape (lstm_input,), of words from their embeddings."""
         terms = [self._bias]
         for weights, column in zip(self._weights, zip(*words, strict=True), strict=True):
             terms += [weights, value_of(column)]
+        require_shape(self.words, terms[2], self._word_size, len(words))
         return dy.rectify(dy.affine_transform(terms))
 
 
@@ -105,7 +107,7 @@ class ParserNetwork(Rnng):
         vocabulary: ParserVocabulary,
         sizes: ParserSizes,
         vectors: np.ndarray | None = None,
-        word_input: str = DEFAULT,
+        word_input: str = WORD_INPUTS.default,
         **parts: Any,
     ):
         """Create the network of some parts (see `Rnng`).
@@ -131,5 +133,5 @@ class ParserNetwork(Rnng):
         return self._root(root, len(read))
 
     def derivation(self, example: ParserExample) -> Derivation:
-        """See `Rnng`."""
+        """Return the derivation of a training example."""
         return Derivation(example.tokens, [example.actions], None)

@@ -1,4 +1,4 @@
-"""The generative model p(x, y) (Dyer et al. 2016, section 4; `nt-parser-gen.cc` of the original)."""
+"""The generative model p(x, y) (Dyer et al. 2016, section 4; the original's `nt-parser-gen.cc`)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rnng_dy.models.lstm import Lstm, LstmState
 from rnng_dy.models.network import Rnng, Step
 from rnng_dy.models.parser_state import GENERATOR_STATES, WORDS
 from rnng_dy.models.softmax import ClassFactoredSoftmax
-from rnng_dy.models.vectors import owned_log_probs, pick
-from rnng_dy.models.word_input import DEFAULT, WORD_INPUTS, Word
+from rnng_dy.models.vectors import Losses, pick
+from rnng_dy.models.word_input import WORD_INPUTS, Word
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -29,17 +29,23 @@ class GeneratorExample(NamedTuple):
 
 
 class GeneratorStep(Step):
-    """A step that also has probabilities of the next word, computed from the same u as its SHIFT."""
+    """A step that also has probabilities of the next word, from the same u as its SHIFT."""
 
     def word_log_probs(self, members: Sequence[int], words: Sequence[int]) -> np.ndarray:
-        """Return log p(words[i] | SHIFT, configuration members[i]) in nats, float64: shape (members,)."""
+        """Return log p(words[i] | SHIFT, configuration members[i]), and that of its cluster.
+
+        The shape is (2, members), in nats, float64.
+        """
         u = pick(self._u, members)
-        return owned_log_probs(*self._network.softmax.negative_log_probs(u, words))
+        losses, owners = self._network.softmax.negative_log_probs(u, words)
+        log_probs = -dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
+        # those of the clusters come first
+        return np.stack([np.bincount(owners, log_probs), log_probs[: len(words)]])
 
     def every_word_log_prob(self, members: Sequence[int]) -> np.ndarray:
-        """Return log p(word | SHIFT, configuration) in nats for every word id: shape (members, words), float64.
+        """Return log p(word | SHIFT, configuration) in nats for every word id.
 
-        `<s>`, which is never generated, has -inf.
+        The shape is (members, words), float64. `<s>`, which is never generated, has -inf.
         """
         return self._network.softmax.every_log_prob(pick(self._u, members))
 
@@ -51,13 +57,20 @@ class GeneratorNetwork(Rnng):
     step_type = GeneratorStep
 
     def __init__(
-        self, vocabulary: GeneratorVocabulary, sizes: Sizes, word_input: str = DEFAULT, **parts: Any
+        self,
+        vocabulary: GeneratorVocabulary,
+        sizes: Sizes,
+        word_input: str = WORD_INPUTS.default,
+        **parts: Any,
     ):
-        """Create the network of some parts (see `Rnng`). Raises RnngError for an input that reads the sentence."""
+        """Create the network of some parts (see `Rnng`).
+
+        Raises RnngError for an input that reads the sentence.
+        """
         if WORD_INPUTS[word_input].reads_sentence:
             raise RnngError(
-                f"the word input {word_input} reads the whole sentence, so it would tell a generative model the words "
-                "that this predicts: it is for parsers"
+                f"the word input {word_input} reads the whole sentence, so it would tell a "
+                "generative model the words that this predicts: it is for parsers"
             )
         # the original's composition has one layer here, however many the other LSTMs have
         super().__init__(vocabulary, sizes, 1, **parts)
@@ -84,9 +97,7 @@ class GeneratorNetwork(Rnng):
             words.following[word] = WordPrefix(words.position + 1, context, vector)
         return words.following[word]
 
-    def _decision_losses(
-        self, u: dy.Expression, decisions: Sequence[Decision]
-    ) -> tuple[list[dy.Expression], np.ndarray]:
+    def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:
         losses, owners = super()._decision_losses(u, decisions)
         shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
         if shifts:
@@ -97,5 +108,5 @@ class GeneratorNetwork(Rnng):
         return losses, owners
 
     def derivation(self, example: GeneratorExample) -> Derivation:
-        """See `Rnng`."""
+        """Return the derivation of a training example."""
         return Derivation(None, [example.actions], example.words)

@@ -1,8 +1,9 @@
-"""The LSTM of the original, over states that are described first and computed later (see `vectors`)."""
+"""The LSTM of the original; its states are described first and computed later (see `vectors`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ V = TypeVar("V", bound=Vector)
 
 
 class LstmState(Vector):
-    """The LSTM state after one more vector; batched vectors are [h; c] of each layer, bottom first."""
+    """The LSTM state after one more vector; it has [h; c] of each layer, bottom first."""
 
     __slots__ = ("before", "reads")
 
@@ -35,16 +36,8 @@ class LstmState(Vector):
         self.batch, self.before, self.reads = UNCOMPUTED, before, reads
 
 
-class SharedStates(dict[tuple[LstmState, Vector], LstmState]):
-    """States by the state before and the vector read; missing ones are added."""
-
-    def __missing__(self, read: tuple[LstmState, Vector]) -> LstmState:
-        self[read] = state = LstmState(*read)
-        return state
-
-
 Schedule = list[list[LstmState]]
-"""States by level: the first level continues computed states, the others continue states of earlier levels."""
+"""States by level: the first continues computed states, the others those of earlier levels."""
 
 
 class Lstm:
@@ -64,7 +57,7 @@ class Lstm:
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
         mark_computed([self.start], CarriedOver([np.zeros((1, 2 * hidden), np.float32)] * layers))
-        self._shared = SharedStates()
+        self._shared = cache(LstmState)
         self._graph_of_shared = NO_GRAPH
 
     def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
@@ -75,15 +68,15 @@ class Lstm:
         """
         states, state = [], self.start
         if shared and self._graph_of_shared != dy.cg_version():
-            self._graph_of_shared, self._shared = dy.cg_version(), SharedStates()
+            self._graph_of_shared, self._shared = dy.cg_version(), cache(LstmState)
         for vector in vectors:
-            state = self._shared[state, vector] if shared else LstmState(state, vector)
+            state = self._shared(state, vector) if shared else LstmState(state, vector)
             states.append(state)
         return states
 
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
-        """Return the states that the current graph lacks, among these states and their predecessors."""
+        """Return the states that the current graph lacks, of these and their predecessors."""
         usable, states = usable_graphs(), pending(states)
         if all([state.before.batch.graph in usable for state in states]):
             # a step of a search: faster than the general case below
@@ -105,8 +98,9 @@ class Lstm:
         return levels
 
     def compute(self, schedule: Schedule, dropout: float = 0.0) -> None:
-        """Compute states with one node of the graph per layer: [h; c], shape (2 hidden,), one batch element each.
+        """Compute states with one node of the graph per layer.
 
+        A node has [h; c], shape (2 hidden,), of each state as a batch element.
         `help(dy.CoupledLSTMCell)` documents the call of a cell.
         """
         if not schedule:
@@ -127,35 +121,35 @@ class Lstm:
         [x] = gather(read)
 
         layers = []
-        for cell, given in zip(self._cells, before, strict=True):
+        for cell, start in zip(self._cells, before, strict=True):
             if in_search:
-                x = cell.search(x, reads, parents, ends, given)
+                x = cell.search(x, reads, parents, ends, start)
             # one step needs less memory than a forest
             elif len(schedule) == 1:
-                x = cell.step(x, given, dropout)
+                x = cell.step(x, start, dropout)
             else:
-                x = cell.forest(x, parents, ends, dropout, given)
+                x = cell.forest(x, parents, ends, dropout, start)
             layers.append(x)
             # the layer above reads the h of each state
             reads = range(len(states))
         mark_computed(states, Batch(layers))
 
     def outputs(self, states: Sequence[LstmState], dropout: float = 0.0) -> dy.Expression:
-        """Return the top layer's h of states, shape (hidden,), one batch element each; missing states are computed.
+        """Return the top layer's h of states, shape (hidden,), one batch element each.
 
-        `dropout` applies to the LSTM's inputs, not to h.
+        Missing states are computed. `dropout` applies to the LSTM's inputs, not to h.
         """
         self.compute(self.schedule(states), dropout)
         return gather(states, -1, self._hidden)[0]
 
 
 def _numbered(vectors: Iterable[V]) -> tuple[list[V], list[int]]:
-    """Return vectors, each once, and the number among these of each given one."""
+    """Return the distinct vectors, and for each vector its index among these."""
     numbers: dict[V, int] = {}
-    places = [numbers.setdefault(vector, len(numbers)) for vector in vectors]
-    return list(numbers), places
+    indices = [numbers.setdefault(vector, len(numbers)) for vector in vectors]
+    return list(numbers), indices
 
 
 def _one_by_one(vectors: list[V]) -> tuple[list[V], list[int]]:
-    """Return what `_numbered` returns for vectors that are not to be merged."""
+    """Return the vectors and their indices, without merging equal ones."""
     return vectors, list(range(len(vectors)))

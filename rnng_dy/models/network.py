@@ -1,4 +1,4 @@
-"""The network that parser and generator share: stack and action LSTMs, composition, distribution over actions.
+"""The network of parser and generator: LSTMs, composition, distribution over actions.
 
 `advance` returns the configuration after an action, whose vectors are pending. `step` and `losses`
 compute the pending vectors of some configurations, batched by kind and level. The network is
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from oracle.common.errors import RnngError
-from oracle.transitions import DEFAULT, REDUCE, SHIFT, SYSTEMS
+from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.configuration import (
@@ -25,8 +25,16 @@ from rnng_dy.models.configuration import (
     WordPrefix,
 )
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, STACK, Computation, States
-from rnng_dy.models.vectors import Embedding, LookupTable, as_rows, log_softmax, value_of
+from rnng_dy.models.parser_state import (
+    HISTORY,
+    PARSER_STATES,
+    PARTS,
+    STACK,
+    Computation,
+    Parts,
+    States,
+)
+from rnng_dy.models.vectors import Embedding, LookupTable, Losses, as_rows, log_softmax, value_of
 from rnng_dy.models.word_input import WordInput
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import Sizes
@@ -45,7 +53,7 @@ DEFAULT_PARTS = {
 
 
 class Step:
-    """Probabilities of the next action of some configurations; read them before the graph is renewed."""
+    """Probabilities of the next actions of configurations; a new graph ends them."""
 
     def __init__(self, network: Rnng, configurations: Sequence[Configuration], alpha: float = 1.0):
         self._network, self._u = network, network.parser_states(configurations)
@@ -53,7 +61,10 @@ class Step:
         self._logits = network.action_logits(self._u, masks, alpha)
 
     def action_log_probs(self) -> np.ndarray:
-        """Return log probabilities in nats, shape (configurations, actions), float64; about -1e30 if invalid."""
+        """Return log probabilities in nats, about -1e30 for invalid actions.
+
+        The shape is (configurations, actions), float64.
+        """
         return log_softmax(as_rows(self._logits))
 
 
@@ -63,6 +74,8 @@ class Rnng:
     states: ClassVar[States]
     """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
+    state_dropout = 0.0
+    """Probability that `example_losses` computes the states of an example from the stack alone."""
     word_input: WordInput
     """The vectors of words, which a subclass creates after the network's other parameters."""
 
@@ -71,12 +84,12 @@ class Rnng:
         vocabulary: ParserVocabulary | GeneratorVocabulary,
         sizes: Sizes,
         composition_layers: int,
-        composition: str = "corrected",
-        transitions: str = DEFAULT,
-        state: str = "full",
+        composition: str = COMPOSITIONS.default,
+        transitions: str = SYSTEMS.default,
+        state: str = PARSER_STATES.default,
         seed: int | None = 1,
     ):
-        """Create the parameters, in an order that must not change because it decides their random values for a seed.
+        """Create the parameters, in an order that decides their random values for a seed.
 
         Raises RnngError for an unknown composition, transition system or state.
         """
@@ -117,7 +130,7 @@ class Rnng:
     # configurations
 
     def start(self, sentence: object = None) -> Configuration:
-        """Return the configuration before the first action; a parser needs a sentence, a generator none."""
+        """Return the configuration before the first action; a parser needs the sentence."""
         raise NotImplementedError
 
     def _root(self, words: WordPrefix, length: int | None) -> Configuration:
@@ -126,9 +139,10 @@ class Rnng:
         return Configuration(self.transitions.start(length), stack, history, words, {})
 
     def advance(self, c: Configuration, action: int, word: int | None = None) -> Configuration:
-        """Return the configuration after a valid action. `word` is the id of the word that a generator's SHIFT needs.
+        """Return the configuration after a valid action.
 
-        Validity is not checked: ask `transitions`, or take actions that `step` allows.
+        A generator's SHIFT needs the id of a `word`. Validity is not checked: ask `transitions`, or
+        take actions that `step` allows.
         """
         stack, words = c.stack, c.words
         if action == SHIFT:
@@ -154,10 +168,11 @@ class Rnng:
         return words.following[word]
 
     def walk(self, trees: Iterable[Derivation]) -> tuple[list[Decision], list[list[int]]]:
-        """Advance along the action sequences of some sentences; sequences of a sentence share their equal prefixes.
+        """Advance along the action sequences of some sentences.
 
-        Returns the decisions of all sentences, and the indices of those of each sequence. Raises
-        ValueError if an action is not valid or a word is missing.
+        Sequences of a sentence share their equal prefixes. Returns the decisions of all sentences,
+        and the indices of those of each sequence. Raises ValueError if an action is not valid or a
+        word is missing.
         """
         decisions: list[Decision] = []
         paths: list[list[int]] = []
@@ -204,33 +219,32 @@ class Rnng:
     def action_logits(
         self, u: dy.Expression, masks: Sequence[int], alpha: float = 1.0
     ) -> dy.Expression:
-        """Return logits times alpha, -1e30 and less for invalid actions: shape (actions,), batched as the masks."""
+        """Return logits times alpha, -1e30 and less for invalid actions: shape (actions,)."""
         logits = dy.affine_transform([self._logit_bias, self._logit_weights, u])
         if alpha != 1.0:
             logits = alpha * logits
         return logits + dy.lookup_batch(self._penalties, masks, update=False)
 
     def step(self, configurations: Sequence[Configuration], alpha: float = 1.0) -> Step:
-        """Return probabilities of the next action in each configuration, with action logits multiplied by alpha."""
+        """Return probabilities of the next actions, whose logits are multiplied by alpha."""
         return self.step_type(self, configurations, alpha)
 
     def losses(
-        self, trees: Iterable[Derivation], dropout: float = 0.0
+        self, trees: Iterable[Derivation], dropout: float = 0.0, parts: Parts = PARTS
     ) -> tuple[list[dy.Expression], np.ndarray, list[list[int]]]:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
         The losses are batched expressions of scalars, in nats. With them come the index of the
         decision that each batch element, in order, belongs to, and the indices of the decisions of
-        each sequence. Raises as `walk` does.
+        each sequence. The states have some `parts` alone. Raises as `walk` does.
         """
         decisions, paths = self.walk(trees)
-        u = self.parser_states([d.configuration for d in decisions], dropout)
-        return *self._decision_losses(u, decisions), paths
+        configurations = [decision.configuration for decision in decisions]
+        self.compute(configurations, dropout, parts)
+        return *self._decision_losses(value_of(configurations), decisions), paths
 
-    def _decision_losses(
-        self, u: dy.Expression, decisions: Sequence[Decision]
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Return losses in nats as batched expressions, and the index of the decision of each batch element."""
+    def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:
+        """Return losses in nats, whose owners are the decisions."""
         logits = self.action_logits(u, [d.mask for d in decisions])
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
@@ -241,22 +255,34 @@ class Rnng:
 
     def example_losses(self, examples: Sequence[Any], dropout: float) -> tuple[Any, ...]:
         """Return the losses of training examples, and what else `losses` returns."""
-        return self.losses(map(self.derivation, examples), dropout)
+        derivations = [*map(self.derivation, examples)]
+        if not self.state_dropout:
+            return self.losses(derivations, dropout)
+        ones = dy.inputVector([1.0] * len(derivations))
+        # a rate of 1 has no number for those that are left
+        drawn = ~(dy.dropout(ones, self.state_dropout).npvalue() > 0)
+        losses = []
+        for is_drawn, parts in enumerate((PARTS, (STACK,))):
+            if group := [derivations[i] for i in np.flatnonzero(drawn == is_drawn)]:
+                losses += self.losses(group, dropout, parts)[0]
+        return (losses,)
 
     def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:
-        """Return the constituents of a training example in order of completion, in the current graph.
+        """Return the attention weights of a training example, in the current graph.
 
-        A constituent has its label and the weights of its children, shape (children,), which sum to
-        1. Raises RnngError if the network has no such weights.
+        Each constituent, in order of completion, has its label and the weights of its children,
+        shape (children,), which sum to 1. Raises RnngError if the network has no such weights.
         """
         # without the stack, weights influence nothing
         if not self.compose.has_weights or STACK not in self.state.parts:
             raise RnngError(
-                "this model has no attention weights: train one with --composition gated-attention and with the stack"
+                "this model has no attention weights: train one with --composition "
+                "gated-attention and with the stack"
             )
         decisions, [path] = self.walk([self.derivation(example)])
-        found = [decisions[i].after.stack.reads for i in path if decisions[i].action == REDUCE]
-        by_children = sorted(found, key=lambda constituent: len(constituent.children))
-        self.compute([decisions[i].after for i in path if decisions[i].action == REDUCE])
+        reduced = [decisions[i].after for i in path if decisions[i].action == REDUCE]
+        constituents = [c.stack.reads for c in reduced]
+        by_children = sorted(constituents, key=lambda constituent: len(constituent.children))
+        self.compute(reduced)
         weights = dict(zip(by_children, self.compose.weights(by_children), strict=True))
-        return [(self.transitions.nonterminals[c.label], weights[c]) for c in found]
+        return [(self.transitions.nonterminals[c.label], weights[c]) for c in constituents]

@@ -1,12 +1,13 @@
-"""The parser state u of equation 3, its ablations (Kuncoro et al. 2017, section 3), and the computation of its inputs.
+"""The parser state u of equation 3, its ablations, and the computation of its inputs.
 
-`Computation` computes constituents level by level, LSTM states by schedules, then u.
+The ablations are those of Kuncoro et al. (2017), section 3. `Computation` computes constituents
+level by level, LSTM states by schedules, then u.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
@@ -23,13 +24,15 @@ from rnng_dy.models.vectors import (
     keep,
     mark_computed,
     pending,
+    require_shape,
     usable_graphs,
 )
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import Sizes
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
-"""The parts of u: the LSTMs over the stack, the actions, and the buffer (parser) or the words so far (generator)."""
+"""The parts of u: the LSTMs over the stack, the actions, and the buffer or the words so far."""
+Parts = Collection[str]
 
 
 class ParserState:
@@ -52,7 +55,7 @@ class ParserState:
 
     def __call__(self, summaries: Mapping[str, dy.Expression]) -> dy.Expression:
         """Return u, shape (hidden,), from the output of each part's LSTM; batched as they are."""
-        terms = chain(*((self._weights[part], summaries[part]) for part in self.parts))
+        terms = chain(*((self._weights[part], h) for part, h in summaries.items()))
         return dy.rectify(dy.affine_transform([self._bias, *terms]))
 
 
@@ -103,7 +106,7 @@ class History(ParserState):
 
 
 class HistoryAndBuffer(History):
-    """A parser's ActionLSTM, which reads the buffer, too: without it, no word is seen before its SHIFT."""
+    """A parser's ActionLSTM, which also reads the buffer, to see words before their SHIFT."""
 
     parts = (HISTORY, WORDS)
 
@@ -112,8 +115,6 @@ _OF_BOTH = ParserState, StackAlone, NoStack, NoHistory
 States = Registry[type[ParserState]]
 PARSER_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoBuffer, HistoryAndBuffer)
 GENERATOR_STATES: States = Registry("parser state", ParserState, *_OF_BOTH, NoTerms, History)
-DEFAULT = PARSER_STATES.default
-
 
 STATES_OF = {
     STACK: attrgetter("stack"),
@@ -124,7 +125,7 @@ STATES_OF = {
 
 
 class Computation:
-    """A function that computes parser states, and all their missing inputs, in a few large batches."""
+    """A function that computes parser states, and their missing inputs, in a few large batches."""
 
     def __init__(
         self, lstms: Mapping[str, Lstm], compose: Composition, state: ParserState, sizes: Sizes
@@ -132,20 +133,22 @@ class Computation:
         """Store the parts: `lstms` are the LSTMs that u reads, by part of u."""
         self._lstms, self._composition, self._state, self._sizes = lstms, compose, state, sizes
 
-    def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
-        """Compute u of configurations, and the inputs of u that the current graph lacks.
+    def __call__(
+        self, configurations: Iterable[Configuration], dropout: float = 0.0, parts: Parts = PARTS
+    ) -> None:
+        """Compute u of configurations, of some parts alone, and inputs of u that the graph lacks.
 
         The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which
         are computed first. If constituents read u themselves, the stack is computed as far as each
         of them needs it.
         """
-        waiting = pending(configurations)
+        waiting, parts = pending(configurations), [p for p in self._state.parts if p in parts]
         # the stack comes last, because constituents that read u need the other parts
-        for part in reversed(self._state.parts):
+        for part in reversed(parts):
             lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
             schedule = lstm.schedule(states)
             if part == STACK:
-                self._compose((cell.reads for level in schedule for cell in level), dropout)
+                self._compose((cell.reads for level in schedule for cell in level), dropout, parts)
                 if self._composition.reads_state:
                     # composing has computed some of the stack states already
                     schedule = lstm.schedule(states)
@@ -153,37 +156,37 @@ class Computation:
         waiting = pending(waiting)
         if waiting:
             summaries = {}
-            for part in self._state.parts:
+            for part in parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dropped(h, dropout)
             u = self._state(summaries)
-            _require_shape(self._state, u, self._sizes.hidden, len(waiting))
+            require_shape(self._state, u, self._sizes.hidden, len(waiting))
             mark_computed(waiting, Batch([u]))
 
-    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
-        """Compute the constituents among vectors: first all that wait for no other, then the rest level by level."""
+    def _compose(self, vectors: Iterable[Vector], dropout: float, parts: Parts) -> None:
+        """Compute constituents: first all that wait for no other, then the rest level by level."""
         usable = usable_graphs()
         levels: dict[int, list[Constituent]] = defaultdict(list)
-        left, seen = list(vectors), set()
-        while left:
-            c = left.pop()
-            if not c.level or c.batch.graph in usable or c in seen:
+        agenda, visited = list(vectors), set()
+        while agenda:
+            c = agenda.pop()
+            if not c.level or c.batch.graph in usable or c in visited:
                 continue
-            seen.add(c)
+            visited.add(c)
             inner = [v for v in c.children if v.level and v.batch.graph not in usable]
-            left += inner
+            agenda += inner
             waits = inner if c.configuration is None else c.configuration.batch.graph not in usable
             levels[c.level if waits else 0].append(c)
-        for _, of_level in sorted(levels.items()):
-            constituents = sorted(of_level, key=lambda c: len(c.children))
+        for level in sorted(levels):
+            constituents = sorted(levels[level], key=lambda c: len(c.children))
             if self._composition.reads_state:
-                self([c.configuration for c in constituents], dropout)
+                self([c.configuration for c in constituents], dropout, parts)
             composed = self._composition(constituents, dropout)
-            _require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
+            require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
             mark_computed(constituents, Batch([composed]))
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
-        """Let configurations outlive the current graph, with the states that their successors need."""
+        """Let configurations outlive the graph, with the states that their successors need."""
         configurations = list(configurations)
         self(configurations)
         kept: list[Vector] = list(configurations)
@@ -199,23 +202,12 @@ class Computation:
                 vector.children, vector.configuration = (), None
 
 
-def _require_shape(part: Callable[..., object], vectors: object, size: int, count: int) -> None:
-    """Raise ValueError if a part of the network does not return `count` vectors of `size` values."""
-    needed = f"shape {(size,)} in a batch of {count}"
-    gives = repr(vectors)[:60]
-    if isinstance(vectors, dy.Expression):
-        shape, batch = vectors.dim()
-        gives = f"shape {shape} in a batch of {batch}"
-    if gives != needed:
-        raise ValueError(f"{type(part).__name__} gives {gives}, and {needed} is needed")
-
-
 def _below(stacks: Sequence[StackCell]) -> Iterator[Vector]:
     """Yield the cells of stacks from the top down, each once, and the constituents in them."""
-    seen: set[StackCell] = set()
+    visited: set[StackCell] = set()
     for cell in stacks:
-        while isinstance(cell, StackCell) and cell not in seen:
-            seen.add(cell)
+        while isinstance(cell, StackCell) and cell not in visited:
+            visited.add(cell)
             yield cell
             if cell.reads.level:
                 yield cell.reads

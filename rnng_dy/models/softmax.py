@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import as_rows, log_softmax, pick
+from rnng_dy.models.vectors import Losses, as_rows, log_softmax, pick
 from rnng_dy.parameters import ParameterStore
 
 
 class ClassFactoredSoftmax:
-    """A softmax that predicts a word's cluster, then the word in it (`cnn::ClassFactoredSoftmaxBuilder`)."""
+    """A softmax over clusters, then over the words of one (`cnn::ClassFactoredSoftmaxBuilder`)."""
 
     def __init__(self, store: ParameterStore, hidden: int, clusters: Sequence[Sequence[int]]):
-        """Create the parameters; `clusters[k]` lists the word ids of cluster k in order, every word in exactly one."""
+        """Create the parameters; `clusters[k]` lists the word ids of cluster k in order."""
         self.clusters = clusters
         self._class_weights = store.matrix("class_weights", len(clusters), hidden)
         self._class_bias = store.vector("class_bias", len(clusters))
@@ -37,14 +37,14 @@ class ClassFactoredSoftmax:
         return dy.affine_transform([self._class_bias, self._class_weights, u])
 
     def word_logits(self, cluster: int, u: dy.Expression) -> dy.Expression:
-        """Return unnormalised log p(word | cluster, u) for a cluster of several words, batched as u is."""
+        """Return unnormalised log p(word | cluster, u) for a cluster of several words, batched."""
         weights, bias = self._word_parameters[cluster]
         return dy.affine_transform([bias, weights, u])
 
     def every_log_prob(self, u: dy.Expression) -> np.ndarray:
-        """Return log p(word | u) in nats: shape (batch elements, word ids), float64; runs the graph once.
+        """Return log p(word | u) in nats: shape (batch elements, word ids), float64.
 
-        A word without a cluster has -inf.
+        Runs the graph once. A word without a cluster has -inf.
         """
         several = list(self._word_parameters)
         logits = [self.class_logits(u), *(self.word_logits(k, u) for k in several)]
@@ -59,14 +59,8 @@ class ClassFactoredSoftmax:
             table[:, self.clusters[k]] += log_probs
         return table
 
-    def negative_log_probs(
-        self, u: dy.Expression, words: Sequence[int]
-    ) -> tuple[list[dy.Expression], np.ndarray]:
-        """Return the losses in nats of words[b] under batch element b of u.
-
-        The result is batched expressions of scalars and, for all their batch elements in order, the
-        index b that each belongs to. A word's loss is the sum of its elements.
-        """
+    def negative_log_probs(self, u: dy.Expression, words: Sequence[int]) -> Losses:
+        """Return the losses in nats of words[b], the owner b, under batch element b of u."""
         positions = [self._position[word] for word in words]
         losses = [dy.pickneglogsoftmax_batch(self.class_logits(u), [k for k, _ in positions])]
         owners = list(range(len(words)))

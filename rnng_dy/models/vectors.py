@@ -1,40 +1,47 @@
-"""Vectors that are described first and computed later, many of them as one batch of the current DyNet graph.
-
-A `Vector` says what it is made of: an embedding of a row, an LSTM state of the state before it and
-an input, a constituent of its children. At first it is pending. A graph that needs it computes it,
-together with others of its sort, as one batched expression; then the vector is element `index` of
-that `batch`. DyNet has one graph at a time, which `renew_cg` ends. Vectors of earlier graphs are
-pending again, and computed again if a later graph needs them. But the values of vectors that are
-carried over (`keep`) enter later graphs as inputs, and their descriptions are no longer needed.
+"""Vectors that are described first and computed later, many of them as one batch.
 
 >>> from rnng_dy.models.lstm import Lstm
 >>> store = ParameterStore(seed=1)
 >>> table, lstm = LookupTable(store, "word", rows=3, size=2), Lstm(store, "words", 1, 2, 4)
->>> one, two = lstm.read([table[0], table[1]]), lstm.read([table[2]])  # three pending states of pending embeddings
+>>> one, two = lstm.read([table[0], table[1]]), lstm.read([table[2]])  # three pending states
 >>> graph = dy.renew_cg()
->>> lstm.outputs([one[1], two[0]]).npvalue().shape  # computes 3 rows at once, 2 first states at once, then 1 second
+>>> lstm.outputs([one[1], two[0]]).npvalue().shape  # 3 rows, then 2 first states, then a second
 (4, 2)
->>> one[0].batch is two[0].batch, [state.index for state in (*one, *two)]  # and each state knows its place there
+>>> one[0].batch is two[0].batch, [state.index for state in (*one, *two)]  # all in one batch
 (True, [0, 2, 1])
 >>> keep(one)
 >>> graph = dy.renew_cg()
->>> len(pending(one)), len(pending(two))  # what is not kept is to be computed again
+>>> len(pending(one)), len(pending(two))  # states that are not kept are computed again
 (0, 1)
+
+A `Vector` says what it is made of: an embedding of a row, an LSTM state of the state before it and
+an input, a constituent of its children. At first it is pending. A graph that needs it computes it,
+together with others of its sort, as one batched expression of DyNet; then the vector is element
+`index` of that `batch`. DyNet has one graph at a time, which `renew_cg` ends. Vectors of earlier
+graphs are pending again, and computed again if a later graph needs them. But the values of vectors
+that are carried over (`keep`) enter later graphs as inputs, and their descriptions are no longer
+needed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 
+Losses: TypeAlias = "tuple[list[dy.Expression], np.ndarray]"
+"""Batched expressions of scalars; and for all their batch elements, in order, the owner's index.
+
+An owner's loss is the sum of its elements.
+"""
+
 NO_GRAPH, EVERY_GRAPH = -1, -2
-"""Stand-ins for the number of a graph, for vectors that no graph has computed, and for those carried over."""
+"""The graph of vectors that none has computed, and of those that are carried over."""
 
 
 class Batch:
@@ -56,7 +63,7 @@ UNCOMPUTED = Batch(())
 
 
 class CarriedOver:
-    """The values of vectors that were computed together; each enters a graph as an input when needed there, once."""
+    """The values of vectors that were computed together, which enter later graphs as inputs."""
 
     __slots__ = ("_graph", "_inputs", "_values")
     graph = EVERY_GRAPH
@@ -67,7 +74,7 @@ class CarriedOver:
         self._inputs: dict[int, tuple[Batch, int]] = {}
 
     def in_graph(self, elements: Sequence[int]) -> list[tuple[Batch, int]]:
-        """Return where the current graph has each of some vectors: a batch, and the element there."""
+        """Return where the current graph has some vectors: the batch of each, and its element."""
         if self._graph != dy.cg_version():
             self._graph, self._inputs = dy.cg_version(), {}
         if entering := [e for e in dict.fromkeys(elements) if e not in self._inputs]:
@@ -77,7 +84,7 @@ class CarriedOver:
 
 
 class Vector:
-    """A vector; once computed or carried over, it is element `index` of `batch`, and before that it has no `index`."""
+    """A vector; it is element `index` of `batch`, once it is computed or carried over."""
 
     __slots__ = ("batch", "index")
     batch: Batch | CarriedOver
@@ -160,20 +167,20 @@ def keep(vectors: Iterable[Vector]) -> None:
 
 
 def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence[dy.Expression]:
-    """Return the expressions of vectors, one batch element each; pending embeddings are looked up first.
+    """Return the expressions of vectors, one batch element each.
 
-    All vectors have the same number of expressions, of which those from number `first` are
-    returned, -1 for the last one. `rows` limits each vector to its first numbers. Raises ValueError
-    if there are no vectors.
+    Pending embeddings are looked up first. All vectors have the same number of expressions, of
+    which those from number `first` are returned, -1 for the last one. `rows` limits each vector to
+    its first numbers. Raises ValueError if there are no vectors.
     """
     if not vectors:
         raise ValueError("no vectors to gather")
     _look_up(pending(vectors))
     batches, elements = [v.batch for v in vectors], [v.index for v in vectors]
     for carried in [batch for batch in dict.fromkeys(batches) if batch.graph == EVERY_GRAPH]:
-        at = [k for k, batch in enumerate(batches) if batch is carried]
-        entered = carried.in_graph([elements[k] for k in at])
-        for k, (batch, element) in zip(at, entered, strict=True):
+        members = [k for k, batch in enumerate(batches) if batch is carried]
+        entered = carried.in_graph([elements[k] for k in members])
+        for k, (batch, element) in zip(members, entered, strict=True):
             batches[k], elements[k] = batch, element
     # DyNet takes the different batches, the number of each vector's batch among these, and its
     # element there
@@ -190,12 +197,31 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     by_source = defaultdict(list)
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
-    for source, of_source in by_source.items():
-        mark_computed(of_source, Batch([source([e.row for e in of_source])]))
+    for source, rows in by_source.items():
+        vectors = source([embedding.row for embedding in rows])
+        require_shape(source, vectors, None, len(rows))
+        mark_computed(rows, Batch([vectors]))
+
+
+def require_shape(
+    part: Callable[..., object], vectors: object, size: int | None, count: int
+) -> None:
+    """Raise ValueError if a plugin's part does not return `count` vectors of `size` values.
+
+    A size of None stands for any.
+    """
+    gives = repr(vectors)[:60]
+    if isinstance(vectors, dy.Expression):
+        shape, batch = vectors.dim()
+        size = shape[0] if size is None and len(shape) == 1 else size
+        gives = f"shape {shape} in a batch of {batch}"
+    needed = f"shape {(size or 'size',)} in a batch of {count}"
+    if gives != needed:
+        raise ValueError(f"{type(part).__name__} gives {gives}, and {needed} is needed")
 
 
 def value_of(vectors: Sequence[Vector]) -> dy.Expression:
-    """Return vectors of one expression each, such as embeddings: shape (size,), one batch element each."""
+    """Return vectors of one expression each, such as embeddings: one batch element each."""
     return gather(vectors)[0]
 
 
@@ -211,13 +237,13 @@ def _are_all(elements: list[int], vectors: dy.Expression) -> bool:
 
 
 def dropped(vectors: dy.Expression, dropout: float) -> dy.Expression:
-    """Return vectors of which each number is dropped with probability `dropout`; makes no node for 0."""
+    """Return vectors, each of whose numbers is dropped with probability `dropout`."""
     return dy.dropout(vectors, dropout) if dropout else vectors
 
 
-def join(parts: Sequence[dy.Expression]) -> dy.Expression:
-    """Return the batch elements of all parts, one after another."""
-    return parts[0] if len(parts) == 1 else dy.concatenate_to_batch(list(parts))
+def join(batches: Sequence[dy.Expression]) -> dy.Expression:
+    """Return the batch elements of all batches, one after another."""
+    return batches[0] if len(batches) == 1 else dy.concatenate_to_batch(list(batches))
 
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:
@@ -227,17 +253,17 @@ def as_rows(vectors: dy.Expression) -> np.ndarray:
 
 
 def owned_log_probs(losses: Sequence[dy.Expression], owners: Sequence[int]) -> np.ndarray:
-    """Return the log probability in nats of each owner, minus the sum of its losses, float64; runs the graph.
+    """Return the log probability in nats of each owner: minus the sum of its losses, float64.
 
-    `losses` are batched expressions of scalars. `owners` has, for all their batch elements in
-    order, the owner's index.
+    Runs the graph. `losses` are batched expressions of scalars. `owners` has, for all their batch
+    elements in order, the owner's index.
     """
     values = dy.concatenate_to_batch(losses).npvalue().ravel()
     return -np.bincount(owners, values.astype(np.float64))
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the log softmax over the last axis in float64; logits near -1e30 stay near -1e30, never NaN."""
+    """Return the log softmax over the last axis in float64; logits near -1e30 stay there."""
     logits = logits.astype(np.float64)
     logits -= logits.max(axis=-1, keepdims=True)
     return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))

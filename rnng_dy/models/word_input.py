@@ -1,4 +1,4 @@
-"""The vectors of words that the network reads: rows of a table as in the original, or a plugin's own."""
+"""The vectors of words that the network reads: rows of a table, or those of a plugin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Word(NamedTuple):
     id: int
     """Its number in the vocabulary; that of its class if the model does not know it."""
     form: str
-    """A parser's word as it is written; a generative model's word, or the class that it has generated."""
+    """A parser's word as it is written; a generative model's word, or its class if unknown."""
 
 
 class WordInput:
@@ -26,13 +26,16 @@ class WordInput:
     name: ClassVar[str]
     """Name in config.json and on the command line."""
     reads_sentence: ClassVar[bool] = False
-    """Whether a word's vector depends on the rest of the sentence, which a generative model has yet to predict."""
+    """Whether a word's vector depends on the rest of the sentence.
+
+    A generative model, which has yet to predict the rest, refuses such an input.
+    """
 
     def __init__(self, store: ParameterStore, forms: Sequence[str], size: int):
-        """Create the parameters. `forms` are the words of the vocabulary by their ids; vectors have `size` values.
+        """Create the parameters. `forms` are the words of the vocabulary by their ids.
 
-        `--extend` appends forms: number what you count in their order. Parameters grow at the end
-        of their first dimension alone.
+        Vectors have `size` values. `--extend` appends forms: number what you count in their order.
+        Parameters grow at the end of their first dimension alone.
         """
 
     def sentence(self, words: Sequence[Word]) -> list[Embedding]:
@@ -44,7 +47,7 @@ class WordInput:
         return [Embedding(self, word.form) for word in words]
 
     def next_word(self, word: Word) -> Embedding:
-        """Return the vector of a word that a generative model has generated, by default as of a sentence."""
+        """Return the vector of a generated word, by default as of a sentence."""
         [vector] = self.sentence([word])
         return vector
 
@@ -62,13 +65,12 @@ class WordTable(WordInput):
         self._table = LookupTable(store, "word", len(forms), size)
 
     def sentence(self, words: Sequence[Word]) -> list[Embedding]:
-        """See `WordInput`."""
+        """Return the rows of words, which all their occurrences share."""
         return [self._table[word.id] for word in words]
 
     def next_word(self, word: Word) -> Embedding:
-        """See `WordInput`."""
+        """Return the row of a word, as one occurrence of it."""
         return self._table.occurrence(word.id)
 
 
 WORD_INPUTS: Registry[type[WordInput]] = Registry("word input", WordInput, WordTable)
-DEFAULT = WORD_INPUTS.default

@@ -1,1 +1,1 @@
-"""From a treebank to the paper's tables: `stages` names the commands, `runner` runs them, `report` has the numbers."""
+"""From a treebank to the tables of the paper: stages, their runner, and a report."""

@@ -1,4 +1,4 @@
-"""The numbers of Dyer et al. (2016): table 1, and the result tables with their corrections in the corrigendum.
+"""The numbers of Dyer et al. (2016), table 1 and the results, as the corrigendum has them.
 
 Those of gated attention and of the stack alone are of Kuncoro et al. (2017): section 23 of the Penn
 Treebank, 100 samples of the parser.

@@ -1,4 +1,4 @@
-"""report.json and report.md: the paper's numbers beside ours, and the differences between systems."""
+"""report.json and report.md: the paper's numbers beside ours, and differences of systems."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from rnng_dy.search.importance import read_sampled
 TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
 KINDS = {"discriminative": "greedy", "generative": "reranked"}
 """How the trees of each kind of model are made."""
-Row = dict[str, Any]
+Figures = dict[str, Any]
+"""A row of a table: its values by column."""
 
 
 class Table(NamedTuple):
     """Rows of values by column; a column of lists is not printed."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[Figures]
     note: str
 
 
@@ -52,7 +53,10 @@ Trials = Mapping[tuple[System, int], Trial]
 
 
 def write_report(folder: Path, e: Experiment) -> list[Path]:
-    """Write the report of the finished stages; return its files. Raises RnngError if a required stage is missing."""
+    """Write the report of the finished stages; return its files.
+
+    Raises RnngError if a required stage is missing.
+    """
     planned = stages(e)
     key_of = keys(folder, planned)
     done = [stage for stage in planned if is_done(folder, stage, key_of[stage.name])]
@@ -83,13 +87,9 @@ def tables(folder: Path, e: Experiment, with_baselines: bool) -> list[Table]:
     """Return the tables that have rows."""
     golds = _trees(folder / "test.trees")
     trials = {(s, seed): _trial(folder, s, seed, golds) for s in e.systems for seed in e.seeds}
-    found = [
-        _f1(e, trials),
-        _perplexity(folder, e, trials, with_baselines),
-        _differences(e, trials),
-        _statistics(folder, e),
-    ]
-    return [table for table in found if table.rows]
+    scores = _f1(e, trials), _perplexity(folder, e, trials, with_baselines)
+    every = *scores, _differences(e, trials), _statistics(folder, e)
+    return [table for table in every if table.rows]
 
 
 def _trial(folder: Path, system: System, seed: int, golds: Sequence[nltk.Tree]) -> Trial:
@@ -114,32 +114,33 @@ def _trees(path: Path) -> list[nltk.Tree]:
 
 
 def _f1(e: Experiment, trials: Trials) -> Table:
-    known, rows = paper.F1.get(e.corpus), []
+    published, rows = paper.F1.get(e.corpus), []
     for kind, name in KINDS.items():
         for system in e.systems:
             values = [trials[system, seed].scores[kind].f1 for seed in e.seeds]
-            beside = _beside(known, (kind, system.name), values)
+            beside = _beside(published, (kind, system.name), values)
             rows.append({"trees": name, "system": system.name, **beside})
     return Table("Labelled F1 on the test part", rows, TAGS[e.tags])
 
 
 def _perplexity(folder: Path, e: Experiment, trials: Trials, with_baselines: bool) -> Table:
-    known, rows = paper.PERPLEXITY.get(e.corpus), []
+    published, rows = paper.PERPLEXITY.get(e.corpus), []
     baselines = {
         "kneser-ney": (f"Kneser-Ney {paper.ORDER}-gram", ["kneser-ney"]),
         "lstm": ("LSTM", [f"lstm-{seed}" for seed in e.seeds]),
     }
     for key, (model, runs) in baselines.items() if with_baselines else ():
         saved = [json.loads((folder / f"{run}.json").read_text(encoding="utf-8")) for run in runs]
-        beside = _beside(known, key, [of_run["perplexity"] for of_run in saved])
-        rows.append({"model": model, **beside})
+        values = [content["perplexity"] for content in saved]
+        rows.append({"model": model, **_beside(published, key, values)})
     left_out = 0
     for system in e.systems:
-        of_seeds = [trials[system, seed] for seed in e.seeds]
-        found = [likelihood(trial.log_probs, trial.lengths) for trial in of_seeds]
-        left_out += sum(len(t.lengths) - f.sentences for t, f in zip(of_seeds, found, strict=True))
-        beside = _beside(known, system.name, [of_seed.perplexity for of_seed in found])
-        rows.append({"model": f"RNNG, {system.name}", **beside})
+        values = []
+        for trial in (trials[system, seed] for seed in e.seeds):
+            result = likelihood(trial.log_probs, trial.lengths)
+            left_out += len(trial.lengths) - result.sentences
+            values.append(result.perplexity)
+        rows.append({"model": f"RNNG, {system.name}", **_beside(published, system.name, values)})
     note = "The end of a sentence is in its likelihood, and not one of its words."
     if left_out:
         note += f" Left out, p = 0: {left_out} sentences of all models."
@@ -148,7 +149,7 @@ def _perplexity(folder: Path, e: Experiment, trials: Trials, with_baselines: boo
 
 def _differences(e: Experiment, trials: Trials) -> Table:
     """Return the table of each system less the first, per seed."""
-    rows: list[Row] = []
+    rows: list[Figures] = []
     for system in e.systems[1:]:
         for seed in e.seeds:
             rows += _compare(e.systems[0], system, seed, trials)
@@ -159,13 +160,14 @@ def _differences(e: Experiment, trials: Trials) -> Table:
         for row, p in zip(family, significance.holm([row["p"] for row in family]), strict=True):
             row["p_Holm"] = p
     note = (
-        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. p is by a permutation test, of "
-        "each row for itself; the last column is corrected by Holm's method for the pairs of the same seed and measure."
+        "Models of the same seed, 95 % intervals by a paired bootstrap over sentences. p is by a "
+        "permutation test, of each row for itself; the last column is corrected by Holm's method "
+        "for the pairs of the same seed and measure."
     )
     return Table("Differences", rows, note)
 
 
-def _compare(one: System, two: System, seed: int, trials: Trials) -> Iterator[Row]:
+def _compare(one: System, two: System, seed: int, trials: Trials) -> Iterator[Figures]:
     """Yield the differences, second system minus first."""
     first, second = trials[one, seed], trials[two, seed]
     differences = {}
@@ -175,14 +177,11 @@ def _compare(one: System, two: System, seed: int, trials: Trials) -> Iterator[Ro
     differences["perplexity"] = significance.perplexity_difference(
         first.log_probs, second.log_probs, first.lengths
     )
-    for measure, found in differences.items():
-        yield {
-            "systems": f"{two.name} less {one.name}",
-            "seed": str(seed),
-            "measure": measure,
-            "difference": found.value,
-            **{name: getattr(found, name) for name in ("low", "high", "p")},
-        }
+    systems = f"{two.name} less {one.name}"
+    for measure, difference in differences.items():
+        interval = {name: getattr(difference, name) for name in ("low", "high", "p")}
+        row = {"systems": systems, "seed": str(seed), "measure": measure}
+        yield {**row, "difference": difference.value, **interval}
 
 
 def _statistics(folder: Path, e: Experiment) -> Table:
@@ -191,23 +190,21 @@ def _statistics(folder: Path, e: Experiment) -> Table:
     for part in PARTS:
         sentences = read_oracle(folder / f"{part}.gen.oracle")
         pairs = [pair for s in sentences for pair in zip(s.tokens, s.unkified, strict=True)]
-        types = {known_word for _, known_word in pairs}
-        classes = {known_word for word, known_word in pairs if known_word != word}
+        types = {word_read for _, word_read in pairs}
+        classes = {word_read for word, word_read in pairs if word_read != word}
         counts = (len(sentences), len(pairs), len(types), len(classes))
-        known = paper.TABLE_1.get((e.corpus, part), [None] * len(counts))
-        for name, value, number in zip(paper.STATISTICS, counts, known, strict=True):
-            row: Row = {"part": part, "count": name, "here": value}
+        published = paper.TABLE_1.get((e.corpus, part), [None] * len(counts))
+        for name, value, number in zip(paper.STATISTICS, counts, published, strict=True):
+            row: Figures = {"part": part, "count": name, "here": value}
             rows.append(row | ({"paper": number} if e.corpus in paper.F1 else {}))
     return Table("Corpus statistics (table 1)", rows, "")
 
 
-def _beside(known: Mapping[Any, float] | None, key: object, values: Sequence[float]) -> Row:
-    """Return the columns of a value per seed: mean and deviation and, where it has numbers, the paper's beside them."""
+def _beside(published: Mapping[Any, float] | None, key: object, values: Sequence[float]) -> Figures:
+    """Return the columns of a value per seed: mean and deviation, beside the paper's numbers."""
     mean, deviation = significance.mean_and_deviation(values)
-    row: Row = {"here": mean, "sd_over_seeds": deviation, "values": [*values]}
-    if known is not None:
-        row = {"paper": known.get(key)} | row
-    return row
+    theirs = {} if published is None else {"paper": published.get(key)}
+    return {**theirs, "here": mean, "sd_over_seeds": deviation, "values": [*values]}
 
 
 def markdown(table: Table) -> str:

@@ -1,4 +1,4 @@
-"""The runner of stages: runs those whose outputs are missing or were made with other settings, several at a time."""
+"""The runner of stages, several at a time, whose outputs are missing or of other settings."""
 
 from __future__ import annotations
 
@@ -41,44 +41,34 @@ def run(
             folder, or the folder has other files of an output's name.
     """
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
-    chosen = [stage for stage in planned if groups is None or stage.group in groups]
     with locked(folder):
-        _run(folder, chosen, keys(folder, planned), jobs, device, report)
-
-
-def _run(
-    folder: Path,
-    chosen: Sequence[Stage],
-    key_of: dict[str, str],
-    jobs: int,
-    device: str,
-    report: Callable[[str], None],
-) -> None:
-    waiting = [stage for stage in chosen if not is_done(folder, stage, key_of[stage.name])]
-    for stage in chosen:
-        if stage not in waiting:
-            report(f"{stage.name}: up to date")
-    running: dict[Stage, subprocess.Popen[bytes]] = {}
-    try:
-        while waiting or running:
-            unmade = {path for stage in (*waiting, *running) for path in stage.outputs}
-            ready = [s for s in waiting if not unmade.intersection(s.words) - {*s.outputs}]
-            share = max(1, jobs // max(1, len(running) + len(ready)))
-            for stage in ready[: jobs - len(running)]:
-                waiting.remove(stage)
-                report(f"{stage.name}: rnng-dy {stage.command}")
-                running[stage] = _start(folder, stage, key_of[stage.name], share, device)
-            time.sleep(0.05)
-            for stage, process in [*running.items()]:
-                if process.poll() is not None:
-                    del running[stage]
-                    _finish(folder, stage, key_of[stage.name], process.returncode)
-                    report(f"{stage.name}: done")
-    finally:
-        for process in running.values():
-            process.send_signal(signal.SIGINT)
-        for process in running.values():
-            process.wait()
+        key_of = keys(folder, planned)
+        chosen = [stage for stage in planned if groups is None or stage.group in groups]
+        waiting = [stage for stage in chosen if not is_done(folder, stage, key_of[stage.name])]
+        for stage in chosen:
+            if stage not in waiting:
+                report(f"{stage.name}: up to date")
+        running: dict[Stage, subprocess.Popen[bytes]] = {}
+        try:
+            while waiting or running:
+                unmade = {path for stage in (*waiting, *running) for path in stage.outputs}
+                ready = [s for s in waiting if not unmade.intersection(s.words) - {*s.outputs}]
+                share = max(1, jobs // max(1, len(running) + len(ready)))
+                for stage in ready[: jobs - len(running)]:
+                    waiting.remove(stage)
+                    report(f"{stage.name}: rnng-dy {stage.command}")
+                    running[stage] = _start(folder, stage, key_of[stage.name], share, device)
+                time.sleep(0.05)
+                for stage, process in [*running.items()]:
+                    if process.poll() is not None:
+                        del running[stage]
+                        _finish(folder, stage, key_of[stage.name], process.returncode)
+                        report(f"{stage.name}: done")
+        finally:
+            for process in running.values():
+                process.send_signal(signal.SIGINT)
+            for process in running.values():
+                process.wait()
 
 
 def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subprocess.Popen[bytes]:
@@ -91,11 +81,9 @@ def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subp
         # the processes that write a log have its lock
         fcntl.flock(log, fcntl.LOCK_EX)
         log.truncate(0)
-        known = _path(folder, stage, "json").exists()
-        if not known and (foreign := [name for name in stage.outputs if (folder / name).exists()]):
-            raise RnngError(
-                f"{folder / foreign[0]} is no file of a reproduction: name another folder"
-            )
+        existing = [folder / name for name in stage.outputs if (folder / name).exists()]
+        if existing and not _path(folder, stage, "json").exists():
+            raise RnngError(f"{existing[0]} is no file of a reproduction: name another folder")
         if record_of(folder, stage).get("settings") != key:
             _remove(folder, stage)
         _record(folder, stage, {"settings": key})
@@ -123,25 +111,27 @@ def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
-    """Return a hash of each stage's settings: version, plugins, command, and the same of all that it reads."""
-    own = [Path(path).read_text(encoding="utf-8") for path in _plugins()[1::2]]
-    found: dict[str, str] = {}
+    """Return a hash of each stage's settings.
+
+    They are version, plugins and command, and those of all that the stage reads.
+    """
+    code = [Path(path).read_text(encoding="utf-8") for path in _plugins()[1::2]]
+    hashes: dict[str, str] = {}
     makers = {path: stage.name for stage in planned for path in stage.outputs}
     for stage in planned:
         read = [
-            found[makers[word]] if word in makers else _state(folder / word)
+            hashes[makers[word]] if word in makers else _state(folder / word)
             for word in stage.words
             if word not in stage.outputs
         ]
-        found[stage.name] = content_hash(rnng_dy.__version__, own, stage.command, read)
-    return found
+        hashes[stage.name] = content_hash(rnng_dy.__version__, code, stage.command, read)
+    return hashes
 
 
 def is_done(folder: Path, stage: Stage, key: str) -> bool:
     """Return whether the outputs are there and were made with the settings of the key."""
-    known = record_of(folder, stage)
-    is_made = known.get("done") and known["settings"] == key
-    return bool(is_made) and all((folder / output).exists() for output in stage.outputs)
+    is_made = record_of(folder, stage) == {"settings": key, "done": True}
+    return is_made and all((folder / output).exists() for output in stage.outputs)
 
 
 def record_of(folder: Path, stage: Stage) -> dict:
@@ -167,7 +157,7 @@ def _plugins() -> list[str]:
 
 
 def _state(path: Path) -> object:
-    """Return what identifies a source: size and time of a file, names and sizes in a folder; None for another word."""
+    """Return what identifies a source: size and time, of a folder names and sizes; else None."""
     if path.is_dir():
         files = (p for p in path.rglob("*") if p.is_file())
         return sorted((str(p.relative_to(path)), p.stat().st_size) for p in files)

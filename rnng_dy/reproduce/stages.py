@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from oracle.transitions import DEFAULT as TOP_DOWN
+from oracle.transitions import SYSTEMS
 from rnng_dy.reproduce.paper import ORDER
 from rnng_dy.reproduce.systems import PAPER, System
 from rnng_dy.search.sampling import FLATTENED
@@ -71,14 +71,14 @@ class Stage:
 
 def stages(e: Experiment) -> list[Stage]:
     """Return all stages, each after those whose outputs it reads."""
-    found = [*_data(e), *_baselines(e)]
+    planned = [*_data(e), *_baselines(e)]
     for seed in e.seeds:
         for i, system in enumerate(e.systems):
             # systems that differ only in the state share a parser
             if system.proposal not in [earlier.proposal for earlier in e.systems[:i]]:
-                found += _parser(e, system.proposal, seed)
-            found += _generator(e, system, seed)
-    return found
+                planned += _parser(e, system.proposal, seed)
+            planned += _generator(e, system, seed)
+    return planned
 
 
 def _data(e: Experiment) -> Iterator[Stage]:
@@ -90,21 +90,21 @@ def _data(e: Experiment) -> Iterator[Stage]:
         command += f" --skip-preterminals -o {part}.trees"
         yield Stage(f"trees {part}", "data", command)
         if e.tags == "jackknife":
-            given = "--jackknife 10" if part == "train" else "--train train.trees"
-            command = f"tag {part}.trees {given} -o {part}.tagged.trees"
+            tagger = "--jackknife 10" if part == "train" else "--train train.trees"
+            command = f"tag {part}.trees {tagger} -o {part}.tagged.trees"
             free = ("--jobs",) if part == "train" else ()
             yield Stage(f"tags {part}", "data", command, free)
     # always with the default system, which statistics, clusters and baselines use
-    for transitions in dict.fromkeys((TOP_DOWN, *(s.transitions for s in e.systems))):
+    for transitions in dict.fromkeys((SYSTEMS.default, *(s.transitions for s in e.systems))):
         for part in PARTS:
             # the test sentences of another system are those of its parser alone
-            kinds = (False, True) if part != "test" or transitions == TOP_DOWN else (False,)
+            kinds = (False, True) if part != "test" or transitions == SYSTEMS.default else (False,)
             for generative in kinds:
                 trees, train = (_trees(e, name, generative) for name in (part, "train"))
                 output = oracle_of(part, transitions, generative)
                 command = f"oracle --train {train} {trees} --unk {e.unk} -o {output}"
                 command += " --generative" if generative else ""
-                command += f" --transitions {transitions}" if transitions != TOP_DOWN else ""
+                command += f" --transitions {transitions}" if transitions != SYSTEMS.default else ""
                 yield Stage(f"oracle {output}", "data", command)
     # words show the other rules by themselves
     rules = " --unk berkeley-unicode" if e.unk == "berkeley-unicode" else ""
@@ -113,13 +113,13 @@ def _data(e: Experiment) -> Iterator[Stage]:
 
 def _baselines(e: Experiment) -> Iterator[Stage]:
     command = "perplexity test.gen.oracle"
-    given = f"--scorer kneser-ney:{ORDER}=train.gen.oracle --clusters clusters.paths"
-    yield Stage("perplexity kneser-ney", BASELINES, f"{command} {given} -o kneser-ney.json")
+    ngrams = f"--scorer kneser-ney:{ORDER}=train.gen.oracle --clusters clusters.paths"
+    yield Stage("perplexity kneser-ney", BASELINES, f"{command} {ngrams} -o kneser-ney.json")
     for seed in e.seeds:
         model = f"lstm-{seed}"
-        yield _training(e, "lstm-lm", model, seed, _word_data(TOP_DOWN), BASELINES)
-        given = f"--model {model} -o {model}.json"
-        yield Stage(f"perplexity {model}", BASELINES, f"{command} {given}", ("--device",))
+        yield _training(e, "lstm-lm", model, seed, _word_data(SYSTEMS.default), BASELINES)
+        lstm = f"{command} --model {model} -o {model}.json"
+        yield Stage(f"perplexity {model}", BASELINES, lstm, ("--device",))
 
 
 def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
@@ -129,15 +129,15 @@ def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     options = f"{system.options}{'' if e.tags == 'none' else ' --pos'}"
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
-    given = f"--model parser-{run} {test}"
-    yield Stage(f"parse {run}", "infer", f"parse {given} -o {run}.greedy.trees", PARALLEL)
+    source = f"--model parser-{run} {test}"
+    yield Stage(f"parse {run}", "infer", f"parse {source} -o {run}.greedy.trees", PARALLEL)
     sampling = f"--samples {e.samples} --alpha {FLATTENED} --seed {seed}"
-    command = f"sample {given} {sampling} -o {run}.props"
+    command = f"sample {source} {sampling} -o {run}.props"
     yield Stage(f"sample {run}", "infer", command, PARALLEL)
 
 
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
-    """Yield the training of a generative model, its scores of the samples, and the best trees by them."""
+    """Yield the training of a generative model, its scores of samples, and the best trees."""
     run, model = f"{system.slug}-{seed}", f"generator-{system.slug}-{seed}"
     data = f"{_word_data(system.transitions)} {system.options}"
     yield _training(e, "generative", model, seed, data)
@@ -157,10 +157,10 @@ def _training(
     return Stage(f"train {model}", group, command, ("--resume", "--device"))
 
 
-def oracle_of(part: str, transitions: str = TOP_DOWN, generative: bool = True) -> str:
+def oracle_of(part: str, transitions: str = SYSTEMS.default, generative: bool = True) -> str:
     """Return the name of a part's oracle; that of the default transition system has no prefix."""
-    of_system = "" if transitions == TOP_DOWN else f"{transitions}."
-    return f"{part}.{of_system}{'gen.' if generative else ''}oracle"
+    prefix = "" if transitions == SYSTEMS.default else f"{transitions}."
+    return f"{part}.{prefix}{'gen.' if generative else ''}oracle"
 
 
 def _word_data(transitions: str) -> str:

@@ -1,14 +1,12 @@
-"""Systems to train and compare: a composition, a parser state and a transition system, such as `corrected/stack`."""
+"""Systems to train and compare: composition, parser state and transitions, as `corrected/stack`."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from oracle.common.errors import RnngError
-from oracle.transitions import DEFAULT as TOP_DOWN
 from oracle.transitions import SYSTEMS
 from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.models.parser_state import DEFAULT as FULL
 from rnng_dy.models.parser_state import GENERATOR_STATES, STACK
 
 
@@ -20,8 +18,8 @@ class System(NamedTuple):
     """
 
     composition: str
-    state: str = FULL
-    transitions: str = TOP_DOWN
+    state: str = GENERATOR_STATES.default
+    transitions: str = SYSTEMS.default
 
     @property
     def name(self) -> str:
@@ -30,8 +28,8 @@ class System(NamedTuple):
         >>> System("corrected").name, System("corrected", "stack").name
         ('corrected', 'corrected/stack')
         """
-        more = ((self.state, FULL), (self.transitions, TOP_DOWN))
-        return "/".join((self.composition, *(part for part, default in more if part != default)))
+        more = ((self.state, GENERATOR_STATES.default), (self.transitions, SYSTEMS.default))
+        return "/".join((self.composition, *(name for name, usual in more if name != usual)))
 
     @property
     def proposal(self) -> System:
@@ -40,7 +38,7 @@ class System(NamedTuple):
         >>> System("corrected", "stack").proposal.name
         'corrected'
         """
-        return self._replace(state=FULL)
+        return self._replace(state=GENERATOR_STATES.default)
 
     @property
     def slug(self) -> str:
@@ -53,16 +51,16 @@ class System(NamedTuple):
 
     @property
     def options(self) -> str:
-        """The options of `rnng-dy train`, without defaults; a parser is trained with those of the proposal.
+        """The options of `rnng-dy train`, without defaults; a parser has those of the proposal.
 
         >>> System("corrected", "no-terms").options
         '--composition corrected --state no-terms'
         """
         reads_stack = STACK in GENERATOR_STATES[self.state].parts
         options = [f"--composition {self.composition}"] * reads_stack
-        if self.state != FULL:
+        if self.state != GENERATOR_STATES.default:
             options.append(f"--state {self.state}")
-        if self.transitions != TOP_DOWN:
+        if self.transitions != SYSTEMS.default:
             options.append(f"--transitions {self.transitions}")
         return " ".join(options)
 
@@ -80,11 +78,10 @@ def parse(name: str) -> System:
     (True, 'in-order')
     """
     composition, *more = name.split("/")
-    state = more.pop(0) if more and more[0] in GENERATOR_STATES else FULL
-    transitions = more.pop(0) if more and more[0] in SYSTEMS else TOP_DOWN
+    state = more.pop(0) if more and more[0] in GENERATOR_STATES else GENERATOR_STATES.default
+    transitions = more.pop(0) if more and more[0] in SYSTEMS else SYSTEMS.default
     if composition not in COMPOSITIONS or more:
-        parts = "; ".join(map(", ".join, (COMPOSITIONS, GENERATOR_STATES, SYSTEMS)))
-        raise RnngError(
-            f"no system is called {name!r}: composition[/state][/transitions] of {parts}."
-        )
+        names = "; ".join(map(", ".join, (COMPOSITIONS, GENERATOR_STATES, SYSTEMS)))
+        how = f"composition[/state][/transitions] of {names}."
+        raise RnngError(f"no system is called {name!r}: {how}")
     return System(composition, state, transitions)

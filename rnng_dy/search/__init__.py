@@ -1,1 +1,1 @@
-"""Searches over models: greedy parsing, sampling, generation, scoring; their interface to a model is `model.Model`."""
+"""Searches over models, as `batched_search.BatchedModel` shows them: parses, samples, scores."""

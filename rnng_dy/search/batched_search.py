@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from oracle.transitions import SHIFT
-from rnng_dy.engine import one_graph
-from rnng_dy.search.model import Graphs, Model
+from oracle.transitions import SHIFT, TransitionSystem
+from rnng_dy.engine import dy, one_graph
+from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.word_search import Expansion, ExpansionRequest, Search, T
 
-MAX_STATES = 1500
-"""Configurations per graph; beyond that, the configurations still needed are carried into a new graph."""
+SEARCHED_STATES = 1500
+"""Configurations per graph; a new graph takes over those that are still needed."""
+
+
+class BatchedModel(Protocol):
+    """A model as searches see it: its network, what its actions do, and the ids of its symbols.
+
+    A search calls the network's `start`, then `step` and `advance` in turn until a state
+    `is_finished` (see `models.network.Rnng`).
+    """
+
+    network: Any
+    transitions: TransitionSystem
+    vocabulary: Any
+
+
+class Graphs:
+    """The graphs of a search, one after another, each of a bounded number of configurations."""
+
+    def __init__(self, model: BatchedModel, most: int):
+        """Begin the first graph; `most` bounds the configurations of each."""
+        self._network, self._most, self._configurations = model.network, most, 0
+        dy.renew_cg(derivatives=False)
+
+    def make_room(
+        self, following: Sequence[Configuration], others: Iterable[Configuration] = ()
+    ) -> None:
+        """Begin a new graph if the successors of configurations would make this one too large.
+
+        The configurations `following`, and the `others` that the search still needs, are carried
+        over.
+        """
+        self._configurations += len(following)
+        if self._configurations > self._most:
+            self._network.keep(dict.fromkeys([*following, *others]))
+            dy.renew_cg(derivatives=False)
+            self._configurations = len(following)
 
 
 @one_graph
-def run(model: Model, searches: Sequence[Search[T]]) -> list[T]:
+def run(model: BatchedModel, searches: Sequence[Search[T]]) -> list[T]:
     """Return the results of searches, which must not have begun: they begin in a new graph."""
-    graphs = Graphs(model, MAX_STATES)
+    graphs = Graphs(model, SEARCHED_STATES)
     requests: dict[int, ExpansionRequest] = {}
     results: dict[int, T] = {}
 
@@ -35,12 +71,12 @@ def run(model: Model, searches: Sequence[Search[T]]) -> list[T]:
         following = [h.configuration for r in asked.values() for h in r.hypotheses]
         held = [h.configuration for r in asked.values() for h in r.held]
         graphs.make_room(following, held)
-        for i, found in zip(asked, answers(model, list(asked.values())), strict=True):
-            send(i, found)
+        for i, answer in zip(asked, answers(model, list(asked.values())), strict=True):
+            send(i, answer)
     return [results[i] for i in range(len(searches))]
 
 
-def answers(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
+def answers(model: BatchedModel, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
     """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
     configurations = [
@@ -54,14 +90,18 @@ def answers(model: Model, requests: Sequence[ExpansionRequest]) -> list[Expansio
     words = [request.word for request in requests for _ in request.hypotheses]
     members = [i for i, word in enumerate(words) if word is not None and valid[i, SHIFT]]
     step = model.network.step(configurations)
-    of_word = np.full(len(words), -np.inf)
+    log_words, log_clusters = np.full((2, len(words)), -np.inf)
     if members:
         # before the actions: one run of the graph computes both
-        of_word[members] = step.word_log_probs(members, [words[i] for i in members])
+        log_words[members], log_clusters[members] = step.word_log_probs(
+            members, [words[i] for i in members]
+        )
     table = np.where(valid, step.action_log_probs(), -np.inf)
-    found, begin = [], 0
+    expansions, begin = [], 0
     for request in requests:
-        part = slice(begin, begin + len(request.hypotheses))
-        found.append(Expansion(configurations[part], table[part], of_word[part]))
-        begin = part.stop
-    return found
+        rows = slice(begin, begin + len(request.hypotheses))
+        expansions.append(
+            Expansion(configurations[rows], table[rows], log_words[rows], log_clusters[rows])
+        )
+        begin = rows.stop
+    return expansions

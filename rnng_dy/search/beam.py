@@ -20,11 +20,11 @@ class BeamSearch(WordSearch):
 
     name = "beam"
     reads = ("beam", "fast_track", "word_beam", "like_reference")
+    width = "beam"
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
-        """See `WordSearch`."""
-        begun = [h._replace(at_word=h.score) for h in state.hypotheses]
-        return self._search(begun, word, at_end=word is None)
+        """Return the state after one more word, or at the end: the best that reach it."""
+        return self._search(state.hypotheses, word, at_end=word is None)
 
     def ready(self, state: SearchState) -> Search[SearchState]:
         """Return the partial trees that are about to generate a word, whichever it is."""
@@ -50,10 +50,9 @@ class BeamSearch(WordSearch):
             done += len(items)
             at_goal = goal.ravel()[items]
             rows, arrived = word_search.expand(beam, answer, scores, items[at_goal])
-            lexical = (answer.word[rows] if word is not None else np.zeros(len(rows))).tolist()
-            arrived = [
-                h._replace(word=word, lexical=p) for h, p in zip(arrived, lexical, strict=True)
-            ]
+            if word is not None:
+                of_rows = zip(arrived, rows, strict=True)
+                arrived = [h.generating(word, answer, row) for h, row in of_rows]
             reached += len(arrived)
             best = sorted([*word_beam, *arrived], key=lambda h: -h.score)
             word_beam = best[: self.options.word_beam]
@@ -62,14 +61,12 @@ class BeamSearch(WordSearch):
             _, beam = word_search.expand(beam, answer, scores, hopeful)
         scores = np.array([h.score for h in word_beam])
         log_mass = word_search.log_sum(scores)
-        log_syntactic = word_search.log_sum([h.score - h.lexical for h in word_beam])
-        shares = np.exp(scores - log_mass)
-        return SearchState(word_beam, log_mass, shares, log_syntactic, rounds, done)
+        return SearchState(word_beam, log_mass, np.exp(scores - log_mass), rounds, done)
 
     def _scores(
         self, beam: Sequence[Hypothesis], answer: Expansion, word: int | None, at_end: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the scores of all actions, which of them reach the goal, and which complete a tree."""
+        """Return the scores of all actions, which reach the goal, and which complete a tree."""
         scores = np.array([h.score for h in beam])[:, None] + answer.actions
         closing = word_search.completes_tree(self.system, answer)
         if at_end:
@@ -84,7 +81,7 @@ class BeamSearch(WordSearch):
         return scores, goal, closing
 
     def _bound(self, word_beam: Sequence[Hypothesis], reached: int) -> float:
-        """Return the score that an open partial tree must exceed for the search to continue with it.
+        """Return the score that an open partial tree must exceed to stay in the search.
 
         Scores only fall, so the others cannot enter the word beam. The published program stops when
         a beam of partial trees has reached the word.

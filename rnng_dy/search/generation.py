@@ -13,11 +13,10 @@ from oracle.transitions import SHIFT
 from oracle.treebank import NO_TAG
 from rnng_dy.engine import one_graph
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.search.batched_search import MAX_STATES
-from rnng_dy.search.model import Graphs, Model
+from rnng_dy.search.batched_search import SEARCHED_STATES, BatchedModel, Graphs
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
-"""Limits of a batch: sentences drawn side by side, and the words that all of them together may have."""
+"""Limits of a batch: sentences, and the words that all of them together may have."""
 MAX_THROWN_AWAY = 200
 """Number of discarded sentences in a row after which drawing fails."""
 
@@ -33,13 +32,14 @@ class Draw(NamedTuple):
 
 
 def draw(log_probs: np.ndarray, random: np.random.Generator) -> int:
-    """Return an index drawn from log probabilities in nats, shape (n,), which add up to 1 but for rounding."""
+    """Return an index drawn from log probabilities in nats, shape (n,)."""
     probabilities = np.exp(log_probs)
+    # they add up to 1 but for rounding
     return int(random.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
 
-def until_drawn(model: Model, n: int, seed: int, max_length: int) -> Iterator[Draw]:
-    """Yield n sentences, in batches of some dozens; a sentence that `_generate` discards is redrawn.
+def until_drawn(model: BatchedModel, n: int, seed: int, max_length: int) -> Iterator[Draw]:
+    """Yield n sentences, in batches of some dozens; those that `_generate` discards are redrawn.
 
     Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in
     the batch. Raises RnngError for a negative seed, and if hundreds in a row are discarded, as with
@@ -51,20 +51,20 @@ def until_drawn(model: Model, n: int, seed: int, max_length: int) -> Iterator[Dr
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))
         randoms = {i: np.random.default_rng([seed, i]) for i in numbers}
-        found: dict[int, Draw] = {}
+        sentences: dict[int, Draw] = {}
         thrown_away = 0
-        while missing := [i for i in numbers if i not in found]:
+        while missing := [i for i in numbers if i not in sentences]:
             drawn = _generate(model, [randoms[i] for i in missing], max_length)
             new = {i: d for i, d in zip(missing, drawn, strict=True) if d is not None}
-            found |= new
+            sentences |= new
             thrown_away = 0 if new else thrown_away + len(missing)
             if thrown_away >= MAX_THROWN_AWAY:
                 raise RnngError(f"no sentence of at most {max_length} words comes of this model")
-        yield from (found[i] for i in numbers)
+        yield from (sentences[i] for i in numbers)
 
 
 def generate_trees(
-    model: Model, n: int, seed: int, max_length: int
+    model: BatchedModel, n: int, seed: int, max_length: int
 ) -> Iterator[tuple[nltk.Tree, float]]:
     """Yield n trees drawn from a generative model, tags XX, each with log p(x, y) in nats.
 
@@ -79,10 +79,10 @@ def generate_trees(
 
 @one_graph
 def _generate(
-    model: Model, randoms: Sequence[np.random.Generator], max_length: int
+    model: BatchedModel, randoms: Sequence[np.random.Generator], max_length: int
 ) -> list[Draw | None]:
     """Return a sentence per random generator, None for a sentence that is too long."""
-    graphs = Graphs(model, MAX_STATES)
+    graphs = Graphs(model, SEARCHED_STATES)
     finished: list[Draw | None] = [None] * len(randoms)
     frontier = [Draw(i, model.network.start(), [], []) for i in range(len(randoms))]
     while frontier:
@@ -93,14 +93,14 @@ def _generate(
         actions = [draw(row, randoms[d.index]) for row, d in zip(table, frontier, strict=True)]
         shifts = [b for b, action in enumerate(actions) if action == SHIFT]
         rows = step.every_word_log_prob(shifts) if shifts else ()
-        of_words = dict(zip(shifts, rows, strict=True))
+        word_log_probs = dict(zip(shifts, rows, strict=True))
         grown = []
         for b, (d, action) in enumerate(zip(frontier, actions, strict=True)):
             word, log_p = None, d.log_p + float(table[b, action])
-            if b in of_words:
-                word = draw(of_words[b], randoms[d.index])
+            if b in word_log_probs:
+                word = draw(word_log_probs[b], randoms[d.index])
                 d.words.append(word)
-                log_p += float(of_words[b][word])
+                log_p += float(word_log_probs[b][word])
             d.actions.append(action)
             c = model.network.advance(d.configuration, action, word)
             taken = d._replace(configuration=c, log_p=log_p)

@@ -17,7 +17,7 @@ from oracle.brackets import format_tree
 from oracle.common.errors import InputError, RnngError
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
-from rnng_dy.search.posterior import combined, log_probs, posterior
+from rnng_dy.search.posterior import checked_log_probs, combined, posterior
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class Estimate:
 
 
 def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
-    """Estimate log p(x) as log (1/N) sum_i p_i / q_i from samples y_i of q; repeated samples count each time.
+    """Estimate log p(x) as log (1/N) sum_i p_i / q_i from samples y_i of q.
+
+    Repeated samples count each time.
 
     Args:
         log_q: Log probability in nats of each sample under the distribution from which it was
@@ -50,7 +52,7 @@ def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
         >>> round(estimate([math.log(0.5)] * 2, [math.log(0.1), math.log(0.3)]).log_marginal, 6)
         -0.916291
     """
-    proposed, joint = log_probs(log_q, drawn=True), log_probs(log_p)
+    proposed, joint = checked_log_probs(log_q, drawn=True), checked_log_probs(log_p)
     if not len(proposed) or len(proposed) != len(joint):
         raise RnngError(f"{len(proposed)} proposal and {len(joint)} joint log probabilities")
     log_weights = joint - proposed
@@ -81,7 +83,7 @@ class Sampled:
     words: int
 
     def best(self, weight: float = 1.0) -> tuple[Sample, float]:
-        """Return the sample with the highest p^weight q^(1 - weight), for 1 the MAP tree, and its log p in nats."""
+        """Return the sample with the highest p^weight q^(1 - weight), and its log p in nats."""
         log_q = [sample.log_q for sample, _ in self.samples]
         return self.samples[int(np.argmax(combined(log_q, self.log_joint, weight)))]
 
@@ -94,13 +96,16 @@ class Sampled:
 def read_sampled(
     samples: str | os.PathLike[str], likelihoods: str | os.PathLike[str]
 ) -> list[Sampled]:
-    """Return the sentences of a samples file with their likelihoods. Raises InputError if the two files do not fit."""
-    found = []
+    """Return the sentences of a file of samples with their likelihoods.
+
+    Raises InputError if the two files do not fit.
+    """
+    sentences = []
     for group in read_scored_samples(samples, likelihoods):
         estimated = estimate([s.log_q for s, _ in group], [log_p for _, log_p in group])
         first = group[0][0]
-        found.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))
-    return found
+        sentences.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))
+    return sentences
 
 
 def require_fit(
@@ -123,10 +128,10 @@ def best_line(
     weight: float = 1.0,
     mbr: bool = False,
 ) -> str:
-    """Return the best sample (see `Sampled.best`) as the original writes it, or with an oracle's words and tags.
+    """Return the best sample as the original writes it, or with an oracle's words and tags.
 
-    With an oracle, `mbr` chooses the tree with the highest expected F1 instead, unless every sample
-    has p = 0; `posterior` explains `weight`.
+    `weight` is that of `Sampled.best`. With an oracle, `mbr` chooses the tree with the highest
+    expected F1 instead, unless every sample has p = 0; `posterior` explains `weight`.
     """
     sample, log_p = sampled.best(weight)
     if oracle is None:

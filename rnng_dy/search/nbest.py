@@ -8,19 +8,18 @@ import numpy as np
 
 from oracle.common.errors import RnngError
 from rnng_dy.search import word_search
-from rnng_dy.search.batched_search import run
+from rnng_dy.search.batched_search import BatchedModel, run
 from rnng_dy.search.greedy import Parsed
-from rnng_dy.search.model import Model
 from rnng_dy.search.word_search import ExpansionRequest, Hypothesis, Search, best_first
 
 BEAM = 20
-"""Partial trees kept after each action, at least; twice the number of trees asked for, if that is more."""
+"""Partial trees kept after each action, or twice the number of trees, if that is more."""
 
 
 def nbest_batch(
-    parser: Model, sentences: Sequence, k: int, beam: int | None = None
+    parser: BatchedModel, sentences: Sequence, k: int, beam: int | None = None
 ) -> list[list[Parsed]]:
-    """Return the k best trees that the search finds per sentence, best first; sentences are ids of the parser.
+    """Return the k best trees that the search finds per sentence of ids, best first.
 
     After each action the search keeps the `beam` most probable partial trees of that many actions
     and the greedy one. The first tree is therefore at least as probable as the greedy parse.
@@ -36,7 +35,7 @@ def nbest_batch(
     return run(parser, [_search(parser, sentence, k, beam) for sentence in sentences])
 
 
-def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[Parsed]]:
+def _search(parser: BatchedModel, sentence: object, k: int, beam: int) -> Search[list[Parsed]]:
     complete: list[Hypothesis] = []
     following = [Hypothesis(parser.network.start(sentence))]
     # the row of the greedy derivation, until it is complete or dropped
@@ -46,9 +45,9 @@ def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[P
         scores = np.array([h.score for h in following])[:, None] + answer.actions
         taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
         closing = word_search.completes_tree(parser.transitions, answer)
-        _, found = word_search.expand(following, answer, scores, np.flatnonzero(closing))
+        _, closed = word_search.expand(following, answer, scores, np.flatnonzero(closing))
         # sorted is stable: ties go to the tree completed first
-        complete = sorted(complete + found, key=lambda h: -h.score)[:k]
+        complete = sorted(complete + closed, key=lambda h: -h.score)[:k]
         bound = complete[-1].score if len(complete) == k else -np.inf
         items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
         rows, following = word_search.expand(following, answer, scores, items)
@@ -60,7 +59,7 @@ def _search(parser: Model, sentence: object, k: int, beam: int) -> Search[list[P
 def _select(
     scores: np.ndarray, bound: float, beam: int, greedy: tuple[int, int] | None
 ) -> np.ndarray:
-    """Return the best actions above the bound and the greedy one, as indices of the flattened scores."""
+    """Return the best actions above the bound, and the greedy one: indices of flattened scores."""
     kept = best_first(scores, bound)[:beam]
     if greedy is not None:
         item = int(np.ravel_multi_index(greedy, scores.shape))

@@ -1,4 +1,4 @@
-"""Searches whose partial trees do not compete within a word: the particle filter and the variable beam."""
+"""Searches whose partial trees do not compete within a word: particle filter, variable beam."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ It returns the actions that get a share of the weights, each with its share.
 def _walk(
     system: TransitionSystem, state: SearchState, word: int | None, share_out: ShareOut
 ) -> Search[tuple[list[Hypothesis], int, int]]:
-    """Return every derivation that reaches the next word, or the end; also the rounds and actions carried out.
+    """Return every derivation that reaches the next word, or the end, and the rounds and actions.
 
     The most probable derivation is the first; those with p = 0 are left out.
     """
-    following = [h._replace(at_word=h.score, lexical=0.0) for h in state.hypotheses]
+    following = list(state.hypotheses)
     reached: list[Hypothesis] = []
     rounds = done = 0
     while following:
@@ -45,10 +45,8 @@ def _walk(
                 score = h.score + float(answer.actions[row, action])
                 after = h.then(c, action, score)._replace(weights=share)
                 if action == SHIFT:
-                    lexical = float(answer.word[row])
-                    reached.append(
-                        after._replace(word=word, lexical=lexical, score=score + lexical)
-                    )
+                    after = after.generating(word, answer, row)
+                    reached.append(after._replace(score=score + after.lexical))
                 elif not closing[row, action]:
                     open_ones.append(after)
                 elif word is None:
@@ -59,16 +57,17 @@ def _walk(
 
 
 class ParticleFilter(WordSearch):
-    """The bootstrap filter: particles draw actions up to the next word, whose probability becomes their weight.
+    """The bootstrap filter: particles draw actions up to the next word, which weights them.
 
-    The mean over particles is an unbiased estimate of the probability of the words. Its logarithm,
-    and so a surprisal, is only consistent. Equal particles are one derivation, which stores their
-    number and the logarithm of the weight of each in nats.
+    A particle's weight is the probability of the word. The mean over particles is an unbiased
+    estimate of the probability of the words. Its logarithm, and so a surprisal, is only consistent.
+    Equal particles are one derivation, which stores their number and the logarithm of the weight of
+    each in nats.
     """
 
     name = "particles"
     reads = ("particles", "seed")
-    lacks = ("syntactic", "lexical")
+    width = "particles"
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
@@ -76,7 +75,10 @@ class ParticleFilter(WordSearch):
         return SearchState([whole], 0.0, np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
-        """See `WordSearch`; at the end only actions that complete a tree are drawn, which lowers the weights."""
+        """Return the state after one more word, or at the end, which lowers the weights.
+
+        There only actions that complete a tree are drawn.
+        """
         # the draws of a word depend on the seed and the words before it, not on the rest of the
         # batch
         words = state.hypotheses[0].action_ids().count(SHIFT) if state.hypotheses else 0
@@ -101,7 +103,7 @@ class ParticleFilter(WordSearch):
     ) -> SearchState:
         particles = self.options.particles
         if not hypotheses:
-            return SearchState([], -math.inf, np.zeros(0), None, rounds, done)
+            return SearchState([], -math.inf, np.zeros(0), rounds, done)
         counts, log_weights = np.stack([h.weights for h in hypotheses], axis=1)
         log_weights += np.array([h.lexical for h in hypotheses])
         joint = np.log(counts) + log_weights
@@ -119,11 +121,11 @@ class ParticleFilter(WordSearch):
         entropy = log_mass - float(shares @ log_probs)
         kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
         shares = shares[left] / shares[left].sum()
-        return SearchState(kept, log_mass, shares, None, rounds, done, entropy)
+        return SearchState(kept, log_mass, shares, rounds, done, entropy)
 
 
 class VariableBeam(WordSearch):
-    """A search that divides a budget of particles among actions instead of drawing (Crabbé et al. 2019).
+    """A search that divides its particles among actions, without drawing (Crabbé et al. 2019).
 
     A derivation with k particles passes round(k p(action)) to each action. After a word, all
     particles are distributed again in proportion to the joint probabilities of the derivations that
@@ -132,6 +134,7 @@ class VariableBeam(WordSearch):
 
     name = "variable"
     reads = ("particles",)
+    width = "particles"
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""
@@ -139,7 +142,7 @@ class VariableBeam(WordSearch):
         return SearchState([whole], 0.0, np.ones(1))
 
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
-        """See `WordSearch`."""
+        """Return the state after one more word, or at the end, with all particles dealt again."""
 
         def share_out(k: np.ndarray, probs: np.ndarray) -> list[tuple[int, np.ndarray]]:
             total = probs.sum()
@@ -156,5 +159,4 @@ class VariableBeam(WordSearch):
         left = dealt.nonzero()[0].tolist()
         kept = [hypotheses[i]._replace(weights=dealt[i]) for i in left]
         shares = shares[left] / shares[left].sum()
-        log_syntactic = word_search.log_sum([h.score - h.lexical for h in hypotheses])
-        return SearchState(kept, log_mass, shares, log_syntactic, rounds, done)
+        return SearchState(kept, log_mass, shares, rounds, done)

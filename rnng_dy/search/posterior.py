@@ -1,4 +1,4 @@
-"""Posterior probabilities of brackets from samples, and the trees of minimum Bayes risk (Goodman 1996)."""
+"""Posterior probabilities of brackets from samples; trees of minimum Bayes risk (Goodman 1996)."""
 
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ class Posterior:
     """Entropy over trees, in nats."""
 
     def probability(self, label: str, start: int, end: int) -> float:
-        """Return the probability that the tree has a constituent of this label over words[start:end]."""
+        """Return the probability of a constituent of this label over words[start:end]."""
         return self.probabilities.get(Bracket(label, start, end), 0.0)
 
     def of_constituents(self, tree: nltk.Tree) -> list[float]:
-        """Return the probabilities of a tree's constituents, from the top down and from left to right."""
-        found = _brackets(tree, self.tags is not None)
-        return [self.probabilities.get(bracket, 0.0) for bracket, _ in found]
+        """Return the probabilities of constituents, from the top down, from left to right."""
+        brackets = _brackets(tree, self.tags is not None)
+        return [self.probabilities.get(bracket, 0.0) for bracket, _ in brackets]
 
     def decode(self) -> nltk.Tree:
-        """Return the tree with the highest expected F1, 2 E[matching] / (its brackets + E[gold brackets]).
+        """Return the tree with the highest expected F1.
 
-        Dinkelbach's method maximizes this ratio: a bracket gains 2 P - F in a chart search, which
-        is repeated with the F that the last one reached. The time is cubic in the number of words.
+        This is 2 E[matching] / (its brackets + E[gold brackets]). Dinkelbach's method maximizes it:
+        a bracket gains 2 P - F in a chart search, which is repeated with the F that the last one
+        reached. The time is cubic in the number of words.
         """
         expected = sum(self.probabilities.values())
         chosen, f1, reached = [], -1.0, 0.0
@@ -97,7 +98,7 @@ def posterior(
     preterminals: bool | None = None,
     weight: float = 1.0,
 ) -> Posterior:
-    """Estimate the distribution over the trees of one sentence from samples with their log q in nats.
+    """Estimate the distribution over the trees of one sentence from samples.
 
     Args:
         samples: Trees with their log q in nats, as a parser draws them; draw with alpha=1 for its
@@ -114,15 +115,18 @@ def posterior(
             `log_joint` has another length, a number is not a log probability, or a sample has q =
             0.
 
-    >>> trees = [nltk.Tree.fromstring(t) for t in ("(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)")]
-    >>> found = posterior([(tree, math.log(0.5)) for tree in trees])
-    >>> round(found.probability("NP", 0, 2), 3)
+    >>> trees = map(nltk.Tree.fromstring, ["(S (NP a b) c)", "(S a (NP b c))", "(S (NP a b) c)"])
+    >>> estimated = posterior([(tree, math.log(0.5)) for tree in trees])
+    >>> round(estimated.probability("NP", 0, 2), 3)
     0.667
-    >>> print(found.decode())
+    >>> print(estimated.decode())
     (S (NP a b) c)
     """
     samples = list(samples)
-    trees, log_q = [tree for tree, _ in samples], log_probs([q for _, q in samples], drawn=True)
+    trees, log_q = (
+        [tree for tree, _ in samples],
+        checked_log_probs([q for _, q in samples], drawn=True),
+    )
     sentences = {tuple(words(tree)) for tree in trees}
     if len(sentences) > 1:
         raise RnngError("the samples are trees of different sentences")
@@ -130,7 +134,7 @@ def posterior(
         raise RnngError(f"weight: {weight!r} is not in the range 0<x<=1")
     log_p = log_q
     if log_joint is not None:
-        log_joint = log_probs(log_joint)
+        log_joint = checked_log_probs(log_joint)
         if len(log_joint) != len(samples):
             raise RnngError(f"{len(log_joint)} joint log probabilities for {len(samples)} samples")
         log_p = combined(log_q, log_joint, weight)
@@ -155,18 +159,18 @@ def posterior(
     return Posterior(sentences.pop(), its_tags, probabilities, depths, entropy)
 
 
-def log_probs(numbers: Iterable[float], drawn: bool = False) -> np.ndarray:
+def checked_log_probs(numbers: Iterable[float], drawn: bool = False) -> np.ndarray:
     """Return log probabilities, or densities, as an array.
 
     Raises RnngError for what is none, such as NaN and None, and for q = 0 if they are those of
     `drawn` samples.
     """
-    found = np.array(list(numbers), np.float64)
-    for number in found[~(found < math.inf)]:
+    log_probs = np.array(list(numbers), np.float64)
+    for number in log_probs[~(log_probs < math.inf)]:
         raise RnngError(f"{number} is no log probability")
-    if drawn and found.min(initial=0.0) == -math.inf:
+    if drawn and log_probs.min(initial=0.0) == -math.inf:
         raise RnngError("a sample has q = 0, so it cannot have been drawn")
-    return found
+    return log_probs
 
 
 def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) -> np.ndarray:
@@ -176,18 +180,18 @@ def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) 
 
 
 def _brackets(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:
-    """Yield the brackets of a tree in preorder, each with its depth below the first one with the same words."""
-    found, opened, word = [], [], 0
+    """Yield a tree's brackets in preorder, each with its depth below the first with its words."""
+    spans, opened, word = [], [], 0
     for action in TOP_DOWN.actions_of(tree, preterminals):
         if action == "SHIFT":
             word += 1
         elif action == "REDUCE":
-            found[opened.pop()] += (word,)
+            spans[opened.pop()] += (word,)
         else:
-            opened.append(len(found))
-            found.append((TOP_DOWN.label_of(action), word))
+            opened.append(len(spans))
+            spans.append((TOP_DOWN.label_of(action), word))
     equal, same_words = Counter(), Counter()
-    for label, start, end in found:
+    for label, start, end in spans:
         yield Bracket(label, start, end, equal[label, start, end]), same_words[start, end]
         equal[label, start, end] += 1
         same_words[start, end] += 1

@@ -1,4 +1,4 @@
-"""The sampler: trees drawn from the proposal q(y | x) flattened by alpha (Dyer et al. 2016, section 4.3)."""
+"""The sampler: trees drawn from q(y | x) flattened by alpha (Dyer et al. 2016, section 4.3)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 from oracle.common.errors import RnngError
 from rnng_dy.engine import one_graph
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.search.model import Graphs, Model, unlinked
+from rnng_dy.search.batched_search import BatchedModel, Graphs
+from rnng_dy.search.word_search import unlinked
 
-MAX_STATES = 8000
+SAMPLED_STATES = 8000
 """Configurations per graph; later ones are computed in a new graph. Smaller graphs are slower."""
 FLATTENED = 0.8
 """The alpha of the paper's samples, which a generative model judges."""
@@ -35,13 +36,13 @@ class Prefix(NamedTuple):
 
 @one_graph
 def sample_batch(
-    parser: Model,
+    parser: BatchedModel,
     sentences: Sequence,
     n: int,
     alpha: float,
     seeds: Sequence[Sequence[int]],
 ) -> list[list[Drawn]]:
-    """Return n independent samples per sentence, in exchangeable order; sentences are ids of the parser.
+    """Return n independent samples per sentence of ids, in exchangeable order.
 
     Equal prefixes are computed once. The number of a prefix's samples that take each action is
     multinomial, the same distribution as drawing them one by one. log q is the log probability of
@@ -53,7 +54,7 @@ def sample_batch(
         raise RnngError(
             f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
         )
-    graphs = Graphs(parser, MAX_STATES)
+    graphs = Graphs(parser, SAMPLED_STATES)
     network, randoms = parser.network, [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(network.start, sentences))]
     drawn: list[list[Drawn]] = [[] for _ in sentences]
@@ -79,17 +80,17 @@ def sample_batch(
 def _taken(
     frontier: Sequence[Prefix], table: np.ndarray, randoms: Sequence[np.random.Generator]
 ) -> Iterator[tuple[Prefix, int, int, float]]:
-    """Yield the actions that samples of prefixes take, with the number of these samples and log q after the action."""
-    wanted = np.array([prefix.count for prefix in frontier])
+    """Yield the actions that samples of prefixes take, how many take each, and log q after it."""
+    samples = np.array([prefix.count for prefix in frontier])
     probs, counts = np.exp(table), np.empty(table.shape, int)
     begin = 0
     # prefixes of a sentence are adjacent
-    for sentence, of_sentence in groupby(prefix.sentence for prefix in frontier):
-        end = begin + len(list(of_sentence))
-        drawn = randoms[sentence].multinomial(wanted[begin:end], probs[begin:end])
+    for sentence, prefixes in groupby(prefix.sentence for prefix in frontier):
+        end = begin + len(list(prefixes))
+        drawn = randoms[sentence].multinomial(samples[begin:end], probs[begin:end])
         counts[begin:end], begin = drawn, end
     rows, actions = counts.nonzero()
     log_qs = np.array([prefix.log_q for prefix in frontier])[rows] + table[rows, actions]
     columns = (actions, counts[rows, actions], log_qs)
-    prefixes = map(frontier.__getitem__, rows.tolist())
-    return zip(prefixes, *(column.tolist() for column in columns), strict=True)
+    drawn_from = map(frontier.__getitem__, rows.tolist())
+    return zip(drawn_from, *(column.tolist() for column in columns), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -20,86 +21,88 @@ from rnng_dy.engine import dy, one_graph
 from rnng_dy.models.configuration import Derivation
 from rnng_dy.models.vectors import owned_log_probs
 from rnng_dy.parallel import batches, split_on_memory_error
-from rnng_dy.search.model import Model
+from rnng_dy.search.batched_search import BatchedModel
 
-MAX_STATES = 4000
+SCORED_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
 
 
 @one_graph
+def derivation_log_probs(model: BatchedModel, derivations: Iterable[Derivation]) -> np.ndarray:
+    """Return the log probability in nats of each action sequence and its words, float64.
+
+    All share one graph, which runs once.
+    """
+    dy.renew_cg(derivatives=False)
+    losses, decision_of, paths = model.network.losses(derivations)
+    log_probs = owned_log_probs(losses, decision_of)
+    return np.array([log_probs[path].sum() for path in paths])
+
+
 def joint_log_probs(
-    model: Model, words: Sequence[int], sequences: Sequence[Sequence[int]]
+    model: BatchedModel, words: Sequence[int], sequences: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """Return log p(x, y) in nats of several trees of one sentence, float64; equal prefixes are computed once."""
-    values = []
-    for part in batches(sequences, len, MAX_STATES):
-        dy.renew_cg(derivatives=False)
-        values.append(log_probs(model, [Derivation(None, part, words)]))
+    """Return log p(x, y) in nats of trees of one sentence; equal prefixes are computed once."""
+    graphs = batches(sequences, len, SCORED_STATES)
+    values = [derivation_log_probs(model, [Derivation(None, trees, words)]) for trees in graphs]
     return np.concatenate(values)
 
 
-@one_graph
-def example_log_probs(model: Model, examples: Sequence) -> list[float]:
-    """Return log p(x, y) in nats of training examples, one tree per sentence; all share one graph."""
-    dy.renew_cg(derivatives=False)
-    return log_probs(model, map(model.network.derivation, examples)).tolist()
+def example_log_probs(model: BatchedModel, examples: Sequence) -> list[float]:
+    """Return log p(x, y) in nats of training examples; all share one graph."""
+    return derivation_log_probs(model, map(model.network.derivation, examples)).tolist()
 
 
-def batched_log_probs(model: Model, examples: Iterable[Any]) -> list[float]:
-    """Return log p(x, y), or log q(y | x), in nats of examples; NaN for one that does not fit into memory."""
+def batched_log_probs(model: BatchedModel, examples: Iterable[Any]) -> list[float]:
+    """Return log p(x, y) or log q(y | x) of examples in nats; NaN for one too large for memory."""
     return [
         math.nan if log_p is None else log_p
-        for part in batches(examples, lambda example: len(example.actions), MAX_STATES)
-        for log_p in split_on_memory_error(example_log_probs, model, part)
+        for batch in batches(examples, lambda example: len(example.actions), SCORED_STATES)
+        for log_p in split_on_memory_error(partial(example_log_probs, model), batch)
     ]
 
 
-def tree_log_probs_of(model: Model, trees: Iterable, encode: Callable[..., Any]) -> list[float]:
+def tree_log_probs_of(
+    model: BatchedModel, trees: Iterable, encode: Callable[..., Any]
+) -> list[float]:
     """Return log probabilities in nats of trees; -inf for one that `encode` says has p = 0.
 
     Raises RnngError for a single tree, which is a list of its parts, too.
     """
     if isinstance(trees, nltk.Tree):
         raise RnngError("one tree where a list of trees is wanted: `log_prob` takes it")
+    return _log_probs_of_possible(trees, encode, partial(batched_log_probs, model))
+
+
+def tree_log_probs(
+    model: BatchedModel, unkified: Sequence[str], sequences: Sequence[Sequence[str]]
+) -> list[float]:
+    """Return log p(x, y) in nats of the trees of a sentence, as action names; -inf if p = 0.
+
+    Equal trees are computed once.
+    """
+
+    def joint(examples: Sequence[Any]) -> Iterable[float]:
+        return joint_log_probs(model, examples[0].words, [e.actions for e in examples]).tolist()
+
+    distinct = list(dict.fromkeys(sequences))
+    log_ps = _log_probs_of_possible(distinct, partial(model.encode, unkified), joint)
+    return list(map(dict(zip(distinct, log_ps, strict=True)).__getitem__, sequences))
+
+
+def _log_probs_of_possible(
+    trees: Iterable, encode: Callable[..., Any], log_probs_of: Callable[[list], Iterable[float]]
+) -> list[float]:
+    """Return `log_probs_of` the encoded trees, and -inf for a tree that `encode` says has p = 0."""
     examples: list[Any] = []
     for tree in trees:
         try:
             examples.append(encode(tree))
         except ImpossibleError:
             examples.append(None)
-    found = iter(batched_log_probs(model, [e for e in examples if e is not None]))
-    return [-math.inf if example is None else next(found) for example in examples]
-
-
-def log_probs(model: Model, trees: Iterable[Derivation]) -> np.ndarray:
-    """Return the log probability in nats of each action sequence and the words that it generates, float64.
-
-    All are in the current graph, which runs once.
-    """
-    losses, decision_of, paths = model.network.losses(trees)
-    of_decision = owned_log_probs(losses, decision_of)
-    return np.array([of_decision[path].sum() for path in paths])
-
-
-def tree_log_probs(
-    model: Model, unkified: Sequence[str], sequences: Sequence[Sequence[str]]
-) -> list[float]:
-    """Return log p(x, y) in nats of each tree of a sentence, as action names; -inf if the model cannot derive it.
-
-    Equal trees are computed once.
-    """
-    examples = {}
-    for actions in dict.fromkeys(sequences):
-        try:
-            examples[actions] = model.encode(unkified, actions)
-        except ImpossibleError:
-            continue
-    log_ps = {}
-    if examples:
-        words = next(iter(examples.values())).words
-        values = joint_log_probs(model, words, [example.actions for example in examples.values()])
-        log_ps = dict(zip(examples, values.tolist(), strict=True))
-    return [log_ps.get(actions, -math.inf) for actions in sequences]
+    possible = [example for example in examples if example is not None]
+    log_probs = iter(log_probs_of(possible) if possible else ())
+    return [-math.inf if example is None else next(log_probs) for example in examples]
 
 
 class SentenceTrees(NamedTuple):
@@ -114,7 +117,7 @@ class SentenceTrees(NamedTuple):
 
 
 def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
-    """Yield the trees of a file of samples or trees, whose unknown words become classes, by sentence.
+    """Yield the trees of a file of samples or trees by sentence; unknown words become classes.
 
     Raises InputError, with the line, for a tree that has no actions.
     """
@@ -126,27 +129,26 @@ def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
         read = read_samples(path, lines) if is_samples else read_tree_lines(numbered, path)
 
         def sentence_of(item: tuple[int, Any]) -> tuple[int, tuple[str, ...]]:
-            number, found = item
-            words = tuple(model.vocabulary.unkify(words_of(found.tree)))
-            return found.index if is_samples else number, words
+            number, located = item
+            words = tuple(model.vocabulary.unknown.unkify(words_of(located.tree), True))
+            return located.index if is_samples else number, words
 
-        def actions_of(found) -> tuple[str, ...]:
-            with placed(path, found.line):
+        def actions_of(located) -> tuple[str, ...]:
+            with placed(path, located.line):
                 if is_samples:
-                    return tuple(model.transitions.actions_of(found.tree, False))
-                return tuple(model.transitions.actions_of(untraced(found.tree)))
+                    return tuple(model.transitions.actions_of(located.tree, False))
+                return tuple(model.transitions.actions_of(untraced(located.tree)))
 
         for (number, words), group in groupby(enumerate(read), sentence_of):
-            yield SentenceTrees(number, words, tuple(actions_of(found) for _, found in group))
+            yield SentenceTrees(number, words, tuple(actions_of(located) for _, located in group))
 
 
-def likelihood_lines(model: Model, sentences: Iterable[SentenceTrees]) -> list[list[str]]:
+def likelihood_lines(sentences: Iterable[SentenceTrees], model: BatchedModel) -> list[list[str]]:
     """Return the lines of likelihoods of each sentence's trees."""
-    found = []
-    for s in sentences:
-        log_ps = tree_log_probs(model, s.words, s.trees)
-        found.append([format_likelihood(len(s.words), -log_p) for log_p in log_ps])
-    return found
+    return [
+        [format_likelihood(len(s.words), -p) for p in tree_log_probs(model, s.words, s.trees)]
+        for s in sentences
+    ]
 
 
 def impossible_lines(sentence: SentenceTrees) -> list[str]:

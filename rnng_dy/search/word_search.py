@@ -18,7 +18,6 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.search.model import unlinked
 from rnng_dy.settings import COUNT, NOT_NEGATIVE, mistake, setting
 
 T = TypeVar("T")
@@ -36,8 +35,8 @@ class Hypothesis(NamedTuple):
     """Joint log probability of all actions and words, in nats."""
     lexical: float = 0.0
     """log p(the last word | u), part of the score."""
-    at_word: float = 0.0
-    """The score when the word before the last one had been generated."""
+    cluster: float = 0.0
+    """log p(the last word's cluster | u), part of `lexical`."""
     actions: tuple[Any, ...] | None = None
     """All actions as a linked list, last action first."""
     weights: Any = None
@@ -45,16 +44,29 @@ class Hypothesis(NamedTuple):
 
     def then(self, c: Configuration, action: int, score: float) -> Hypothesis:
         """Return this hypothesis with one more action; `c` is the configuration that it led to."""
-        actions = (self.actions, action)
-        return Hypothesis(c, action, None, score, self.lexical, self.at_word, actions)
+        return Hypothesis(c, action, score=score, actions=(self.actions, action))
+
+    def generating(self, word: int, answer: Expansion, row: int) -> Hypothesis:
+        """Return this hypothesis with the word that its action generates, by a row of `answer`."""
+        lexical, cluster = float(answer.word[row]), float(answer.cluster[row])
+        return self._replace(word=word, lexical=lexical, cluster=cluster)
 
     def action_ids(self) -> list[int]:
         """Return all actions, in order."""
         return unlinked(self.actions)
 
 
+def unlinked(actions: tuple[Any, ...] | None) -> list[int]:
+    """Return the actions of a linked list, whose last action comes first, in order."""
+    ids = []
+    while actions is not None:
+        actions, action = actions
+        ids.append(action)
+    return ids[::-1]
+
+
 class ExpansionRequest(NamedTuple):
-    """A request for the configurations that hypotheses lead to, and for the probabilities of their continuations."""
+    """A request for the configurations that hypotheses lead to, and for what can follow them."""
 
     hypotheses: Sequence[Hypothesis]
     word: int | None
@@ -71,6 +83,8 @@ class Expansion(NamedTuple):
     """log p(action) in nats, -inf for invalid actions: shape (hypotheses, actions), float64."""
     word: np.ndarray
     """log p(word | u) in nats, -inf if SHIFT is not valid: shape (hypotheses,), float64."""
+    cluster: np.ndarray
+    """log p(the word's cluster | u), the same."""
 
 
 @dataclass(frozen=True)
@@ -78,21 +92,21 @@ class SearchState:
     """The state of a search after a word."""
 
     hypotheses: Sequence[Hypothesis]
-    """The partial trees with which the search continues, best first; empty if the search could not reach the word."""
+    """The partial trees with which the search continues, best first; none if none has the word."""
     log_mass: float
     """Log of the estimated probability of the words so far in nats."""
     shares: np.ndarray
     """Probability of each partial tree given the words so far: shape (hypotheses,)."""
-    log_syntactic: float | None = None
-    """log_mass without the last word's own probability, for searches that sum over partial trees."""
     rounds: int = 0
     """Number of requests to the model for this word."""
     actions: int = 0
     """Number of actions carried out for this word."""
     entropy: float | None = None
-    """An estimate of the entropy over all partial trees, in nats; None if it is the entropy of `shares`."""
+    """An estimate of the entropy over all partial trees in nats; None: the entropy of `shares`."""
     next_word_entropy: float | None = None
     """The entropy of the next word in bits; None if it was not asked for."""
+    next_words: Sequence[tuple[str, float]] = ()
+    """The most probable next words, with their probabilities, if the entropy was asked for."""
 
 
 Search = Generator[ExpansionRequest, Expansion, T]
@@ -114,6 +128,8 @@ class SearchOptions:
     like_reference: bool = setting("Beam: as cpllab/rnng-incremental.", False)
     particles: int = setting("Particles or variable: number of particles.", 1000, COUNT)
     seed: int = 1
+    runs: int = 1
+    """Particles: the number of runs with seeds `seed`, `seed` + 1, ..., for means over them."""
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 
@@ -124,21 +140,21 @@ class WordSearch(ABC):
     name: ClassVar[str]
     """Name on the command line and in `SearchOptions.search`."""
     reads: ClassVar[tuple[str, ...]] = ()
-    """The fields of `SearchOptions` that the search reads.
-
-    The first field is about the number of partial trees of a sentence that are held at a time;
-    without fields, one.
-    """
+    """The fields of `SearchOptions` that the search reads."""
+    width: ClassVar[str | None] = None
+    """The field that is the number of partial trees held per sentence; None: one is held."""
     lacks: ClassVar[tuple[str, ...]] = ()
     """The measures that its records never have, as names in `WordRecord`; tables omit them."""
 
     def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
-        """Prepare the search of sentence number `index`. Raises RnngError for impossible options."""
+        """Prepare the search of sentence `index`. Raises RnngError for impossible options."""
         self.system, self.options, self.index = system, options, index
-        for of in fields(SearchOptions):
-            is_number = of.type == "int" and of.name in self.reads and of.metadata
-            if is_number and (problem := mistake(of, getattr(options, of.name))):
-                raise RnngError(f"{of.name}: {problem}")
+        for field in fields(SearchOptions):
+            is_number = field.type == "int" and field.name in self.reads and field.metadata
+            if is_number and (problem := mistake(field, getattr(options, field.name))):
+                raise RnngError(f"{field.name}: {problem}")
+        if options.runs > 1 and "seed" not in self.reads:
+            raise RnngError("runs: this search draws nothing, so all its runs are equal")
         if options.seed < 0:
             raise RnngError(f"seed: {options.seed} is below 0")
 
@@ -148,7 +164,7 @@ class WordSearch(ABC):
 
     @abstractmethod
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
-        """Return the state after one more word; None is the end of the sentence, where trees are complete."""
+        """Return the state after one more word; None is the end, where trees are complete."""
 
 
 def log_sum(values: Iterable[float]) -> float:
@@ -162,16 +178,16 @@ def log_sum(values: Iterable[float]) -> float:
 
 def completes_tree(system: TransitionSystem, answer: Expansion) -> np.ndarray:
     """Return which valid actions would complete a tree: shape (configurations, actions)."""
-    found = np.zeros(answer.actions.shape, bool)
+    completing = np.zeros(answer.actions.shape, bool)
     for action in range(system.first_open):
         if action != SHIFT:
             for i in np.flatnonzero(answer.actions[:, action] > -np.inf).tolist():
-                found[i, action] = answer.configurations[i].state.after(action).is_finished
-    return found
+                completing[i, action] = answer.configurations[i].state.after(action).is_finished
+    return completing
 
 
 def without_words(system: TransitionSystem, scores: np.ndarray) -> np.ndarray:
-    """Return scores of actions, shape (hypotheses, actions), with -inf for actions that no end can follow."""
+    """Return scores, shape (hypotheses, actions), with -inf for actions that no end can follow."""
     scores = scores.copy()
     scores[:, SHIFT] = -np.inf
     if system.opening_needs_word:
@@ -192,10 +208,10 @@ def best_first(scores: np.ndarray, bound: float = -math.inf) -> np.ndarray:
 def expand(
     hypotheses: Sequence[Hypothesis], answer: Expansion, scores: np.ndarray, items: np.ndarray
 ) -> tuple[list[int], list[Hypothesis]]:
-    """Return hypotheses with one more action each, and their rows; `items` are indices of the flattened scores."""
+    """Return hypotheses with one more action, and their rows; `items` index flattened scores."""
     rows, actions = (column.tolist() for column in np.divmod(items, scores.shape[1]))
-    of_items = zip(rows, actions, scores.ravel()[items].tolist(), strict=True)
+    taken = zip(rows, actions, scores.ravel()[items].tolist(), strict=True)
     return rows, [
         hypotheses[row].then(answer.configurations[row], action, score)
-        for row, action, score in of_items
+        for row, action, score in taken
     ]

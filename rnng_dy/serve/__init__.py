@@ -1,4 +1,4 @@
-"""Models behind web pages and a JSON interface: `app` returns an ASGI application; needs the extra [serve]."""
+"""Models behind web pages and a JSON interface, with the extra [serve]."""
 
 from __future__ import annotations
 

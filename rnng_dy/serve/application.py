@@ -18,12 +18,12 @@ from rnng_dy.serve.pages import add_pages
 from rnng_dy.serve.requests import reason_of, request_types
 from rnng_dy.serve.worker import Worker
 
-Hosts = Collection[str] | None
 BODY = 65536
 """The most bytes of a request's body."""
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -39,7 +39,7 @@ class Problem(BaseModel):
     error: str
 
 
-def application(worker: Worker, limits: Limits, hosts: Hosts) -> FastAPI:
+def application(worker: Worker, limits: Limits, hosts: Collection[str] | None) -> FastAPI:
     """Return the application of a worker's models, for requests to some hosts; None means any."""
     # the pages of FastAPI that show an interface load scripts from elsewhere
     app = FastAPI(title="rnng-dy serve", version=__version__, docs_url=None, redoc_url=None)
@@ -87,8 +87,8 @@ async def _refused(request: Request, error: Any) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-def _refusal(hosts: Hosts, request: Request) -> tuple[str, int] | None:
-    """Return the reason and the status of a request that is refused unread; None for another one."""
+def _refusal(hosts: Collection[str] | None, request: Request) -> tuple[str, int] | None:
+    """Return the reason and the status if a request is refused unread, else None."""
     length = request.headers.get("content-length", "")
     host = _PORT.sub("", request.headers.get("host", "")).strip("[]").lower()
     here = (request.scope.get("server") or [""])[0]
@@ -101,8 +101,11 @@ def _refusal(hosts: Hosts, request: Request) -> tuple[str, int] | None:
     return None
 
 
-async def _guarded(hosts: Hosts, request: Request, answer: Callable) -> Response:
-    """Return the answer to a request, with the headers of security. HEAD is as GET, and redirects are relative."""
+async def _guarded(hosts: Collection[str] | None, request: Request, answer: Callable) -> Response:
+    """Return the answer to a request, with the headers of security.
+
+    HEAD is as GET, and redirects are relative.
+    """
     method, path = request.method, request.scope["path"]
     if refusal := _refusal(hosts, request):
         response: Response = JSONResponse({"error": refusal[0]}, refusal[1])

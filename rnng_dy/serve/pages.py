@@ -35,7 +35,7 @@ EXAMPLES = {
 def add_pages(
     app: FastAPI, worker: Worker, limits: Limits, kinds: Mapping[str, type[BaseModel]]
 ) -> None:
-    """Add the pages of the kinds of requests that the models can answer, and of the JSON interface."""
+    """Add the pages of the requests that the models can answer, and of the JSON interface."""
     served = {name: title for name, title in TITLES.items() if name in kinds} | {"api": "API"}
 
     def html(template: str, status: int = 200, **shown: Any) -> Response:
@@ -45,10 +45,10 @@ def add_pages(
         names = names_of(name, worker.models)
 
         async def page(request: Request) -> Response:
-            given = request.query_params
+            fields = request.query_params
             example = {**EXAMPLES[name], "model": names[0]}
-            query = {field: given.get(field) or value for field, value in example.items()}
-            query["mark"] = given.get("mark", "")
+            query = {field: fields.get(field) or value for field, value in example.items()}
+            query["mark"] = fields.get("mark", "")
             # forms send line feeds as CR LF
             query["text"] = query["text"].replace("\r\n", "\n")
             status, problem, answered = 200, "", []
@@ -97,8 +97,8 @@ def _trees(model: Any, answered: list[ParsedSentence]) -> dict[str, Any]:
 
 def _bars(model: Any, answered: list[MeasuredSentence]) -> dict[str, Any]:
     """Return the values of surprisal.html."""
-    system = getattr(model, "transitions", TOP_DOWN)
-    shown = values([found.records for found in answered], system)
-    problems = [found.problem for found in answered if found.problem]
+    system = TOP_DOWN if model is None or not model.has_trees else model.transitions
+    shown = values([sentence.records for sentence in answered], system)
+    problems = " ".join(sentence.problem for sentence in answered if sentence.problem)
     title = {"title": "Where does a sentence surprise?"}
-    return shown | title | ({"problem": " ".join(problems)} if problems else {})
+    return shown | title | ({"problem": problems} if problems else {})

@@ -1,4 +1,4 @@
-"""Requests to models and their answers, with the names of the Python interface; pydantic checks them.
+"""Requests to models and their answers, which pydantic checks; names are those of Python.
 
 Annotations of fields are evaluated here, since they hold the limits of a server.
 """
@@ -25,8 +25,7 @@ class Tree(BaseModel):
     tree: str
     log_prob: float = Field(description="log q(y | x) of a parser, log p(x, y) otherwise, in nats.")
     posteriors: list[float] = Field(
-        [],
-        description="Probabilities of the constituents, from the top down, if there are samples.",
+        [], description="Probabilities of the constituents, top down, if there are samples."
     )
 
 
@@ -51,8 +50,8 @@ class MeasuredWords(BaseModel):
     """The words of a sentence."""
 
     words: list[dict[str, Any]] = Field(
-        description="Measures in bits, by the names of columns of `rnng-dy surprisal`; with `beams`, `beam` has the "
-        "partial trees."
+        description="Measures in bits, by the columns of `rnng-dy surprisal`; with `beams`, `beam` "
+        "has the partial trees."
     )
     problem: str | None = Field(description="The reason why a measure is not finite.")
 
@@ -69,19 +68,21 @@ def reason_of(error: Any) -> str:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return f"the body is no JSON at character {first['loc'][-1]}"
-    place = [str(part) for part in first["loc"] if part != "body"]
-    return ": ".join(filter(None, [".".join(place), first["msg"]]))
+    field = ".".join(str(name) for name in first["loc"] if name != "body")
+    return ": ".join(filter(None, [field, first["msg"]]))
 
 
 def names_of(name: str, models: Mapping[str, Any]) -> list[str]:
     """Return the names of the models that can answer a kind of request."""
-    # language models without trees have no transitions, and parsers no surprisals
-    needed = "surprisals_of" if name == "surprisal" else "transitions"
-    return [each for each, model in models.items() if hasattr(model, needed)]
+    needed = "generates_words" if name == "surprisal" else "has_trees"
+    return [each for each, model in models.items() if getattr(model, needed)]
 
 
 def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[BaseModel]]:
-    """Return the kinds of requests that these models can answer, by name; a default is a limit where that is less."""
+    """Return the kinds of requests that these models can answer, by name.
+
+    A default is at most its limit.
+    """
 
     def number(default: int, most: int, help: str, least: int = 1) -> Any:
         return Field(min(default, most), ge=least, le=most, description=help)
@@ -102,7 +103,7 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[B
         sentences: list[sentence] = Field(
             [],
             max_length=limits.sentences,
-            description="Instead of a text: lists of tokens, which are words or pairs of word and POS tag.",
+            description="Instead of a text: lists of tokens, words or pairs of word and POS tag.",
         )
 
         @model_validator(mode="after")
@@ -117,10 +118,7 @@ def request_types(limits: Limits, models: Mapping[str, Any]) -> dict[str, type[B
         model: named("parse")
         k: int = number(1, limits.trees, "Trees per sentence, best first.")
         samples: int = number(
-            0,
-            limits.samples,
-            "Samples from which the probabilities of brackets are estimated; parsers only.",
-            0,
+            0, limits.samples, "Samples for the probabilities of brackets; parsers only.", 0
         )
         seed: int = Field(1, ge=0, lt=2**32, description="Seed of the samples.")
 

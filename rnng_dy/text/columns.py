@@ -9,14 +9,15 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
 from oracle.common.tables import plain_column
 
-CONDITION, REGION, WORD = "condition", "region", "word"
+CONDITION, REGION, REGION_NAME, WORD = "condition", "region", "region_name", "word"
 _TEXT = ("text", "sentence", "content", "stimulus", WORD)
 ITEM = ("item", "itemnumber", "itemid", "itemno", "itemnr", "itemnum")
 _ITEM_OF_WORDS = ("sentid", "sentenceid", "textid", "docid", "storyid", "passageid")
 _CONDITION = (CONDITION, "conditionname", "cond")
-_REGION = (REGION, "regionname")
-_NUMBER = ("regionnumber", "wordnumber")
-_NUMBER_OF_WORDS = (
+_REGION = ("regionname", REGION)
+_NUMBER = ("regionnumber", REGION)
+_POSITION = ("wordnumber",)
+_POSITION_OF_WORDS = (
     *("wordindexintext", "wordidx", "wordindex", "wordnum", "wordnr", "wordid", "ianum", "iaid"),
     *("zone", "sentpos", "wordpos", "wordposition", "wordindexinsent", "position", "idx"),
 )
@@ -24,10 +25,10 @@ _NUMBER_OF_WORDS = (
 
 
 class Columns(NamedTuple):
-    """The names of a table's columns; those that are not given have one of the usual names, or are not there."""
+    """The names of a table's columns; one without a name here has a usual name, or is not there."""
 
     texts: Sequence[str] = ()
-    """The texts; several columns hold a sentence each for a condition, whose name ends with that of the column."""
+    """The texts; of several columns, each holds the sentences of the condition that it names."""
     item: str | Sequence[str] = ()
     """The item; `_` joins those of several columns."""
     conditions: Sequence[str] = ()
@@ -35,68 +36,77 @@ class Columns(NamedTuple):
     region: str | None = None
     """The name of a region, or its number."""
     mark: str | None = None
-    """The mark between the regions of a text, or around one; None is `|`, and refuses texts that have another."""
+    """The mark between regions, or around one; None is `|`, and refuses texts with another."""
 
 
 USUAL = Columns()
 """The usual names."""
 
 
-def as_names(given: str | Sequence[str] | None) -> Sequence[str]:
+def as_names(names: str | Sequence[str] | None) -> Sequence[str]:
     """Return the names of columns, of which there may be one or none."""
-    return [given] if isinstance(given, str) else given or ()
+    return [names] if isinstance(names, str) else names or ()
 
 
-class Places(NamedTuple):
+class ColumnIndices(NamedTuple):
     """The columns that a table has, as indices."""
 
     texts: Sequence[int]
     items: Sequence[int]
     conditions: Sequence[int]
     region: int | None
-    """The column of names of regions, or else that of their numbers."""
+    """What tells regions apart: their names, else their numbers, else those of words."""
     number: int | None
+    """The numbers of regions, if a column is sure to have them."""
+    position: int | None
+    """The numbers of words."""
     word: int | None
     """The column of words beside sentences that have a usual name."""
 
 
-def places(names: Sequence[str], columns: Columns, path: str, first: int) -> Places:
-    """Find the columns. Raises InputError for one that is named and not there, and without texts or what they need."""
+def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> ColumnIndices:
+    """Return the indices of columns.
+
+    Raises InputError for a named column that is not there, and without texts or what they need.
+    """
     plain = [plain_column(name) for name in names]
 
-    def several(given: str | Sequence[str] | None, usual: Sequence[str]) -> list[int]:
-        given = as_names(given)
-        with placed(path, first):
-            require_names(given, names)
-        found = [names.index(name) for name in given]
-        return found or [plain.index(name) for name in usual if name in plain][:1]
+    def several(chosen: str | Sequence[str] | None, usual: Sequence[str]) -> list[int]:
+        chosen = as_names(chosen)
+        with placed(path, line):
+            require_names(chosen, names)
+        if chosen:
+            return [names.index(name) for name in chosen]
+        return [plain.index(name) for name in usual if name in plain][:1]
 
-    def place(given: str | None, usual: Sequence[str]) -> int | None:
-        return next(iter(several(given, usual)), None)
+    def one(chosen: str | None, usual: Sequence[str]) -> int | None:
+        return next(iter(several(chosen, usual)), None)
 
     texts = several(columns.texts, _TEXT)
     if not texts:
         usual = f"{', '.join(_TEXT[:-1])} or {_TEXT[-1]}"
         message = f"no column {usual}, but {shown(names)}: name it by --column, one or several"
-        raise InputError(message, path, first)
+        raise InputError(message, path, line)
+    is_usual = columns.region is None
     # beside sentences, a position is that of a trial
     is_word = plain[texts[0]] == WORD
-    number = place(None, _NUMBER + _NUMBER_OF_WORDS * (is_word and columns.region is None))
-    region = place(columns.region, _REGION)
-    region = number if region is None else region
-    has_regions = region is not None
-    items = several(columns.item, ITEM + _ITEM_OF_WORDS * has_regions)
+    position = one(None, _POSITION + _POSITION_OF_WORDS * (is_word and is_usual))
+    region = one(columns.region, _REGION)
+    number = one(None, _NUMBER if is_usual else _NUMBER[:1])
+    number = None if number == region else number
+    region = next((i for i in (region, number, position) if i is not None), None)
+    items = several(columns.item, ITEM + _ITEM_OF_WORDS * (region is not None))
     conditions = several(columns.conditions, _CONDITION)
-    if has_regions and not (items or conditions):
+    if region is not None and not (items or conditions):
         message = "regions need a column item or condition: name it by --item or --condition"
-        raise InputError(message, path, first)
-    word = None if columns.texts or is_word else place(None, [WORD])
-    return Places(texts, items, conditions, region, number, word)
+        raise InputError(message, path, line)
+    word = None if columns.texts or is_word else one(None, [WORD])
+    return ColumnIndices(texts, items, conditions, region, number, position, word)
 
 
-def require_names(given: Sequence[str], names: Sequence[str]) -> None:
-    """Raise RnngError for a name that the user gives and no column has."""
-    if missing := [name for name in given if name not in names]:
+def require_names(chosen: Sequence[str], names: Sequence[str]) -> None:
+    """Raise RnngError for a name that the user chooses and no column has."""
+    if missing := [name for name in chosen if name not in names]:
         raise RnngError(f"no column {missing[0]!r}, but {shown(names)}")
 
 

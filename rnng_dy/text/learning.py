@@ -15,7 +15,7 @@ from rnng_dy.text.conventions import (
     Conventions,
 )
 
-_OWN_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
+_SQUARE_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 """Brackets as written by treebanks younger than the Penn Treebank."""
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
 _SPELLED = re.compile(r"\\[/*]")
@@ -27,15 +27,15 @@ _RARE = 0.01
 """The share from which a way of writing something counts as the treebank's."""
 _CURLY = "“”‘’"
 _SELDOM = 0.1
-"""The same share for curly quotes beside straight ones: a model hardly learns to read what is seldom."""
+"""The same share for curly quotes, since a model hardly learns to read what is seldom."""
 _ALONE = 0.1
 """The least number of a prefix's words, as a share of its uses as a word of its own."""
 _CAPITALISED = 0.05
-"""The largest share of a lower-case word's uses that may be capitalised inside sentences, as in titles."""
+"""The largest share of a word's uses that may be capitalised in sentences, as in titles."""
 
 
 def learn(sentences: Collection[Sequence[str]]) -> Conventions:
-    """Learn conventions from the tokens of training sentences, with the Penn Treebank's as defaults."""
+    """Return the conventions of training sentences; the defaults are the Penn Treebank's."""
     words = Counter(word for sentence in sentences for word in sentence)
     lower = _counts((word.lower(), n) for word, n in words.items())
     marks = "".join(mark for mark in _MARKS if _is_token(mark, words))
@@ -61,10 +61,10 @@ def learn(sentences: Collection[Sequence[str]]) -> Conventions:
 
 
 def _counts(pairs: Iterable[tuple]) -> Counter:
-    found: Counter = Counter()
+    counts: Counter = Counter()
     for key, n in pairs:
-        found[key] += n
-    return found
+        counts[key] += n
+    return counts
 
 
 def _is_token(mark: str, words: Counter[str]) -> bool:
@@ -97,7 +97,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
         return characters[way] > (_SELDOM if way in _CURLY else _RARE) * rival
 
     spellings = {c: way for c, way in SPELLINGS.items() if c in "()" or not has(c, way)}
-    spellings |= {c: way for c, way in _OWN_BRACKETS.items() if words[way] and not has(c, way)}
+    spellings |= {c: way for c, way in _SQUARE_BRACKETS.items() if words[way] and not has(c, way)}
     double, single = ("``", "''"), ("`", "'")
     if has('"', "``"):
         double = ('"', '"')
@@ -113,7 +113,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
 
 
 def _abbreviations(sentences: Iterable[Sequence[str]], lower: Counter[str]) -> frozenset[str]:
-    """Return the words that more often end in a period than not, and usual ones, unless training splits their periods.
+    """Return the words that mostly end in a period, and usual ones that training does not split.
 
     A period is split if it is a token inside a sentence. Dec is no evidence against Dec., and
     neither is MR against Mr.
@@ -148,10 +148,10 @@ def _prefixes(
 
     A word that mostly stands alone is no prefix, even if training has ten-year-old as one token.
     """
-    parts = ((*word.partition("-"), n) for word, n in words.items())
+    hyphened = ((*word.partition("-"), n) for word, n in words.items())
     balance = _counts(
         (prefix.lower(), n)
-        for prefix, hyphen, rest, n in parts
+        for prefix, hyphen, rest, n in hyphened
         if prefix.isalpha() and hyphen and rest[:1].isalpha()
     )
     balance.subtract(

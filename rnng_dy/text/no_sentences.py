@@ -1,4 +1,4 @@
-"""What stands where a sentence is meant and cannot be one: missing values, numbers, labels, judgements, markup."""
+"""Texts that cannot be sentences: missing values, numbers, labels, judgements, markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rnng_dy.text.conventions import HAN
 
 _MISSING = frozenset(["none", "null", "#n/a", "<na>", "-", "."])
 _LABELS = frozenset(
-    "true false good bad yes no grammatical ungrammatical acceptable unacceptable correct incorrect".split()  # noqa: SIM905
+    "true false good bad yes no grammatical ungrammatical "  # noqa: SIM905
+    "acceptable unacceptable correct incorrect".split()
 )
 _BEFORE = re.compile(
     r"\s*(?:(?:[*?%]{1,3}|[*?]{1,3}\s+)(?=[\"'“‘(]?[^\W\d_])|<s>\s|#\s*(?=[A-Z][a-z]* [a-z]))"
@@ -36,28 +37,28 @@ def is_number(text: str) -> bool:
 
 
 def require_unmarked(text: str) -> None:
-    """Raise RnngError for a text that begins with a linguist's judgement, which would be read as a word.
+    """Raise RnngError for a text that begins with a linguist's judgement, such as a star.
 
     >>> require_unmarked("*The doctor are tall.")
     Traceback (most recent call last):
     oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: ...
     """
-    if found := _BEFORE.match(text):
-        mark = repr(found[0].strip())
+    if begins := _BEFORE.match(text):
+        mark = repr(begins[0].strip())
         raise RnngError(f"{text!r:.60} begins with {mark}, a mark and no word: take it out")
 
 
 def require_sentence(text: str, remedy: str = "leave it out") -> None:
-    """Raise RnngError for a text that cannot be a sentence, with what to do about a number or a missing value."""
+    """Raise RnngError for a text that cannot be a sentence; `remedy` is for a missing value."""
     if is_number(text):
         raise RnngError(f"{text!r:.60} is a number or a missing value: {remedy}")
     require_unmarked(text)
-    if found := _MARKUP.search(text):
-        raise RnngError(f"{text!r:.60} has {found[0]!r}, which is markup and no word: take it out")
+    if markup := _MARKUP.search(text):
+        raise RnngError(f"{text!r:.60} has {markup[0]!r}, which is markup and no word: take it out")
 
 
 def require_column(
-    rows: Sequence[tuple[int, str]], path: object, what: str, remedy: str, of_words: str = ""
+    rows: Sequence[tuple[int, str]], path: object, what: str, remedy: str, word_remedy: str = ""
 ) -> None:
     """Raise InputError, with the line, if a column of texts with their lines is none of sentences.
 
@@ -66,7 +67,7 @@ def require_column(
         path: The file.
         what: The column, for messages.
         remedy: What to do.
-        of_words: What to do if each text is one word; nothing if such texts may be sentences.
+        word_remedy: What to do if each text is one word; nothing if such texts may be sentences.
     """
     rows = [(line, text) for line, text in rows if text.strip()]
     texts = dict.fromkeys(text.strip() for _, text in rows)
@@ -74,8 +75,8 @@ def require_column(
     if is_of_labels or (texts and all(text.lower() in _LABELS for text in texts)):
         message = f"{what} has only {' and '.join(texts)}: labels, not sentences; {remedy}"
         raise InputError(message, path, rows[0][0])
-    if of_words and are_words(list(texts)) and not all(map(is_number, texts)):
-        raise InputError(f"each text is one word: {of_words}", path)
+    if word_remedy and are_words(list(texts)) and not all(map(is_number, texts)):
+        raise InputError(f"each text is one word: {word_remedy}", path)
     for line, text in rows:
         with placed(path, line):
             require_sentence(text, f"it is in {what}; {remedy}")

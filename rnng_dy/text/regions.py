@@ -1,4 +1,4 @@
-"""Marks that divide texts into regions: `|`, or the mark of a table, alone between blanks or around words."""
+"""Marks that divide texts into regions: `|`, or another one, between blanks or around words."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ _ALONE = re.compile(r"(?<!\S)(?<!\d\s)([/\\^%@*#~+=_<>•·¦‖§|]{1,2})(?!\S)
 _AROUND = re.compile(r"(?<!\w)(([/^%@*#~+=_|])\2?)(?=\w)(?:(?!\2).)+(?<!\s)\1(?!\w)")
 _BRACKETED = re.compile(r"(?<!\w)([\[{])(?=\w)[^]}]*(?<!\s)[]}](?!\w)")
 _TOUCHING = re.compile(r"[^\W\d_][.,]?([\\^~*|](?=\s?[^\W\d_])|[/@](?=\s[^\W\d_]))")
-"""The places where a mark may stand, each with it as group 1; a `/` between numbers or a % after one is text."""
+"""Where a mark may stand, as group 1; a `/` between numbers or a % after one is text."""
 _JOINED = re.compile(r"[^\W\d_]_[^\W\d_]")
 
 
 def _marks_in(text: str) -> set[str]:
-    """Return the marks that a text seems to have, as `--mark` takes them; `a_b` for words that `_` joins.
+    """Return the marks that a text seems to have, as `--mark` takes them; `a_b` if `_` joins words.
 
     >>> sorted(_marks_in("The dog / that *barked* [ran] away / up 5 % or 1 / 2"))
     ['*', '/', '[]']
     """
-    found = {match[1] for of in (_ALONE, _AROUND, _TOUCHING) for match in of.finditer(text)}
-    found |= {match[1] + _CLOSING[match[1]] for match in _BRACKETED.finditer(text)}
-    return found | ({"a_b"} if _JOINED.search(text) else set())
+    marks = {match[1] for way in (_ALONE, _AROUND, _TOUCHING) for match in way.finditer(text)}
+    marks |= {match[1] + _CLOSING[match[1]] for match in _BRACKETED.finditer(text)}
+    return marks | ({"a_b"} if _JOINED.search(text) else set())
 
 
 def mark_of(rows: Sequence[tuple[int, str]], is_usual: bool = False) -> tuple[str, int, str] | None:
-    """Return the mark in which texts agree, all, or several and a third of them, with the first line and its text."""
-    found = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows]
-    for agreed, count in Counter(chain.from_iterable(found)).most_common(1):
+    """Return the mark in which texts agree, with the first line and text that have it; or None.
+
+    They agree if all have it, or several and a third of them.
+    """
+    marks = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows]
+    for mark, count in Counter(chain.from_iterable(marks)).most_common(1):
         if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
-            return agreed, *next(row for row, of in zip(rows, found, strict=True) if agreed in of)
+            return mark, *next(row for row, has in zip(rows, marks, strict=True) if mark in has)
     return None
 
 
@@ -57,18 +60,15 @@ def divided(
     """
     if mark is None and (agreed := mark_of(rows, is_usual)):
         mark, line, text = agreed
-        raise InputError(f"{text!r:.60}: {_as_words(mark)}", path, line)
+        message = f"{mark!r} is a mark of regions, not a word: name it by --mark '{mark}' "
+        message += "(surprisal, suite), or take it out"
+        if mark == "a_b":
+            message = "'_' joins words: write blanks, and | between regions"
+        message += "; with --mark '|' it is text" * (mark != USUAL_MARK)
+        raise InputError(f"{text!r:.60}: {message}", path, line)
     if mark is None and not is_usual:
         return [[text] for _, text in rows]
     return _divided(rows, path, USUAL_MARK if mark is None else mark)
-
-
-def _as_words(mark: str) -> str:
-    text = "; with --mark '|' it is text" * (mark != USUAL_MARK)
-    if mark == "a_b":
-        return f"'_' joins words: write blanks, and | between regions{text}"
-    how = f"name it by --mark '{mark}' (surprisal, suite), or take it out"
-    return f"{mark!r} is a mark of regions, not a word: {how}{text}"
 
 
 def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[list[str]]:
@@ -88,7 +88,7 @@ def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[l
     inside = rf"(?!\s)((?:(?!{opening}|{closing}).)+)(?<!\s)"
     around = re.compile(rf"(?<!\w){opening}{inside}{closing}(?!\w)")
     one_sided = re.compile(rf"(?<!\w){opening}(?![\s\d])|(?<![\s\d]){closing}(?!\w)")
-    found = []
+    divisions = []
     for line, text in rows:
         pieces = re.split(alone, text.strip())
         # marks at both ends are a frame, not two empty regions
@@ -97,15 +97,15 @@ def _divided(rows: Sequence[tuple[int, str]], path: object, mark: str) -> list[l
         if any(map(one_sided.search, pieces)):
             how = f"the mark {mark!r} stands between blanks, or around words"
             raise InputError(f"{how}: {text!r:.60}", path, line)
-        found.append(pieces)
+        divisions.append(pieces)
     if mark == USUAL_MARK:
-        return found
-    if all(len(pieces) == 1 for pieces in found):
+        return divisions
+    if all(len(pieces) == 1 for pieces in divisions):
         raise InputError(f"no text has the mark {mark!r} between blanks or around words", path)
-    enclosed = [of for of, (_, text) in zip(found, rows, strict=True) if around.search(text)]
+    enclosed = [d for d, (_, text) in zip(divisions, rows, strict=True) if around.search(text)]
     if not any(re.search(r"\w", text) for pieces in enclosed for text in pieces[::2]):
         for pieces in enclosed:
             # each with the punctuation marks after it
             joined = [a + b for a, b in zip(pieces[1::2], pieces[2::2], strict=True)]
             pieces[:] = [pieces[0] + joined[0], *joined[1:]]
-    return found
+    return divisions

@@ -30,7 +30,7 @@ FORMAT, VERSION = "rnng_dy text", 1
 Span = tuple[int, int]
 
 # joiners of emoji and of Persian and Indic letters, signs of Arabic and Kaithi numbers
-_SEEN = re.compile(
+_KEPT = re.compile(
     "[\u200c\u200d\u0600-\u0605\u06dd\u070f\u08e2\U000110bd\U000110cd]|[\U000e0020-\U000e007f]"
 )
 _BLANKS = "\u200b\ufeff"
@@ -68,12 +68,12 @@ class Segmenter:
 
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
-        """Return a segmenter that learns from training sentences: their abbreviations, quotes, brackets, compounds."""
+        """Return a segmenter that learns the conventions of training sentences."""
         return cls(learn(list(sentences)))
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Segmenter:
-        """Return a segmenter that learns from the words of a vocabulary alone, without sentences."""
+        """Return a segmenter that learns from the words of a vocabulary alone."""
         # the made-up end keeps the last word from counting as the end of a sentence
         return cls.of_training([[*words, "END"]])
 
@@ -86,27 +86,28 @@ class Segmenter:
     @classmethod
     def load(cls, path: Path | zipfile.Path) -> Segmenter:
         """Return the segmenter of a file. Raises InputError for a damaged one."""
-        remedy = "train the model again, or delete this file; text is then read as the model's words let see"
+        remedy = "train the model again, or delete this file; its words then tell how to read text"
         with reading(path, remedy=f"the file is damaged: {remedy}"):
-            given = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
-            if (given["format"], given["version"]) != (FORMAT, VERSION):
+            content = json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
+            if (content["format"], content["version"]) != (FORMAT, VERSION):
                 raise ValueError("not of this version of rnng_dy")
-            return cls(Conventions.from_json(given))
+            return cls(Conventions.from_json(content))
 
     def sentences(self, text: str, one_per_line: bool = False) -> list[SourceSentence]:
-        """Return the sentences of a text (see `stream`)."""
+        """Return the sentences of a text as a list; `stream` yields them."""
         return list(self.stream(text, one_per_line))
 
     def stream(self, text: str, one_per_line: bool = False) -> Iterator[SourceSentence]:
-        """Yield the sentences of a text; a blank line ends a sentence, or with `one_per_line` the end of each line.
+        """Yield the sentences of a text.
 
+        A blank line ends a sentence, or with `one_per_line` the end of each line.
         Tokens are as the treebank writes them: -LRB-, ``, n't. Spans count the characters of the
         text.
 
         Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line,
         for Chinese without blanks if the treebank's tokens are words.
         """
-        cleaned, at = clean(text)
+        cleaned, positions = clean(text)
         self._require_words(cleaned)
         line, counted = 1, 0
         for begin, end in self._spans(cleaned, one_per_line):
@@ -114,12 +115,12 @@ class Segmenter:
             counted = begin
             pieces = self._tokenizer.pieces(cleaned, begin, end)
             tokens = tuple(spelled(cleaned, begin, end, pieces, self.conventions))
-            spans = tuple((at[piece.begin], at[piece.end - 1] + 1) for piece in pieces)
+            spans = tuple((positions[p.begin], positions[p.end - 1] + 1) for p in pieces)
             written = text[spans[0][0] : spans[-1][1]]
             yield SourceSentence(tokens, None, None, line, spans, written)
 
     def sentences_in(self, text: Any, has_tags: bool = True) -> tuple[list[Sequence[Any]], bool]:
-        """Return the tokens of each sentence of a text, and whether there may be several sentences.
+        """Return the tokens of each sentence of a text, and whether there may be several.
 
         Args:
             text: A str is running text, and so is anything with an attribute `text`, such as a
@@ -153,8 +154,8 @@ class Segmenter:
 
     def tokens(self, sentence: str) -> list[str]:
         """Return the tokens of one sentence of running text."""
-        found = self.sentences(" ".join(sentence.split()), one_per_line=True)
-        return [token for of in found for token in of.tokens]
+        lines = self.stream(" ".join(sentence.split()), one_per_line=True)
+        return [token for line in lines for token in line.tokens]
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -170,18 +171,18 @@ class Segmenter:
         return nltk.tokenize.punkt.PunktSentenceTokenizer(parameters)
 
     def _spans(self, text: str, one_per_line: bool) -> Iterator[Span]:
-        """Yield the spans of sentences in a clean text, none empty; with `one_per_line` the spans of its lines."""
+        """Yield the spans of the sentences of a clean text, or of its lines, none empty."""
         if one_per_line:
-            yield from _parts(text, (0, len(text)), _LINE)
+            yield from _split(text, (0, len(text)), _LINE)
             return
-        for paragraph in _parts(text, (0, len(text)), _PARAGRAPH):
-            for begin, end in _parts(text, paragraph, _HAN_END):
+        for paragraph in _split(text, (0, len(text)), _PARAGRAPH):
+            for begin, end in _split(text, paragraph, _HAN_END):
                 cuts = [begin]
-                for left, _ in self._punkt.span_tokenize(text[begin:end]):
-                    if left and self._begins(text, cuts[-1], begin + left):
-                        cuts.append(begin + left)
-                for left, right in pairwise([*cuts, end]):
-                    yield from _stripped(text, left, right)
+                for start, _ in self._punkt.span_tokenize(text[begin:end]):
+                    if start and self._begins(text, cuts[-1], begin + start):
+                        cuts.append(begin + start)
+                for start, stop in pairwise([*cuts, end]):
+                    yield from _stripped(text, start, stop)
 
     def _begins(self, text: str, begin: int, start: int) -> bool:
         """Return whether a sentence may begin at `start`, after the one that begins at `begin`."""
@@ -193,8 +194,8 @@ class Segmenter:
         starters = self.conventions.starters
         if _INITIALS_BEFORE.search(text, before, start) and (word := _WORD.match(text, start)):
             return word[0][0].isupper() and word[0].lower() in starters
-        found = _WORD_BEFORE.search(text, before, start)
-        word_before = found[1] if found else ""
+        match = _WORD_BEFORE.search(text, before, start)
+        word_before = match[1] if match else ""
         if text[start].isdigit():
             return word_before not in NUMBERED
         if text[start].islower():
@@ -202,22 +203,21 @@ class Segmenter:
         return True
 
     def _require_words(self, text: str) -> None:
-        """Raise InputError, with the line, if Chinese without blanks is longer than every training word."""
+        """Raise InputError if Chinese without blanks is longer than every training word."""
         if self.conventions.han != "words":
             return
         if run := re.search(f"[{HAN}]{{{self.conventions.longest_han + 1},}}", text):
             raise InputError(
-                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained on Chinese "
-                "words: put blanks between words, or train a model on single characters",
+                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained "
+                "on Chinese words: put blanks between words, or train a model on single characters",
                 line=text.count("\n", 0, run.start()) + 1,
             )
 
 
 def _texts(items: Any) -> Any:
-    """Return the elements, of which those with an attribute `text` are that text; what has none, as it is."""
-    if not isinstance(items, Iterable):
-        return items
-    return [getattr(item, "text", item) for item in items]
+    """Return the elements, or their attribute `text` if they have it; what has none, as it is."""
+    is_list = isinstance(items, Iterable)
+    return [getattr(item, "text", item) for item in items] if is_list else items
 
 
 def _is_sentence(item: object) -> bool:
@@ -230,31 +230,33 @@ def _is_marked(item: object) -> bool:
     return isinstance(item, str) and _MARKED.search(item) is not None
 
 
-def _parts(text: str, span: Span, mark: re.Pattern[str]) -> Iterator[Span]:
-    """Yield the parts of a span that end with a mark or with the span."""
+def _split(text: str, span: Span, mark: re.Pattern[str]) -> Iterator[Span]:
+    """Yield the spans that end with a mark or with the whole span."""
     begin, end = span
-    for found in mark.finditer(text, begin, end):
-        yield from _stripped(text, begin, found.end())
-        begin = found.end()
+    for match in mark.finditer(text, begin, end):
+        yield from _stripped(text, begin, match.end())
+        begin = match.end()
     yield from _stripped(text, begin, end)
 
 
 def _stripped(text: str, begin: int, end: int) -> Iterator[Span]:
     """Yield the span without surrounding blanks, unless it is all blanks."""
-    part = text[begin:end].lstrip()
-    if part:
-        yield end - len(part), end - len(part) + len(part.rstrip())
+    if stripped := text[begin:end].lstrip():
+        yield end - len(stripped), end - len(stripped) + len(stripped.rstrip())
 
 
 class _Cleaning(dict[int, str | None]):
-    """A table for str.translate: blanks except line ends become spaces, invisible characters inside words vanish."""
+    """A table for str.translate.
+
+    Blanks but line ends become spaces, invisible characters inside words vanish.
+    """
 
     def __missing__(self, code: int) -> str | None:
         character = self[code] = chr(code)
         category = unicodedata.category(character)
         if character.isspace() or category == "Cc" or character in _BLANKS:
             self[code] = " "
-        elif category == "Cf" and not _SEEN.match(character):
+        elif category == "Cf" and not _KEPT.match(character):
             self[code] = None
         return self[code]
 
@@ -263,15 +265,15 @@ _CLEANING = _Cleaning({ord("\n"): "\n"})
 
 
 def clean(text: str) -> tuple[str, Sequence[int]]:
-    """Return the text with blanks for white space and invisible characters, without soft hyphens and direction marks.
+    """Return a text without invisible characters, and where each character was in the original.
 
-    Invisible are control characters and zero-width spaces. Blanks are spaces and line ends. The
-    second value is the position of each character in the original.
+    Control characters, zero-width spaces and other white space become blanks, which are spaces and
+    line ends. Soft hyphens and direction marks vanish.
 
     Raises RnngError for a character that UTF-8 cannot encode.
     """
-    if found := _SURROGATE.search(text):
-        message = f"character {found.start() + 1} of the text is a lone surrogate: decode it again"
+    if lone := _SURROGATE.search(text):
+        message = f"character {lone.start() + 1} of the text is a lone surrogate: decode it again"
         raise RnngError(message)
     cleaned = text.translate(_CLEANING)
     if len(cleaned) == len(text):

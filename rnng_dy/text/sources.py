@@ -1,4 +1,4 @@
-"""Sentences for models: files of trees, oracles, tokenised or running text, with the tags that a model reads."""
+"""Sentences for models: of trees, oracles, tokenised or running text, with tags for parsers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Source(NamedTuple):
     """Whether the input is running text."""
     one_per_line: bool = False
     """Whether each line of a running text, or each text of a table, is a sentence."""
-    given: str | None = None
+    text: str | None = None
     """The running text itself, in place of a file's."""
     tagged: bool | None = None
     """Whether tokens are word_TAG; None refuses tokens that look so."""
@@ -64,8 +64,8 @@ class Source(NamedTuple):
             if text is None or sentence.tokens[0][0] != "?":
                 with placed(self.path, sentence.line):
                     require_unmarked(sentence.text or " ".join(sentence.tokens))
-        if text is None and (found := running_text([s.tokens for s in lines])):
-            _log.warning(f"{self.path}:{lines[found[0]].line}: {found[1]}")
+        if text is None and (warning := running_text([s.tokens for s in lines])):
+            _log.warning(f"{self.path}:{lines[warning[0]].line}: {warning[1]}")
         if marked := mark_of([(s.line, s.text or " ".join(s.tokens)) for s in lines]):
             mark, line, _ = marked
             _log.warning(f"{self.path}:{line}: {mark!r} is text here; stimuli have regions")
@@ -77,7 +77,7 @@ class Source(NamedTuple):
         If lines are sentences, a line without words becomes a sentence without tokens. Raises
         InputError for a text without words and for one that cannot be read.
         """
-        text, last = self.given, 0
+        text, last = self.text, 0
         if text is None:
             text = "".join(line for _, line in read_lines(self.path))
         try:
@@ -93,24 +93,23 @@ class Source(NamedTuple):
 
 
 def read_by(model: Any, sentence: S) -> S:
-    """Return a sentence with the words that the model reads, if it is of an oracle, which may know other words."""
+    """Return a sentence with the words that the model reads; an oracle may know other words."""
     if sentence.unkified is None or model.unknown is None:
         return sentence
     return replace(sentence, unkified=tuple(model.unknown.read(sentence.tokens, sentence.unkified)))
 
 
 class SentenceReader:
-    """Reader of a source for one model; it also counts the sentences that the model's own tagger tagged."""
+    """Reader of a source for one model, which counts the sentences that the model's tagger tags."""
 
     def __init__(self, model, source: Source):
-        """Raises RnngError if the source asks for the model's own tags and the model reads none."""
+        """Raises RnngError if the source asks for the model's own tags and the model has none."""
         self._model, self._source = model, source
-        # a model that generates words reads no tags
-        self.known_tags = model.vocabulary.tags if hasattr(model, "tags_read") else None
+        self.known_tags = model.vocabulary.tags
         """The POS tags that the model knows; None if it reads no tags."""
         if source.own_tags and self.known_tags is None:
             raise RnngError("`own_tags`: this model reads no POS tags, it has no tagger")
-        self._sentences = self._own = 0
+        self._sentences = self._to_tag = 0
         self._unseen: Counter[str] = Counter()
 
     def sentences(self) -> Iterator[NumberedSentence]:
@@ -122,24 +121,23 @@ class SentenceReader:
             yield NumberedSentence(index, sentence)
 
     def _with_tags(self, sentence: SourceSentence) -> SourceSentence:
-        """Return a sentence with the tags that the model reads, without tags where its own tagger will tag it.
+        """Return a sentence with the tags that the model reads, or for its tagger without tags.
 
         Raises RnngError if there are none.
         """
-        given = sentence.tags
         self._sentences += 1
-        if self._source.own_tags or self._model.is_to_tag(given):
+        if self._source.own_tags or self._model.is_to_tag(sentence.tags):
             self._model.require_tagger()
-            self._own += 1
+            self._to_tag += 1
             return replace(sentence, tags=None)
-        self._unseen.update(tag for tag in given if tag not in self.known_tags)
+        self._unseen.update(tag for tag in sentence.tags if tag not in self.known_tags)
         return sentence
 
     def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
-        """Report tags by the model's own tagger, unknown tags, and sentences that do not fit into memory."""
-        if self._own:
-            some = f" in {self._own} of {self._sentences} sentences"
-            _log.info(f"tags: by the model's own tagger{some * (self._own < self._sentences)}")
+        """Report tags by the model's tagger, unknown tags, and sentences too long for memory."""
+        if self._to_tag:
+            some = f" in {self._to_tag} of {self._sentences} sentences"
+            _log.info(f"tags: by the model's own tagger{some * (self._to_tag < self._sentences)}")
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
             _log.warning(f"POS tags unseen in training, taken for an average tag: {names}")
@@ -151,28 +149,32 @@ class SentenceReader:
 
 
 def stuck_mark(tokens: Sequence[str]) -> str | None:
-    """Return a token that ends in a mark, as in running text, or None; periods count only at the end of the sentence.
+    """Return a token that ends in a mark, as in running text, or None.
 
-    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."]), stuck_mark(["Mr.", "Smith", ",", "yes", "."])
-    ('Smith,', 'sat.', None)
+    Periods count only at the end of the sentence.
+
+    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."])
+    ('Smith,', 'sat.')
+    >>> stuck_mark(["Mr.", "Smith", ",", "yes", "."])
     """
-    found = next((token for token in tokens if _STUCK.search(token)), None)
-    return tokens[-1] if found is None and _STUCK_PERIOD.search(tokens[-1]) else found
+    last = [tokens[-1]] if _STUCK_PERIOD.search(tokens[-1]) else []
+    return next(iter([*filter(_STUCK.search, tokens), *last]), None)
 
 
 def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
-    """Return the place of the first sentence with a mark attached to a word, and a warning of running text.
+    """Return the index of the first sentence with a mark attached to a word, and a warning.
 
     Returns None if fewer than a tenth of the sentences have such a mark.
 
-    >>> running_text([["It", "works", "."], ["It", "works."]])[0], running_text([["It", "works."]] + 10 * [["Yes"]])
-    (1, None)
+    >>> running_text([["It", "works", "."], ["It", "works."]])[0]
+    1
+    >>> running_text([["It", "works."]] + 10 * [["Yes"]])
     """
     stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
     if not stuck or 10 * len(stuck) < len(sentences):
         return None
-    place, word = stuck[0]
-    return place, (
+    index, word = stuck[0]
+    return index, (
         f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
         "add --text, or put blanks around marks"
     )

@@ -1,4 +1,4 @@
-"""The spelling of unknown words: p(string | class of unknown words) for every string, by character n-grams."""
+"""The spelling of unknown words: p(string | class) for every string, by character n-grams."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class SpelledWord(NamedTuple):
 class SpellingModel:
     """A distribution over the strings of each class of unknown words.
 
-    The classes partition the strings (see `OpenClasses`). While a string is spelled, a character
+    The classes partition the strings. While a string is spelled, a character
     after which it cannot reach the class has probability 0, and so has the end of a string that is
     not in the class. The other symbols share all probability, so that the strings of each class add
     up to 1.
     """
 
     def __init__(self, unknown: UnknownWords, vocabulary: Iterable[str], words: Mapping[str, int]):
-        """Make the model of some words and their counts; words that are known do not count.
+        """Make the model of words and their counts, of which known words do not count.
 
         `vocabulary` has the words and classes that the language model generates. Raises RnngError
         if it has no class.
@@ -58,7 +58,7 @@ class SpellingModel:
         self._spelled = cache(self._spell)
 
     def read(self, tokens: Iterable[str]) -> list[SpelledWord]:
-        """Return each token as the language model reads it, with the probability of its spelling."""
+        """Return each token as the language model reads it, with log p of its spelling."""
         return [self._spelled(token) for token in tokens]
 
     def _spell(self, token: str) -> SpelledWord:
@@ -67,7 +67,7 @@ class SpellingModel:
         return SpelledWord(unk, 0.0 if is_known else self.log_prob(token, unk))
 
     def log_prob(self, word: str, name: str) -> float:
-        """Return log p(word | class) in nats; -inf if the class called `name` does not have the word."""
+        """Return log p(word | class) in nats; -inf if the class `name` does not have the word."""
         if word in self.classes.known or self.classes.class_of(word) != name:
             return -math.inf
         share = self.ngrams.symbols.share
@@ -75,9 +75,9 @@ class SpellingModel:
         return math.fsum(math.log(share(self.next_symbol(word[:i], name), s)) for i, s in steps)
 
     def next_symbol(self, prefix: str, name: str) -> np.ndarray:
-        """Return the probability of each of `Symbols` after a prefix of strings of a class: float64."""
-        of_class = self.ngrams.probabilities(prefix, name) * self._may_follow(prefix, name)
-        return of_class / of_class.sum()
+        """Return the probability of each symbol after a prefix of strings of a class: float64."""
+        possible = self.ngrams.probabilities(prefix, name) * self._may_follow(prefix, name)
+        return possible / possible.sum()
 
     def _may_follow(self, prefix: str, name: str) -> np.ndarray:
         """Return which symbols can continue a prefix of strings of a class, or end it."""
@@ -96,11 +96,11 @@ class SpellingModel:
     @cached_property
     def _next_of_capitalised(self) -> Mapping[tuple[str, str], list[str]]:
         """The next characters of `OpenClasses.capitalised` words, by class and prefix."""
-        found = defaultdict(list)
+        following = defaultdict(list)
         for word, name in self.classes.capitalised.items():
             for i, character in enumerate(word):
-                found[name, word[:i]].append(character)
-        return found
+                following[name, word[:i]].append(character)
+        return following
 
     @cached_property
     def ngrams(self) -> ClassNgrams:
@@ -131,56 +131,53 @@ class SpellingModel:
 
 
 def learnt_spelling(model: Any, words: Mapping[str, int]) -> SpellingModel:
-    """Return a spelling model learnt from words and their counts. Raises RnngError if the model knows all of them."""
+    """Return a spelling model of words and their counts. Raises RnngError if all are known."""
     spelling = SpellingModel(model.vocabulary.unknown, model.vocabulary.ids, words)
     if not spelling.words:
-        raise RnngError(
-            "the model knows every word of this text, so it shows no unknown words to learn spelling from"
-        )
+        raise RnngError("the model knows every word of this text: it shows no spelling to learn")
     return spelling
 
 
 def required_spelling(model: Any, name: str) -> SpellingModel:
-    """Return the spelling model of a language model called `name`. Raises RnngError if it has none."""
-    spelling: SpellingModel | None = getattr(model, "spelling", None)
-    if spelling is None:
+    """Return a language model's spelling model. Raises RnngError, with `name`, if it has none."""
+    if model.spelling is None:
         raise RnngError(
-            f"{name} has no spelling model, so it gives no probability to unknown words: `rnng-dy train --open` makes "
-            "one; n-grams have one if their oracle has unknown words"
+            f"{name} has no spelling model, so it gives no probability to unknown words: `rnng-dy "
+            "train --open` makes one; n-grams have one if their training has unknown words"
         )
-    return spelling
+    return model.spelling
 
 
 def with_open_classes(
     spelling: SpellingModel, sentences: Iterable[Any]
 ) -> tuple[list[Any], list[list[float]]]:
-    """Return sentences with the spelling model's classes of unknown words, and log p of each word's spelling in nats.
+    """Return sentences with the spelling model's classes, and log p of each spelling in nats.
 
-    The sentences are those of an oracle or of another source; the classes that they have do not
-    count.
+    The classes that sentences of an oracle have do not count.
     """
-    read = [(sentence, spelling.read(sentence.tokens)) for sentence in sentences]
-    seen = [
-        replace(sentence, unkified=tuple(word.unk for word in words)) for sentence, words in read
-    ]
-    return seen, [[word.log_prob for word in words] for _, words in read]
+    classified, log_probs = [], []
+    for sentence in sentences:
+        words = spelling.read(sentence.tokens)
+        classified.append(replace(sentence, unkified=tuple(word.unk for word in words)))
+        log_probs.append([word.log_prob for word in words])
+    return classified, log_probs
 
 
 def read_words(
     model: Any, words: Sequence[str], open_vocabulary: bool
 ) -> tuple[Sequence[str], float]:
-    """Return words as the model reads them, and log p of their spelling in nats, 0 without an open vocabulary.
+    """Return words as the model reads them, and log p of their spelling in nats, 0 if closed.
 
     Raises RnngError if the vocabulary is open and the model has no spelling model.
     """
     if not open_vocabulary:
-        return model.vocabulary.unkify(words), 0.0
+        return model.unknown.unkify(words, keep_classes=True), 0.0
     read = required_spelling(model, "this model").read(words)
     return [word.unk for word in read], math.fsum(word.log_prob for word in read)
 
 
 class Symbols:
-    """The symbols that a spelling consists of: the end, some characters, and groups of all other characters.
+    """The symbols of spellings: the end, some characters, and groups of all other characters.
 
     A group has the characters of a kind in a block of Unicode, or in all blocks that have none of
     those characters.
@@ -190,38 +187,41 @@ class Symbols:
         """The characters with numbers of their own are those of `words` and of the known words."""
         characters = sorted(set().union(*words, *classes.known, *classes.capitalised))
         self._kind_of = classes.kind_of
-        own_blocks = Counter(map(block_of, characters))
+        by_block = Counter(map(block_of, characters))
         others: Counter[tuple[str, int | None]] = Counter()
         for (kind, block), size in characters_by_kind(classes.rules).items():
-            others[kind, block if block in own_blocks else None] += size
+            others[kind, block if block in by_block else None] += size
         self._others = {group: i for i, group in enumerate(others, 1 + len(characters))}
-        own = [(self._kind_of(character), block_of(character)) for character in characters]
-        others.subtract(own)
+        numbered = [(self._kind_of(character), block_of(character)) for character in characters]
+        others.subtract(numbered)
         self.numbers = {symbol: i for i, symbol in enumerate([_END, *characters])}
         """The numbers of the end and of single characters."""
         self.sizes = np.array([1.0] * len(self.numbers) + [*map(float, others.values())])
         """How many characters each symbol stands for."""
-        kinds = [kind for kind, _ in (*own, *others)]
+        kinds = [kind for kind, _ in (*numbered, *others)]
         self.kinds = sorted(set(kinds))
-        """The kinds of characters (see `UnknownWords.kind_of`)."""
+        """The kinds of characters, which `UnknownWords.kind_of` tells."""
         self.kind_numbers = np.array([0, *map(self.kinds.index, kinds)])
         """The index in `kinds` of each symbol; that of the end has no meaning."""
-        blocks = [None, *(block for _, block in (*own, *others))]
-        prior = self.sizes / self.sizes.sum() + self._of_blocks(blocks, own_blocks)
+        blocks = [None, *(block for _, block in (*numbered, *others))]
+        prior = self.sizes / self.sizes.sum() + self._block_shares(blocks, by_block)
         self.prior = prior / prior.sum()
-        """The probability of each symbol before anything is learnt: half is equal for all, half is as of blocks."""
+        """The probability of each symbol before anything is learnt.
 
-    def _of_blocks(self, blocks: Sequence[int | None], own: Counter[int]) -> np.ndarray:
-        """Return probabilities for the symbols in `blocks`: each block's is its share of the characters with numbers.
+        Half is equal for all characters, half is that of blocks.
+        """
 
-        All characters of a block have the same, since a new character is likely to be of a script
-        that is known.
+    def _block_shares(self, blocks: Sequence[int | None], numbered: Counter[int]) -> np.ndarray:
+        """Return probabilities for symbols in some blocks, by the share of a block's characters.
+
+        `numbered` counts the characters with numbers of each block. All characters of a block have
+        the same, since a new character is likely to be of a script that is known.
         """
         sizes: Counter[int | None] = Counter()
         for block, size in zip(blocks, self.sizes.tolist(), strict=True):
             sizes[block] += size
-        shares = [own[block] / sizes[block] for block in blocks]
-        return self.sizes * np.array(shares) / max(own.total(), 1)
+        shares = [numbered[block] / sizes[block] for block in blocks]
+        return self.sizes * np.array(shares) / max(numbered.total(), 1)
 
     def number_of(self, symbol: str) -> int:
         """Return the number of the end, of a character, or of the group that has it."""
@@ -231,13 +231,13 @@ class Symbols:
         return self._others.get((kind, block_of(symbol))) or self._others[kind, None]
 
     def share(self, probabilities: np.ndarray, symbol: str) -> float:
-        """Return the probability of the end or of a character, given the probabilities of all symbols."""
+        """Return the probability of the end or of a character, from those of all symbols."""
         number = self.number_of(symbol)
         return float(probabilities[number] / self.sizes[number])
 
 
-Table = Mapping[str, tuple[np.ndarray, np.ndarray, float]]
-"""By history: the numbers of the symbols that follow it, their shares, and the share of what it backs off to."""
+Followers = Mapping[str, tuple[np.ndarray, np.ndarray, float]]
+"""By history: numbers and shares of the symbols that follow it, and the share of its back-off."""
 
 
 class ClassNgrams:
@@ -249,31 +249,29 @@ class ClassNgrams:
     """
 
     def __init__(
-        self,
-        symbols: Symbols,
-        by_class: Mapping[str, Mapping[str, int]],
-        known: Iterable[str],
+        self, symbols: Symbols, by_class: Mapping[str, Mapping[str, int]], known: Iterable[str]
     ):
-        """`by_class` has the words of each class with their counts; each known word counts once, in no class."""
+        """`by_class` counts the words of each class; each known word counts once, in no class."""
         self.symbols = symbols
         every = dict.fromkeys(sorted(known), 1)
         for words in by_class.values():
             every.update(words)
-        self._of_all = self._tables(every)
-        self._of_class = {name: self._tables(words) for name, words in by_class.items()}
+        self._all_tables = self._tables(every)
+        self._class_tables = {name: self._tables(words) for name, words in by_class.items()}
 
     def probabilities(self, prefix: str, name: str) -> np.ndarray:
         """Return the probability of each symbol after a prefix in words of a class: float64."""
         padded = _START * (ORDER - 1) + prefix
-        own = every = self.symbols.prior
-        tables = zip(self._of_class[name], self._of_all, strict=True)
-        for k, (of_class, of_all) in enumerate(tables):
+        in_class = in_all = self.symbols.prior
+        tables = zip(self._class_tables[name], self._all_tables, strict=True)
+        for k, (class_table, table) in enumerate(tables):
             history = padded[len(padded) - k :]
-            every = _interpolated(of_all, history, every)
-            own = _interpolated(of_class, history, SHARE * every + (1 - SHARE) * own)
-        return own
+            in_all = _interpolated(table, history, in_all)
+            shorter = SHARE * in_all + (1 - SHARE) * in_class
+            in_class = _interpolated(class_table, history, shorter)
+        return in_class
 
-    def _tables(self, words: Mapping[str, int]) -> Sequence[Table]:
+    def _tables(self, words: Mapping[str, int]) -> Sequence[Followers]:
         """Return the tables of the histories of 0, 1, ... characters."""
         counts: list[dict[str, Counter[str]]] = [defaultdict(Counter) for _ in range(ORDER)]
         for word, count in words.items():
@@ -282,8 +280,8 @@ class ClassNgrams:
                 for k in range(ORDER):
                     counts[k][text[i - k : i]][text[i]] += count
         return [
-            {history: self._entry(followers) for history, followers in of_length.items()}
-            for of_length in counts
+            {history: self._entry(followers) for history, followers in histories.items()}
+            for histories in counts
         ]
 
     def _entry(self, followers: Counter[str]) -> tuple[np.ndarray, np.ndarray, float]:
@@ -293,10 +291,10 @@ class ClassNgrams:
         return numbers, np.array([*followers.values()]) / total, len(followers) / total
 
 
-def _interpolated(table: Table, history: str, shorter: np.ndarray) -> np.ndarray:
+def _interpolated(table: Followers, history: str, shorter: np.ndarray) -> np.ndarray:
     if history not in table:
         return shorter
     numbers, shares, rest = table[history]
-    found = rest * shorter
-    found[numbers] += shares
-    return found
+    probabilities = rest * shorter
+    probabilities[numbers] += shares
+    return probabilities

@@ -1,8 +1,8 @@
-"""Tokenisation of a sentence, and spelling of its tokens: the Penn Treebank's rules, modified by conventions.
+"""Tokenisation of a sentence, and spelling of its tokens, by the Penn Treebank's rules.
 
 A chunk between blanks is first cut at marks that are always tokens (quotes, brackets, dashes, most
-marks). Marks, clitics and the period are removed from the ends of each part. The rest is a word, or
-a compound to be divided.
+marks). Marks, clitics and the period are removed from the ends of what is between. The rest is a
+word, or a compound to be divided. Conventions modify these rules.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _NOT_BLANK = re.compile(r"[^ \n]")
 _CHUNK = re.compile(r"\.(?: +\.){2,}(?![^ \n])|[^ \n]+")
 _TREE_BRACKET = re.compile(r"-[LR][RCS]B-")
 _ADDRESS = (
-    r"(?<![\w.+@/-])(?:(?:[a-z][a-z\d+]*://|www\.|mailto:)(?:[^\s<>\"“”()]|\(\w*\))*(?:[\w/]|\(\w*\))"
+    r"(?<![\w.+@/-])(?:(?:[a-z][a-z\d+]*://|www\.|mailto:)"
+    r"(?:[^\s<>\"“”()]|\(\w*\))*(?:[\w/]|\(\w*\))"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,}/[^\s<>\"“”]*[\w/])"
 )
 _EMOJI_ONE = (
@@ -43,7 +44,8 @@ _EMOJI_ONE = (
 _EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
 _BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
 _DIVIDERS = (
-    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)|[—―;!?，。｡；：！？、•{_BRACKETS}]"
+    rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)"
+    rf"|[—―;!?，。｡；：！？、•{_BRACKETS}]"
     rf"|(?<!\d),|,(?!\d)|(?<!\d):|:(?!\d)|{_EMOJI}"
 )
 _FIRST = re.compile(r"(?:[A-Z]{1,3})?\$(?=[\d.])|[$£€¥#](?=\d)|[`‘'’*](?=.)")
@@ -55,8 +57,8 @@ _LAST = "`'’%$£€¥*"
 _LONGEST_CLITIC = 4
 """Characters of the longest clitic, with the letter before it."""
 _TWO_WORDS = {
-    "cannot": 3, "gimme": 3, "gonna": 3, "gotta": 3, "lemme": 3, "wanna": 3, "d'ye": 1, "more'n": 4, "'tis": 2,
-    "'twas": 2,
+    "cannot": 3, "gimme": 3, "gonna": 3, "gotta": 3, "lemme": 3, "wanna": 3,
+    "d'ye": 1, "more'n": 4, "'tis": 2, "'twas": 2,
 }  # fmt: skip
 """The position where each word is cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
@@ -78,18 +80,18 @@ class Tokenizer:
         self._marks = re.compile(rf"(?<=[^\W_])[{marks}](?=[^\W_])" if marks else "(?!)")
 
     def pieces(self, text: str, begin: int, end: int) -> list[Piece]:
-        """Return the tokens of the sentence in this span, in order; they cover every character except blanks."""
+        """Return the tokens of the sentence in this span, which cover all characters but blanks."""
         final = begin + len(text[begin:end].rstrip(_AFTER_THE_END)) - 1
-        sentence = _Sentence(text, end, final)
-        found: list[Piece] = []
+        sentence = _SentenceText(text, end, final)
+        pieces: list[Piece] = []
         for chunk in _CHUNK.finditer(text, begin, end):
             if " " in chunk[0]:
-                found.append(Piece(*chunk.span(), "..."))
+                pieces.append(Piece(*chunk.span(), "..."))
             else:
-                found += self._cut(sentence, *chunk.span())
-        return found
+                pieces += self._cut(sentence, *chunk.span())
+        return pieces
 
-    def _cut(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
+    def _cut(self, sentence: _SentenceText, begin: int, end: int) -> Iterator[Piece]:
         """Yield the pieces of a chunk without blanks."""
         text = sentence.text
         if _TREE_BRACKET.fullmatch(text, begin, end):
@@ -101,8 +103,8 @@ class Tokenizer:
             begin = divider.end()
         yield from self._peeled(sentence, begin, end)
 
-    def _peeled(self, sentence: _Sentence, begin: int, end: int) -> Iterator[Piece]:
-        """Yield the pieces of a part between dividers."""
+    def _peeled(self, sentence: _SentenceText, begin: int, end: int) -> Iterator[Piece]:
+        """Yield the pieces of what is between two dividers."""
         text, last = sentence.text, []
         while begin < end:
             if _APOSTROPHE.match(text, begin, end) or not (first := _FIRST.match(text, begin, end)):
@@ -119,8 +121,8 @@ class Tokenizer:
             yield from self._divided(text, begin, end)
         yield from reversed(last)
 
-    def _taken_off(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
-        """Return the pieces to remove from the end of a part, from the right; empty if a word remains."""
+    def _taken_off(self, sentence: _SentenceText, begin: int, end: int) -> list[Piece]:
+        """Return the pieces to remove from the end, from the right; empty if a word remains."""
         text = sentence.text
         if text[end - 1] == ".":
             return self._period(sentence, begin, end)
@@ -131,26 +133,26 @@ class Tokenizer:
             return [Piece(end - 1, end, text[end - 1])]
         return []
 
-    def _period(self, sentence: _Sentence, begin: int, end: int) -> list[Piece]:
-        """Return the period if it is a token, and before it the abbreviation if both share the period."""
+    def _period(self, sentence: _SentenceText, begin: int, end: int) -> list[Piece]:
+        """Return the period if it is a token, and the abbreviation before it that shares it."""
         text, period = sentence.text, Piece(end - 1, end, ".")
         if end - begin == 1:
             return []
         stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
         if end - 1 == sentence.final:
-            known = stem in self._c.abbreviations or _SEVERAL_INITIALS.fullmatch(stem)
-            way = self._c.at_end.get(stem, self._c.at_end_else) if known else "split"
+            is_short = stem in self._c.abbreviations or _SEVERAL_INITIALS.fullmatch(stem)
+            way = self._c.at_end.get(stem, self._c.at_end_else) if is_short else "split"
             if way == "shared":
                 return [period, Piece(begin, end - 1, text[begin:end])]
             return [] if way == "kept" else [period]
         if stem in self._c.abbreviations or _INITIALS.fullmatch(stem):
             return []
-        following = sentence.after(end)
+        match = _NOT_BLANK.search(text, end, sentence.end)
+        following = match[0] if match else ""
         if following.isdigit():
             goes_on = text[begin : end - 1] in NUMBERED
         else:
-            # texts may lack capitals: an ordinary word before the period ends the sentence all the
-            # same
+            # texts may lack capitals: the period after an ordinary word still ends the sentence
             is_word = stem in self._c.starters or CLITIC.search(stem)
             goes_on = following.islower() and not is_word
         return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
@@ -208,17 +210,12 @@ def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool
     return before in _BEFORE_OPENING
 
 
-class _Sentence(NamedTuple):
+class _SentenceText(NamedTuple):
     """A sentence of a text, with the position where its final period would be, or -1."""
 
     text: str
     end: int
     final: int
-
-    def after(self, position: int) -> str:
-        """Return the next character that is not blank, or an empty text at the end."""
-        found = _NOT_BLANK.search(self.text, position, self.end)
-        return found[0] if found else ""
 
 
 def _is_fraction(text: str, mark: re.Match) -> bool:

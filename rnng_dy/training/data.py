@@ -1,29 +1,26 @@
-"""The data of a training: the user's oracles, or oracles made from the user's trees, and a model's examples of them."""
+"""What to train on, the sentences as read, and the examples that minibatches are made of."""
 
 from __future__ import annotations
 
 import logging
-import os
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from oracle.blocks import STORED, OracleSentence, StoredSentences, read_oracle, stored_oracle
-from oracle.brackets import parse_line, read_trees
+from oracle.blocks import STORED, OracleSentence, StoredSentences, oracle_sentences, stored
+from oracle.brackets import format_tree, read_trees
 from oracle.common.errors import ImpossibleError, InputError, RnngError
 from oracle.common.files import placed
-from oracle.common.lazy import nltk
-from oracle.training_data import TreesFile, make_training_data
-from oracle.transitions import DEFAULT, SYSTEMS
+from oracle.training_data import Preparation, Trees, cleaned_trees, make_training_data
+from oracle.transitions import SYSTEMS
 from oracle.treebank import words
 from oracle.unknown import RULES
-
-Trees = str | os.PathLike[str] | Iterable["nltk.Tree"]
+from rnng_dy.settings import require
+from rnng_dy.training.presets import GOES, Settings
 
 SHOWN_WORDS = 8
 """How many words of a sentence a warning shows."""
@@ -31,113 +28,117 @@ SHOWN_WORDS = 8
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Data:
-    """The oracle sentences of both parts, with the names of their files."""
+class Corpus(NamedTuple):
+    """The oracle sentences of both parts, with the names of their files for messages."""
 
     train: StoredSentences
     dev: Sequence[OracleSentence]
-    golds: list[nltk.Tree]
-    """The development trees, which only a parser needs."""
+    """The sentences of a parser have their trees."""
     source: str
-    """The user's training file, for messages."""
     dev_source: str
     rules: str = RULES[0]
     """The rules for unknown words, where the sentences leave a choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
-    """What to train on: trees, or oracles."""
+class Data:
+    """What to train on: trees, or oracles. `train` explains the fields."""
 
-    trees: Trees | None
-    dev_trees: Trees | None
-    train: str | None
-    dev: str | None
-    hold_out: float | None
-    unk: str | None
+    trees: Trees | None = None
+    dev_trees: Trees | None = None
+    train: str | None = None
+    dev: str | None = None
+    hold_out: float | None = None
+    unk: str | None = None
 
-    def require_whole(self, parses: bool) -> None:
-        """Raise RnngError unless there is a training and a development part, for a model that parses or not."""
-        is_dev_given = self.dev_trees is not None
-        fits_trees = self.trees is not None and (is_dev_given or self.hold_out is not None)
-        if not (fits_trees or (self.train is not None and is_dev_given == parses)):
-            raise RnngError(
-                "give `trees` with `dev_trees` or `hold_out`, or oracles as `train` and `dev`, and the `dev_trees` of "
-                "a parser with them"
-            )
+    def __post_init__(self) -> None:
+        """Raise RnngError for options that do not go together."""
+        options = vars(self)
+        names = ("hold_out", "unk", "train", "dev")
+        require({name: GOES[name] for name in names if options[name] is not None}, options)
         if self.hold_out is not None and not 0 < self.hold_out < 1:
             raise RnngError(
                 f"`hold_out` is a share of the trees between 0 and 1, not {self.hold_out}"
             )
 
-    def read(
-        self, model: Any, origin: object, transitions: str | None, generative: bool, folder: Path
-    ) -> Data:
+    def require_whole(self, parses: bool) -> None:
+        """Raise RnngError unless there are data for training and development."""
+        has_dev_trees = self.dev_trees is not None
+        fits_trees = self.trees is not None and (has_dev_trees or self.hold_out is not None)
+        if not (fits_trees or (self.train is not None and has_dev_trees == parses)):
+            raise RnngError(
+                "give `trees` with `dev_trees` or `hold_out`, or oracles as `train` and `dev`, "
+                "and the `dev_trees` of a parser with them"
+            )
+
+    def read(self, folder: Path, model: Any, transitions: str | None, generative: bool) -> Corpus:
         """Return the sentences, of which those to train on stay in a folder.
 
-        A model from `origin`, unless it is None, has rules for unknown words and a transition
-        system. Raises InputError for what cannot be read, or is not for this kind of model.
+        A model that there is already, unless it is None, has rules for unknown words and a
+        transition system. Raises InputError for what cannot be read, or is not for this kind of
+        model.
         """
         if self.trees is None:
             return self._of_oracles(folder)
-        rules, system = RULES[0], DEFAULT
+        unk, default = self.unk or RULES[0], SYSTEMS.default
         if model is not None:
-            rules, system = model.unknown.rules, model.config().get("transitions", DEFAULT)
-            if self.unk not in (None, rules):
-                raise RnngError(f"{origin} has `unk` {rules}: leave it out")
-        return self._of_trees(self.unk or rules, transitions or system, generative, folder)
+            unk, default = model.unknown.rules, model.config().get("transitions", SYSTEMS.default)
+            if self.unk not in (None, unk):
+                raise RnngError(f"the model has `unk` {unk}: leave it out")
+        return self._of_trees(folder, unk, transitions or default, generative)
 
-    def _of_oracles(self, folder: Path) -> Data:
-        sentences, dev = stored_oracle(self.train, folder / STORED), read_oracle(self.dev)
-        golds = []
+    def _of_oracles(self, folder: Path) -> Corpus:
+        train = stored(oracle_sentences(self.train), folder / STORED)
+        dev = [*oracle_sentences(self.dev)]
         if self.dev_trees is not None:
-            for path, first in ((self.train, sentences[0]), (self.dev, dev[0])):
+            for path, first in ((self.train, train[0]), (self.dev, dev[0])):
                 if first.tags is None:
                     message = "this is a generative oracle: make the parser's without --generative"
                     raise InputError(message, path, first.line)
-            golds = _golds(self.dev_trees, dev, self.dev)
-        return Data(sentences, dev, golds, str(self.train), str(self.dev))
+            dev = with_trees(dev, self.dev, self.dev_trees)
+        return Corpus(train, dev, str(self.train), str(self.dev))
 
-    def _of_trees(self, unk: str, transitions: str, generative: bool, folder: Path) -> Data:
-        train = dev = _trees_file(self.trees, "trees")
+    def _of_trees(self, folder: Path, unk: str, transitions: str, generative: bool) -> Corpus:
+        trees = cleaned_trees(self.trees, "trees")
         # via the typed digits: 0.1 is exactly a tenth, but its float is not
-        part: Fraction | TreesFile = Fraction(str(self.hold_out or 0))
+        held_out: Fraction | Preparation = Fraction(str(self.hold_out or 0))
+        files = [trees]
         if self.dev_trees is not None:
-            part = dev = _trees_file(self.dev_trees, "dev_trees")
-        sentences, of_dev = make_training_data(folder, train, part, unk, transitions, generative)
-        for file in dict.fromkeys([train, dev]):
+            files.append(held_out := cleaned_trees(self.dev_trees, "dev_trees"))
+        train, dev = make_training_data(folder, trees, held_out, unk, transitions, generative)
+        for file in files:
             _log.info(
-                f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} emptied"
+                f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} "
+                "emptied"
             )
-        golds = [] if generative else [parse_line(sentence.tree) for sentence in of_dev]
-        return Data(sentences, of_dev, golds, train.path, dev.path, unk)
+        return Corpus(train, dev, trees.path, files[-1].path, unk)
 
 
-def _trees_file(trees: Trees, name: str) -> TreesFile:
-    if isinstance(trees, (str, os.PathLike)):
-        return TreesFile(os.fspath(trees))
-    return TreesFile(name, trees=trees)
+def with_trees(sentences: Sequence[OracleSentence], path: str, trees: str) -> list[OracleSentence]:
+    """Return the sentences of an oracle with the trees of a file.
 
-
-def _golds(path: str, dev: Sequence[OracleSentence], dev_path: str) -> list[nltk.Tree]:
-    """Read the development trees. Raises InputError if their words are not those of the development oracle."""
-    golds = list(read_trees(path))
-    for gold, sentence in zip_longest(golds, dev):
+    Raises InputError if that has other words.
+    """
+    pairs = []
+    for gold, sentence in zip_longest(read_trees(trees), sentences):
         if not (gold and sentence) or tuple(words(gold.tree)) != sentence.tokens:
-            message = f"its words are not those of this sentence in {dev_path}"
-            raise InputError(message, path, gold.line if gold else None)
-    return [gold.tree for gold in golds]
+            message = f"its words are not those of this sentence in {path}"
+            raise InputError(message, trees, gold.line if gold else None)
+        pairs.append(replace(sentence, tree=format_tree(gold.tree)))
+    return pairs
 
 
 @dataclass(eq=False, repr=False)
 class Examples(Sequence):
-    """The examples of sentences that a model can learn."""
+    """The examples of sentences that a model can learn.
+
+    Each one is encoded when it is asked for.
+    """
 
     model: Any
     sentences: Sequence[OracleSentence]
-    members: np.ndarray
-    """The indices of the sentences that it can learn."""
+    members: Sequence[int]
+    """The indices of the sentences; that of a gold sentence is there several times."""
 
     def __len__(self) -> int:
         return len(self.members)
@@ -145,47 +146,52 @@ class Examples(Sequence):
     def __getitem__(self, index: int) -> Any:
         return self.model.encode_training(self.sentences[self.members[index]])
 
-    def repeated(self, first: int, times: int) -> Examples:
-        """Return the examples with those of the first sentences several times each."""
-        of_first = np.searchsorted(self.members, first)
-        parts = np.repeat(self.members[:of_first], times), self.members[of_first:]
-        return replace(self, members=np.concatenate(parts))
-
     def tokens(self, index: int) -> tuple[str, ...]:
         """Return the words of an example's sentence."""
         return self.sentences[self.members[index]].tokens
 
 
-def examples_of(model: Any, sentences: Sequence[OracleSentence], source: str) -> Examples:
-    """Return the examples; warns of sentences that have p = 0, which are left out.
+def examples_of(
+    model: Any,
+    sentences: Sequence[OracleSentence],
+    source: str,
+    settings: Settings | None = None,
+) -> Examples:
+    """Return the examples; if there are settings, gold sentences several times, as these say.
 
-    Raises InputError that names the file `source` if none is left, or for another transition system
-    than the model's.
+    Sentences that have p = 0 are left out with a warning. Raises InputError that names the file
+    `source` if none is left, or for another transition system than the model's.
     """
-    members = []
+    members = array("q")
     with placed(source):
         require_transitions(model, {sentence.transitions for sentence in sentences})
+    left_out = 0
     for i, sentence in enumerate(sentences):
         try:
             model.encode_training(sentence)
-            members.append(i)
         except ImpossibleError as error:
-            words = " ".join(sentence.tokens[:SHOWN_WORDS])
-            _log.warning(f"{source}: left out, since {error}: {words} ...")
-    if len(members) < len(sentences):
-        left_out = len(sentences) - len(members)
+            left_out += 1
+            shown = " ".join(sentence.tokens[:SHOWN_WORDS])
+            _log.warning(f"{source}: left out, since {error}: {shown} ...")
+        else:
+            is_gold = settings is not None and i < settings.gold
+            members.extend([i] * (settings.gold_weight if is_gold else 1))
+    if left_out:
         _log.warning(f"{source}: {left_out} of {len(sentences)} sentences left out")
     if not members:
         raise InputError("every sentence has p = 0", source)
-    return Examples(model, sentences, np.array(members, np.int64))
+    return Examples(model, sentences, members)
 
 
 def require_transitions(model: Any, systems: Iterable[str]) -> None:
     """Raise RnngError if sentences have actions of another transition system than the model's."""
-    own = getattr(model, "transitions", None)
-    for name in systems if own else ():
+    if not model.has_trees:
+        return
+    system = model.transitions
+    for name in systems:
         # systems may write the same oracles; the name is then that of the first such system
-        if name not in SYSTEMS or not own.writes_like(SYSTEMS[name]):
+        if name not in SYSTEMS or not system.writes_like(SYSTEMS[name]):
             raise RnngError(
-                f"the model's transitions are {own.name}, these {name}: make the oracle with --transitions {own.name}"
+                f"the model's transitions are {system.name}, these {name}: make the oracle with "
+                f"--transitions {system.name}"
             )

@@ -1,4 +1,4 @@
-"""The model that a training begins with: a new one, or an existing one with the symbols that it lacks (--init).
+"""The model that a training begins with: the folder's, that of --init, or a new one.
 
 A parser that reads POS tags gets a tagger of its own.
 """
@@ -6,7 +6,7 @@ A parser that reads POS tags gets a tagger of its own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clusters import brown
-from clusters.files import ClusteredWord
+from clusters.files import ClusteredWord, read_clusters
 from oracle import tagging
 from oracle.blocks import OracleCounts, OracleSentence, counted
 from oracle.common.errors import RnngError
@@ -22,14 +22,77 @@ from oracle.common.files import locked, placed
 from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
 from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words
+from rnng_dy import checkpoint, model_folder
 from rnng_dy.checkpoint import new_folder
+from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.model_folder import TAGGER, located
 from rnng_dy.models.word_input import WordTable
 from rnng_dy.parser import DiscriminativeParser
-from rnng_dy.training.data import Data, require_transitions
+from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.training.data import Corpus, require_transitions
+from rnng_dy.training.loop import saved_state
+from rnng_dy.training.plan import Plan
+from rnng_dy.training.presets import sizes_for
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary
 
+LEARNT_FROM = 100_000
+"""Most training sentences from which the segmenter learns how the treebank writes text."""
+
 _log = logging.getLogger(__name__)
+
+
+def opened(plan: Plan) -> tuple[Any, Mapping[str, Any] | None]:
+    """Return the folder's model and the state that continues, or the model of --init.
+
+    A new model is None here, and so is the state of a training that begins. Raises RnngError for a
+    model that does not fit the plan.
+    """
+    resumes = plan.resumes if plan.ranks is None else plan.ranks.from_first(plan.resumes)
+    if not resumes:
+        if not plan.init:
+            return None, None
+        model = plan.kind.load(plan.init)
+        require_like(model, plan, plan.init)
+        checkpoint.warn_of_model(model, plan.init)
+        return model, None
+    # its parameters are those of the training state
+    model = checkpoint.build(plan.kind, plan.folder)
+    require_like(model, plan, plan.folder)
+    if changed := model_folder.changed_plugins(model):
+        raise RnngError(f"{plan.folder} was trained with another {changed[0]}: resume with it")
+    if plan.open and model.spelling is None:
+        raise RnngError(f"{plan.folder} was trained without `open`: resume without it")
+    return model, saved_state(plan.folder)
+
+
+def model_to_train(
+    plan: Plan, initial: Any, state: Mapping[str, Any] | None, corpus: Corpus, seed: int
+) -> Any:
+    """Return the model that the training begins with, from what `opened` returned."""
+    if state:
+        return initial
+    if plan.init:
+        about = model_folder.about_continued(initial, plan.init)
+        model = fine_tuned(initial, corpus, plan.init, plan.extend, seed)
+        model.about = about
+        return model
+    preset, sentences = plan.settings.get("preset", "paper"), plan.sentences_per_epoch(corpus)
+    sizes = {**sizes_for(preset, plan.kind.kind, sentences), **plan.sizes}
+    with placed(corpus.source):
+        model = new_model(
+            plan.kind,
+            corpus.train,
+            plan.kind.sizes_type(**sizes),
+            pos=plan.pos,
+            vectors=read_vectors(plan.pretrained) if plan.pretrained else (None, None),
+            clusters=read_clusters(plan.clusters) if plan.clusters else None,
+            rules=corpus.rules,
+            seed=seed,
+            **plan.parts,
+        )
+    shown = evenly_spaced(corpus.train, LEARNT_FROM)
+    model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
+    return model
 
 
 def new_model(
@@ -60,13 +123,13 @@ def new_model(
         rare = {vocabulary.words.symbols[i] for i in vocabulary.singletons}
         if rare and rare <= vocabulary.unknown.known:
             raise RnngError(
-                "the oracle knows every word, also those that occur once, so a parser would learn no class of unknown "
-                "words: make it by `rnng-dy oracle --train` with these trees, without --min-count 1"
+                "the oracle knows every word, also those that occur once, so a parser would "
+                "learn no class of unknown words: make it by `rnng-dy oracle --train` with these "
+                "trees, without --min-count 1"
             )
         return kind(vocabulary, sizes, vectors=array, **config)
     if not clusters:
-        pairs = ((s.tokens, s.unkified) for s in sentences)
-        rules = infer_unknown_words(pairs, rules).rules
+        rules = infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules).rules
         # all classes of its rules for unknown words are in one cluster
         clusters = brown.brown_clusters((s.unkified for s in sentences), rules=rules)
         classes = len({entry.path for entry in clusters})
@@ -77,25 +140,26 @@ def new_model(
     return kind(GeneratorVocabulary.build(clusters, sentences, rules), sizes, **config)
 
 
-def require_like(
-    model: Any, config: Mapping[str, str], sizes: Mapping[str, int], folder: object
-) -> None:
+def require_like(model: Any, plan: Plan, folder: object) -> None:
     """Raise RnngError if the user's options differ from those of the model of a folder."""
-    for name, value in config.items():
+    for name, value in plan.parts.items():
         if value != model.config()[name]:
             raise RnngError(f"{folder} has another {name}: leave `{name}` out")
-    if replace(model.sizes, **sizes) != model.sizes:
+    if replace(model.sizes, **plan.sizes) != model.sizes:
         dimensions = ", ".join(f"{name} {value}" for name, value in asdict(model.sizes).items())
         raise RnngError(f"{folder} has other dimensions, {dimensions}: leave them out")
+    if plan.pos and model.vocabulary.tags is None:
+        raise RnngError(f"{folder} was trained without `pos`")
 
 
-def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) -> Any:
-    """Return the model of --init, with the symbols that --extend adds. Raises RnngError if it lacks any without.
+def fine_tuned(model: Any, corpus: Corpus, init: object, extend: bool, seed: int) -> Any:
+    """Return the model of --init, with the symbols that --extend adds.
 
-    The words that it has and that the new data knows join its known words.
+    Raises RnngError if it lacks any without. The words that it has and that the new data knows join
+    its known words.
     """
-    with placed(data.source):
-        counts = counted(data.train)
+    with placed(corpus.source):
+        counts = counted(corpus.train)
         new = unseen(model, counts)
         listed = " and ".join(f"{what} {', '.join(symbols)}" for what, symbols in new.items())
         if listed and not extend:
@@ -103,28 +167,28 @@ def fine_tuned(model: Any, data: Data, init: object, extend: bool, seed: int) ->
         if listed:
             _log.info(f"{init}: adding {listed}")
         model = extended(model, counts, seed) if extend else model
-        model.vocabulary = model.vocabulary.trained_on(data.train)
+        model.vocabulary = model.vocabulary.trained_on(corpus.train)
         return model
 
 
 def unseen(model: Any, counts: OracleCounts) -> dict[str, list[str]]:
-    """Return the "nonterminals" and "POS tags" of an oracle that the model lacks, in order of first appearance.
+    """Return the "nonterminals" and "POS tags" that the model lacks, by first appearance.
 
     Words do not count, since they have classes. Raises RnngError for another transition system than
     the model's.
     """
-    if not hasattr(model, "transitions"):
+    if not model.has_trees:
         return {}
     require_transitions(model, counts.systems)
-    own, tags = model.vocabulary.nonterminals, getattr(model.vocabulary, "tags", None)
-    found = {"nonterminals": [label for label in counts.nonterminals() if label not in own]}
-    if tags is not None:
-        found["POS tags"] = [tag for tag in counts.tags if tag not in tags]
-    return {what: symbols for what, symbols in found.items() if symbols}
+    v = model.vocabulary
+    new = {"nonterminals": [x for x in counts.nonterminals() if x not in v.nonterminals]}
+    if not model.generates_words and v.tags is not None:
+        new["POS tags"] = [tag for tag in counts.tags if tag not in v.tags]
+    return {what: symbols for what, symbols in new.items() if symbols}
 
 
 def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
-    """Return a larger model that also has an oracle's nonterminals, POS tags and, for a parser, repeated words.
+    """Return a larger model with an oracle's nonterminals, POS tags and a parser's words.
 
     The model's own symbols keep their ids and parameters; the seed determines the new rows. But a
     new word begins with the parameters of its class of unknown words, which stood for it so far.
@@ -137,9 +201,9 @@ def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
     tags, words = new.get("POS tags", []), []
     more = {"nonterminals": (*v.nonterminals, *new.get("nonterminals", ()))}
     config = model.config()
-    given = {name: config[name] for name in model.config_defaults if name in config}
-    if isinstance(v, ParserVocabulary):
-        given["vectors"] = model.vectors
+    network = {name: config[name] for name in model.config_defaults if name in config}
+    if not model.generates_words:
+        network["vectors"] = model.vectors
         known = v.unknown.known
         words = [word for word, n in counts.tokens.items() if n >= 2 and word not in known]
         more["words"] = Vocabulary([*v.words.symbols, *words])
@@ -149,7 +213,7 @@ def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
         more["tags"] = Vocabulary([*v.tags.symbols, *tags])
         more["tag_counts"] = (*v.tag_counts, *(counts.tags[tag] for tag in tags))
     vocabulary = replace(v, **more)
-    larger = type(model)(vocabulary, model.sizes, seed=seed, **given)
+    larger = type(model)(vocabulary, model.sizes, seed=seed, **network)
     # only first dimensions of arrays grow
     arrays = larger.store.arrays()
     for name, values in model.store.arrays().items():
@@ -164,8 +228,8 @@ def extended(model: Any, counts: OracleCounts, seed: int) -> Any:
     return larger
 
 
-def as_seen_by(model: Any, sentences: Sequence[OracleSentence]) -> Iterator[OracleSentence]:
-    """Yield the sentences with classes of unknown words by the model's vocabulary instead of those of their oracle."""
+def as_read_by(model: Any, sentences: Iterable[OracleSentence]) -> Iterator[OracleSentence]:
+    """Yield the sentences with the model's classes of unknown words instead of the oracle's."""
     return (replace(s, unkified=tuple(model.unknown.unkify(s.tokens))) for s in sentences)
 
 
@@ -175,41 +239,42 @@ def train_own_tagger(
     dev: Sequence[OracleSentence],
     seed: int,
 ) -> None:
-    """Train a parser's tagger on its training tags, and report its accuracy on the sentences `dev`."""
+    """Train a parser's tagger on its training tags, and report its accuracy on `dev`."""
+
+    def pairs(sentence: OracleSentence) -> tagging.TaggedSentence:
+        return list(zip(sentence.tokens, sentence.tags, strict=True))
+
     _log.info("training a POS tagger")
     chosen = evenly_spaced(sentences, tagging.MOST_SENTENCES)
-    parser.tagger = tagging.tagger_of_training([_pairs(sentence) for sentence in chosen], seed)
-    same = tagging.same_tags(map(_pairs, dev), (parser.tags_for(s.tokens) for s in dev))
+    parser.tagger = tagging.tagger_of_training([*map(pairs, chosen)], seed)
+    same = tagging.same_tags(map(pairs, dev), (parser.tags_for(s.tokens) for s in dev))
     _log.info(f"POS tagger: dev accuracy {same}")
 
 
-def _pairs(sentence: OracleSentence) -> tagging.TaggedSentence:
-    return list(zip(sentence.tokens, sentence.tags, strict=True))
-
-
 def train_into(folder: str, trees: str, seed: int) -> Tagger:
-    """Train a tagger on a file of trees, and write it into the folder of a parser, where it appears when complete.
+    """Train a tagger on a file of trees, and write it into the folder of a parser.
 
     Raises RnngError if the parser has a tagger, reads no tags, or lacks most of the tagger's tags.
     """
-    place = located(folder)
-    if not isinstance(place, Path) or place.is_file():
+    path = located(folder)
+    if not isinstance(path, Path) or path.is_file():
         raise RnngError(f"{folder} is no model folder: archives are only read")
-    parser = DiscriminativeParser.build(folder)
+    parser = checkpoint.build(DiscriminativeParser, folder)
     if parser.vocabulary.tags is None:
         raise RnngError(
             f"{folder} was trained without --pos: it reads no POS tags, a tagger is of no use"
         )
     if parser.tagger is not None:
-        raise RnngError(f"{folder} has a tagger: remove {place / TAGGER} first")
+        raise RnngError(f"{folder} has a tagger: remove {path / TAGGER} first")
     tagger = tagging.tagger_of_training(tagging.training_pairs(trees), seed)
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
         shown = ", ".join(unknown[:5])
         raise RnngError(
-            f"{len(unknown)} of the tagger's {len(tagger.classes)} POS tags are none of the parser's, such as {shown}: "
-            "train it on trees with the tags of the parser's training oracle"
+            f"{len(unknown)} of the tagger's {len(tagger.classes)} POS tags are none of the "
+            f"parser's, such as {shown}: train it on trees with the tags of the parser's training "
+            "oracle"
         )
-    with locked(place), new_folder(place / TAGGER) as new:
+    with locked(path), new_folder(path / TAGGER) as new:
         save_tagger(tagger, new)
     return tagger

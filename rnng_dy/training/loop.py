@@ -1,7 +1,16 @@
-"""The loop of every training: updates with the original's schedule, evaluations, saved states (Dyer et al. 2016, 5).
+"""The loop of every training, with the original's schedule (Dyer et al. 2016, 5).
+
+`Training.run` is the loop. `begin` writes the folder with random parameters, and `train.run` the
+trees that were held out (dev.trees). Then the folder gets:
+
+- log.jsonl: a record every `report_every` sentences and at each evaluation;
+- parameters.npz and about.json: the model, when an evaluation finds it better than all before;
+- training.npz: the newest parameters, the optimizer and `Progress`, every `save_every` minutes, at
+  a stop and at the end. A resumed training continues from it;
+- parameters.npz at a stop before the first evaluation: the newest ones.
 
 All random draws depend on the seed and the number of the epoch or update. So a resumed training
-makes the same draws as an uninterrupted one. It resumes from training.npz and adds to log.jsonl.
+makes the same draws as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -19,7 +28,7 @@ import numpy as np
 
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import one_line, reading
-from rnng_dy import checkpoint
+from rnng_dy import checkpoint, model_folder
 from rnng_dy.training.presets import Settings
 from rnng_dy.training.updates import Updater
 
@@ -37,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Progress:
-    """The progress of a training: all that a resumed one needs besides parameters and optimizer state."""
+    """All that a resumed training needs besides parameters and optimizer state."""
 
     epoch: int = 0
     position: int = 0
@@ -84,81 +93,39 @@ def crosses(before: int, now: int, every: int) -> bool:
 
 @dataclass
 class Training:
-    """A training in its folder: what an update, an evaluation, the log and the saved state need."""
+    """A training in its folder, which `begin` writes, or `resume` continues, before `run`."""
 
     updater: Updater
-    progress: Progress
-    evaluate: Callable[[], Mapping[str, Any]]
     folder: Path
+    evaluate: Callable[[], Mapping[str, Any]]
+    """Returns scores on the development data, of which `score` selects the best model."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    report: Callable[[Record], None] = lambda record: None
+    """What identifies the data."""
+    on_record: Callable[[Record], None] = lambda record: None
+    progress: Progress = field(default_factory=Progress)
 
-    def update(self, members: Sequence[int]) -> None:
-        """Make the next update, from the examples with these indices."""
-        p, started = self.progress, time.perf_counter()
-        examples, settings = self.updater.examples, self.updater.settings
-        rate = p.learning_rate(settings, len(examples))
-        loss = self.updater.update(members, p.updates, rate)
-        p.updates += 1
-        self.updater.model.updates = p.updates
-        p.sentences += len(members)
-        p.position += len(members)
-        p.seconds += time.perf_counter() - started
-        p.window = p.window[0] + loss, p.window[1] + sum(len(examples.tokens(i)) for i in members)
-        if p.position >= len(examples):
-            p.epoch, p.position = p.epoch + 1, 0
+    def begin(self) -> None:
+        """Write a new folder."""
+        checkpoint.save(self.updater.model, self.folder, self._state(), self.updater.optimizer)
 
-    def record(self, event: str, **values: Any) -> None:
-        """Add a record to the log, and report it."""
-        p = self.progress
-        epoch = round(p.sentences / len(self.updater.examples), 3)
-        place = {"sentences": p.sentences, "updates": p.updates, "seconds": round(p.seconds, 3)}
-        record = {"event": event, "epoch": epoch, **place, **values}
-        with open(self.folder / LOG, "ab") as stream:
-            stream.write(f"{one_line(record)}\n".encode())
-            p.logged = stream.tell()
-        self.report(record)
-
-    def record_progress(self) -> None:
-        """Record the loss and the speed since the last such record."""
-        p, settings, n = self.progress, self.updater.settings, len(self.updater.examples)
-        self.record(
-            PROGRESS,
-            loss_per_word=p.window[0] / p.window[1],
-            learning_rate=p.learning_rate(settings, n),
-            sentences_per_second=p.sentences / p.seconds,
-            seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
-        )
-        p.window = 0.0, 0
-
-    def judge(self) -> None:
-        """Evaluate the model on the development data, and keep its parameters if they are the best so far."""
-        p = self.progress
-        self.updater.require_usable(p.updates)
-        result = dict(self.evaluate())
-        p.evaluated = p.sentences
-        left_out = result.get("dev_left_out", 0)
-        # a score of fewer sentences is not the best, whatever it is
-        is_best = p.best is None or (-left_out, result["score"]) > (-p.best_left_out, p.best)
-        p.stale = 0 if is_best else p.stale + 1
-        if is_best:
-            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
-            checkpoint.save_parameters(self.updater.model, self.folder)
-        self.record(EVALUATION, **result, is_best=is_best, best=p.best)
-
-    def save(self) -> None:
-        """Save the state, from which the training can be resumed."""
-        # a state with unusable parameters would replace one that can be loaded
-        self.updater.require_usable(self.progress.updates)
-        store, state = self.updater.model.store, state_of(self.updater, self.progress, self.inputs)
-        checkpoint.save_training(store, self.folder, state, self.updater.optimizer)
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Restore progress, parameters and optimizer, and cut the log after them."""
+        model, log = self.updater.model, self.folder / LOG
+        # the best model so far must be whole, too
+        checkpoint.load_parameters(model, self.folder)
+        checkpoint.load_training(model.store, self.folder, self.updater.optimizer)
+        self.progress = state["progress"]
+        model.updates = self.progress.updates
+        if log.exists():
+            os.truncate(log, min(self.progress.logged, log.stat().st_size))
+        _log.info(f"resuming after {self.progress.sentences} sentences")
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Train to the end and return True, or until `stop` returns True and return False.
 
         Training ends after the last epoch, or earlier after `patience` evaluations without a new
-        best score, the `score` of `evaluate`. Afterwards the folder holds the training state and
-        the model that scored best on the development data.
+        best score. Afterwards the folder holds the training state and the model that scored best on
+        the development data.
         """
         p, settings, saved = self.progress, self.updater.settings, time.monotonic()
         while not p.is_over(settings):
@@ -187,6 +154,82 @@ class Training:
             _log.info(f"{self.folder.name}: {p.sentences} sentences: {why}")
         return True
 
+    def update(self, members: Sequence[int]) -> None:
+        """Make the next update, from the examples with these indices."""
+        p, started = self.progress, time.perf_counter()
+        examples, settings = self.updater.examples, self.updater.settings
+        rate = p.learning_rate(settings, len(examples))
+        loss = self.updater.update(members, p.updates, rate)
+        p.updates += 1
+        self.updater.model.updates = p.updates
+        p.sentences += len(members)
+        p.position += len(members)
+        p.seconds += time.perf_counter() - started
+        p.window = p.window[0] + loss, p.window[1] + sum(len(examples.tokens(i)) for i in members)
+        if p.position >= len(examples):
+            p.epoch, p.position = p.epoch + 1, 0
+
+    def judge(self) -> None:
+        """Evaluate the model on the development data, and keep it if it is the best so far."""
+        p = self.progress
+        self.updater.require_usable(p.updates)
+        result = dict(self.evaluate())
+        p.evaluated = p.sentences
+        left_out = result.get("dev_left_out", 0)
+        # a score of fewer sentences is not the best, whatever it is
+        is_best = p.best is None or (-left_out, result["score"]) > (-p.best_left_out, p.best)
+        p.stale = 0 if is_best else p.stale + 1
+        if is_best:
+            p.best, p.best_sentences, p.best_left_out = result["score"], p.sentences, left_out
+            checkpoint.save_parameters(self.updater.model, self.folder)
+        self.record(EVALUATION, **result, is_best=is_best, best=p.best)
+
+    def record_progress(self) -> None:
+        """Record the loss and the speed since the last such record."""
+        p, settings, n = self.progress, self.updater.settings, len(self.updater.examples)
+        self.record(
+            PROGRESS,
+            loss_per_word=p.window[0] / p.window[1],
+            learning_rate=p.learning_rate(settings, n),
+            sentences_per_second=p.sentences / p.seconds,
+            seconds_left=(settings.epochs * n / p.sentences - 1) * p.seconds,
+        )
+        p.window = 0.0, 0
+
+    def record(self, event: str, **values: Any) -> None:
+        """Add a record to the log, and report it.
+
+        The best evaluation so far describes the model.
+        """
+        p, model = self.progress, self.updater.model
+        epoch = round(p.sentences / len(self.updater.examples), 3)
+        record = {"event": event, "epoch": epoch, "sentences": p.sentences, "updates": p.updates}
+        record |= {"seconds": round(p.seconds, 3), **values}
+        with open(self.folder / LOG, "ab") as stream:
+            stream.write(f"{one_line(record)}\n".encode())
+            p.logged = stream.tell()
+        _log.info(f"{self.folder.name}: {described(record, model.has_trees)}")
+        if record.get("is_best"):
+            model.about = model_folder.evaluated(model, record, self.inputs.get("dev"))
+            model_folder.write_about(self.folder, model.about)
+        self.on_record(record)
+
+    def save(self) -> None:
+        """Save the state, from which the training can be resumed."""
+        # a state with unusable parameters would replace one that can be loaded
+        self.updater.require_usable(self.progress.updates)
+        store, optimizer = self.updater.model.store, self.updater.optimizer
+        checkpoint.save_training(store, self.folder, self._state(), optimizer)
+
+    def _state(self) -> dict[str, Any]:
+        """Return the training state without arrays, as JSON."""
+        return {
+            "format": FORMAT,
+            "progress": asdict(self.progress),
+            "settings": asdict(self.updater.settings),
+            "inputs": dict(self.inputs),
+        }
+
 
 def described(record: Record, has_trees: bool) -> str:
     """Return a record of the training of a model, with or without trees, as a readable line."""
@@ -200,19 +243,10 @@ def described(record: Record, has_trees: bool) -> str:
         )
         return f"{text}{' (best)' if record['is_best'] else ''}"
     return (
-        f"{text}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} sentences/s, "
-        f"learning rate {record['learning_rate']:.4f}, {timedelta(seconds=round(record['seconds_left']))} left"
+        f"{text}{record['loss_per_word']:.4f} nats/word, {record['sentences_per_second']:.1f} "
+        f"sentences/s, learning rate {record['learning_rate']:.4f}, "
+        f"{timedelta(seconds=round(record['seconds_left']))} left"
     )
-
-
-def state_of(updater: Updater, progress: Progress, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the training state without arrays, as JSON."""
-    return {
-        "format": FORMAT,
-        "progress": asdict(progress),
-        "settings": asdict(updater.settings),
-        "inputs": dict(inputs),
-    }
 
 
 def saved_state(folder: Path) -> dict[str, Any]:
@@ -220,11 +254,11 @@ def saved_state(folder: Path) -> dict[str, Any]:
 
     Raises InputError if it is damaged, or of an older version.
     """
-    state, path = checkpoint.training_state(folder), folder / checkpoint.TRAINING
+    state, path = checkpoint.training_state(folder), folder / model_folder.TRAINING
     if state.get("format") != FORMAT:
         raise InputError(
-            "a training state of an older version of rnng_dy, which cannot be resumed: train a new model, or begin "
-            f"with this one by `init` {folder}",
+            "a training state of an older version of rnng_dy, which cannot be resumed: train a "
+            f"new model, or begin with this one by `init` {folder}",
             path,
         )
     with reading(path, remedy="damaged"):
@@ -234,8 +268,11 @@ def saved_state(folder: Path) -> dict[str, Any]:
 
 def require_same(
     state: Mapping[str, Any], settings: Settings, inputs: Mapping[str, Any], folder: object
-) -> None:
-    """Raise RnngError, which names the difference, if a resumed training has other data or settings."""
+) -> dict[str, Any]:
+    """Return what identifies the data of a resumed training, whether or not it is given again.
+
+    Raises RnngError, which names the difference, if data or settings are others than in the state.
+    """
     saved = state["settings"]
     # these may change, though models differ slightly with jobs; the linear schedule depends on the
     # number of epochs
@@ -248,22 +285,7 @@ def require_same(
     }.items():
         if changed:
             raise RnngError(
-                f"{folder} was trained with other {what} ({', '.join(changed)}): resume with the same, or train a new "
-                "model"
+                f"{folder} was trained with other {what} ({', '.join(changed)}): resume with the "
+                "same, or train a new model"
             )
-
-
-def restored(updater: Updater, folder: Path, state: Mapping[str, Any]) -> Progress:
-    """Set parameters and optimizer from a folder's training state, cut the log after it, and return the progress.
-
-    `state` is that of `saved_state`.
-    """
-    # the best model so far must be whole, too
-    checkpoint.load_parameters(updater.model, folder)
-    checkpoint.load_training(updater.model.store, folder, updater.optimizer)
-    progress: Progress = state["progress"]
-    updater.model.updates = progress.updates
-    log = folder / LOG
-    if log.exists():
-        os.truncate(log, min(progress.logged, log.stat().st_size))
-    return progress
+    return {**state["inputs"], **inputs}

@@ -1,130 +1,150 @@
-"""How to train: a plan, the model that it begins with, and the settings that follow from both and the data."""
+"""How to train: the options as a plan, and the settings that follow from plan and data."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from oracle.common.errors import InputError, RnngError
-from rnng_dy import checkpoint, companions, engine
+from rnng_dy import checkpoint, engine, kinds, model_folder
 from rnng_dy.parallel import check_jobs
-from rnng_dy.settings import require
-from rnng_dy.training import loop
-from rnng_dy.training.data import Data
-from rnng_dy.training.initial_models import require_like
-from rnng_dy.training.presets import GOES, NAMES, Settings, settings_for
+from rnng_dy.settings import mistake, option_name, require
+from rnng_dy.training.data import Corpus, Data
+from rnng_dy.training.presets import GOES, Settings, settings_for
+from rnng_dy.training.replicas import Ranks
+
+PARTS = ("composition", "transitions", "state", "word_input")
+"""The parts of a network that can be chosen."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plan:
-    """How to train which model."""
+    """How to train which model. `train` explains the fields that are options."""
 
     kind: type[Any]
-    folder: Path
-    resume: bool
-    init: str | os.PathLike[str] | None
-    extend: bool
-    parts: Mapping[str, str]
-    """The parts of the network that are chosen."""
-    preset: str | None
-    settings: dict[str, Any]
+    settings: Mapping[str, Any]
     """Fields of `Settings` that differ from the preset's."""
-    sizes: dict[str, int]
-    pos: bool
-    tagger: bool
-    pretrained: str | None
-    clusters: str | None
-    open: bool
-    device: str
+    sizes: Mapping[str, int]
+    """Dimensions that differ from the preset's."""
+    parts: Mapping[str, str]
+    """The parts of the network that are chosen, by PARTS."""
+    _: KW_ONLY
+    folder: Path
+    resume: bool = False
+    init: str | os.PathLike[str] | None = None
+    extend: bool = False
+    pos: bool = False
+    tagger: bool = True
+    pretrained: str | None = None
+    clusters: str | None = None
+    open: bool = False
+    device: str = field(default_factory=engine.device)
+    ranks: Ranks | None = None
+    command: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise RnngError for an unknown preset, and for several processes with a GPU."""
-        if self.preset not in (None, *NAMES):
-            raise RnngError(f"no preset is called {self.preset!r}: {', '.join(NAMES)}")
+        """Raise RnngError for options that do not go together."""
+        sizes = {option_name(name): size for name, size in self.sizes.items()}
+        options = dict.fromkeys(("gold", "gold_weight", *PARTS)) | vars(self) | sizes
+        # a tagger is what a parser has unless it is left out
+        options |= {"kind": self.kind.kind, "tagger": not self.tagger}
+        options |= {**self.settings, **self.parts}
+        chosen = {name for name, x in options.items() if x is not None and x is not False}
+        require({name: rule for name, rule in GOES.items() if name in chosen}, options)
         check_jobs(self.settings.get("jobs", 1), self.device)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes the folder: it alone, or the first of several ranks."""
+        return self.ranks is None or self.ranks.rank == 0
 
     @property
     def resumes(self) -> bool:
         """Whether the training in the folder continues."""
         return self.resume and self.folder.exists()
 
-    def inputs(self, data: Data) -> dict[str, Any]:
+    def sentences_per_epoch(self, corpus: Corpus) -> int:
+        """Return the number of sentences of an epoch, where gold sentences count several times."""
+        again = self.settings.get("gold", 0) * (self.settings.get("gold_weight", 1) - 1)
+        return len(corpus.train) + again
+
+    def inputs(self, corpus: Corpus) -> dict[str, Any]:
         """Return what identifies the data, with which alone the training may be resumed."""
         files = {"clusters": self.clusters, "pretrained": self.pretrained}
         return {
-            "train": data.train.hash,
-            "dev": checkpoint.content_hash(data.dev),
+            "train": corpus.train.hash,
+            "dev": checkpoint.content_hash(corpus.dev),
             "init": bool(self.init) and os.fspath(self.init),
             **({"extend": True} if self.extend else {}),
             **{n: checkpoint.content_hash(Path(path)) for n, path in files.items() if path},
         }
 
 
-class Start(NamedTuple):
-    """What a training begins with."""
+def planned(kind: str, options: Mapping[str, Any]) -> tuple[Data, Plan]:
+    """Divide the options of a training into what to train on and how; None counts as absent.
 
-    model: Any
-    """The model of the folder, or of `init`; None if a new one is to be made."""
-    saved: Mapping[str, Any] | None
-    """The state of the training that continues."""
-    origin: object
-    """The folder, or `init`, if there is a model."""
-    preset: str
-
-
-def opened(plan: Plan, resumes: bool) -> Start:
-    """Open the model that the training begins with. Raises RnngError for one that does not fit the plan."""
-    if not (resumes or plan.init):
-        return Start(None, None, None, plan.preset or NAMES[0])
-    origin = plan.folder if resumes else plan.init
-    # a resumed model gets its parameters from the training state
-    model = (plan.kind.build if resumes else plan.kind.load)(origin)
-    require_like(model, plan.parts, plan.sizes, origin)
-    if plan.pos and model.vocabulary.tags is None:
-        raise RnngError(f"{origin} was trained without `pos`")
-    if not resumes:
-        checkpoint.warn_of_model(model, origin)
-        return Start(model, None, origin, plan.preset or NAMES[0])
-    if changed := companions.changed_plugins(model):
-        raise RnngError(f"{origin} was trained with another {changed[0]}: resume with it")
-    if plan.open and model.spelling is None:
-        raise RnngError(f"{origin} was trained without `open`: resume without it")
-    before = (model.about or {}).get("settings", {}).get("preset", plan.preset)
-    if plan.preset not in (None, before):
-        raise RnngError(f"{origin} was trained with `preset` {before}: leave it out")
-    return Start(model, loop.saved_state(plan.folder), origin, before or NAMES[0])
-
-
-def settings_of(plan: Plan, start: Start, data: Data) -> tuple[Settings, dict[str, Any]]:
-    """Return the settings, and what identifies the data. Raises RnngError for settings that do not fit.
-
-    Settings that are not given are those of the training that continues, or the preset's.
+    Raises RnngError for an unknown name, a value out of its range, and options that do not go
+    together or leave something out.
     """
-    chosen, inputs = dict(plan.settings), plan.inputs(data)
+    model_class = kinds.kind(kind)
+    rest = {name: value for name, value in options.items() if value is not None}
+    settings, sizes = (taken(rest, table) for table in (Settings, model_class.sizes_type))
+    parts = {name: rest.pop(name) for name in PARTS if name in rest}
+    data = Data(**taken(rest, Data))
+    if unknown := rest.keys() - {option.name for option in fields(Plan) if option.kw_only}:
+        raise RnngError(f"no setting of a {kind} training is called {min(unknown)!r}")
+    plan = Plan(model_class, settings, sizes, parts, **rest)
+    if plan.resumes and data.trees is data.train is None:
+        made = (model_folder.read_about(plan.folder) or {}).get("made", {}).get("command")
+        made_by = f"; {plan.folder} was made by: {made}" if made else ""
+        raise RnngError(f"`resume` needs the same data again{made_by}")
+    data.require_whole(parses=not model_class.generates_words)
+    return data, plan
+
+
+def taken(options: dict[str, Any], table: Any) -> dict[str, Any]:
+    """Take the fields of a dataclass out of options.
+
+    Raises RnngError for a value out of its range.
+    """
+    values = {}
+    for option in fields(table):
+        name = option_name(option.name)
+        if name in options:
+            values[option.name] = options.pop(name)
+            if option.metadata and (why := mistake(option, values[option.name])):
+                raise RnngError(f"{name}: {why}")
+    return values
+
+
+def settings_of(plan: Plan, state: Mapping[str, Any] | None, corpus: Corpus) -> Settings:
+    """Return the settings: of the plan, else those of the state that continues, or of the preset.
+
+    Raises RnngError for settings that do not fit each other or the data.
+    """
+    chosen = dict(plan.settings)
     if engine.device() != engine.CPU:
         # a preset, or a training started on the CPU, may have more
         chosen["jobs"] = 1
-    base = start.saved["settings"] if start.saved else settings_for(*preset_of(plan, start, data))
+    elif plan.ranks is not None:
+        chosen["jobs"] = plan.ranks.count
+    if state:
+        base = state["settings"]
+    else:
+        preset, sentences = chosen.get("preset", "paper"), plan.sentences_per_epoch(corpus)
+        base = settings_for(preset, plan.kind.kind, sentences)
     settings = replace(base, **chosen)
     require({name: GOES[name] for name in {"decay"} & chosen.keys()}, asdict(settings))
     if settings.jobs > settings.batch_size:
         raise RnngError(
-            f"{settings.jobs} processes share the sentences of an update, which are {settings.batch_size}: give "
-            f"`batch_size` {settings.jobs} or more, or fewer processes (`jobs`)"
+            f"{settings.jobs} processes share the sentences of an update, which are "
+            f"{settings.batch_size}: give `batch_size` {settings.jobs} or more, or fewer "
+            "processes (`jobs`)"
         )
-    if start.saved:
-        inputs = {**start.saved["inputs"], **inputs}
-        loop.require_same(start.saved, settings, inputs, plan.folder)
-    if settings.gold > len(data.train):
-        message = f"{len(data.train)} sentences, fewer than gold={settings.gold}"
-        raise InputError(message, data.source)
-    return settings, inputs
-
-
-def preset_of(plan: Plan, start: Start, data: Data) -> tuple[str, str, int]:
-    """Return what a preset's values depend on: its name, the kind of model, and the sentences of an epoch."""
-    again = plan.settings.get("gold", 0) * (plan.settings.get("gold_weight", 1) - 1)
-    return start.preset, plan.kind.kind, len(data.train) + again
+    if settings.gold > len(corpus.train):
+        message = f"{len(corpus.train)} sentences, fewer than gold={settings.gold}"
+        raise InputError(message, corpus.source)
+    return settings

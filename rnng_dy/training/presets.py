@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import click
 
-from oracle.common.errors import RnngError
-from rnng_dy.settings import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    RATE,
-    FiniteRange,
-    mistake,
-    option_name,
-    setting,
-)
+from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, setting
 
 T = TypeVar("T")
+NAMES = "paper", "fast", "quick"
+"""The names of the presets."""
+SCHEDULES = "inverse", "linear"
 
 _OF_PARSERS, _OF_TREES = "with `kind` discriminative", "with `kind` discriminative/generative"
 _OF_WORDS = "with `kind` generative/lstm-lm"
@@ -39,6 +33,7 @@ GOES = {
     "open": _OF_WORDS,
     **dict.fromkeys(("tagger", "no_tagger", "tag_size"), "with `pos` or `init`"),
     "unknown_probability": _OF_PARSERS,
+    "state_dropout": f"{_OF_TREES}, without `state` stack/no-stack/history",
     "decay": "with `schedule` inverse",
     "gold": "with `gold_weight`",
     "gold_weight": "with `gold`",
@@ -46,108 +41,88 @@ GOES = {
     "mpi": "with `device` cpu",
     "ranks": "with `device` cpu",
 }
-"""What arguments of a training go with: rules of `settings.require`; `tagger` counts if false."""
+"""What options of a training go with: rules of `settings.require`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of a training. Rates of `decay` and the evaluation times are the original's, see PRESETS."""
+    """Settings of a training; defaults are the original's where PRESETS has no others."""
 
+    preset: str = setting(
+        "Set of settings, which other options change. paper: the original's. fast: minibatches "
+        "with Adam, fitted to the number of sentences. quick: as fast, for about two minutes on "
+        "two cores.  [default: paper, or the folder's]",
+        "paper",
+        click.Choice(NAMES),
+    )
     epochs: int = setting("Passes over the training data.")
     dropout: float = setting("Dropout rate.", kind=RATE)
-    optimizer: str = setting(
-        "Rule that turns gradients into updates.", "sgd", click.Choice(["sgd", "adam"])
+    state_dropout: float = setting(
+        "Share of sentences whose states are those of the stack alone.", 0.0, FiniteRange(0, 1)
     )
+    optimizer: str = setting("Rule of the updates.", "sgd", click.Choice(["sgd", "adam"]))
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
     schedule: str = setting(
-        "Decrease of the learning rate: inverse (see decay), or linear to 0.",
-        "inverse",
-        click.Choice(["inverse", "linear"]),
+        "Decrease of the rate: inverse, or linear to 0.", "inverse", click.Choice(SCHEDULES)
     )
-    decay: float = setting(
-        "With inverse: epoch e (from 0) has learning rate / (1 + e * decay).", kind=FiniteRange(0)
-    )
-    clip: float = setting(
-        "Largest global norm of gradients; larger ones are scaled down.", 5.0, POSITIVE
-    )
+    decay: float = setting("Epoch e, from 0, has the rate / (1 + e * decay).", kind=FiniteRange(0))
+    clip: float = setting("Norm to which larger gradients are scaled down.", 5.0, POSITIVE)
     l2: float = setting("Share by which an update shrinks parameters that it uses.", 1e-6, RATE)
     """Applies to dense parameters and, with sgd, to the lookup rows of the minibatch."""
     batch_size: int = setting("Sentences per update.", 1)
     unknown_probability: float = setting(
-        "Probability that a word that is rare in training is replaced by its class of unknown words.",
-        0.5,
-        FiniteRange(0, 1),
+        "Probability that a rare word is read as its class.", 0.5, FiniteRange(0, 1)
     )
-    gold: int = setting(
-        "Number of the training sentences, from the first on, that gold_weight is about.",
-        0,
-        NOT_NEGATIVE,
-    )
-    gold_weight: int = setting(
-        "Times that each of the first `gold` training sentences is in an epoch.", 1
-    )
+    gold: int = setting("Number of first sentences that gold_weight is about.", 0, NOT_NEGATIVE)
+    gold_weight: int = setting("Times that an epoch has each of the `gold` sentences.", 1)
     first_evaluation: int = setting("Sentences before the first evaluation on the dev data.")
     evaluate_every: int = setting("Sentences between evaluations.")
-    evaluate_from_epoch: int = setting("Full epochs before any evaluation.", kind=NOT_NEGATIVE)
-    patience: int = setting(
-        "End after this number of evaluations without a new best; 0: never.", 0, NOT_NEGATIVE
-    )
+    evaluate_from_epoch: int = setting("Full epochs before any evaluation.", 0, NOT_NEGATIVE)
+    patience: int = setting("Evaluations without a new best that end it; 0: none.", 0, NOT_NEGATIVE)
     save_every: float = setting("Minutes between saved training states.", 10.0, FiniteRange(0))
     report_every: int = setting("Sentences between records in log.jsonl.", 500)
     seed: int = setting("Random seed of the training.", 1, click.IntRange(0, 2**32 - 1))
     jobs: int = setting(
-        "Number of processes among which each minibatch is divided; models differ slightly with it.",
+        "Number of processes among which each minibatch is divided; models differ slightly with "
+        "it.",
         1,
     )
     """Presets give the number for the CPU; a GPU takes one process."""
 
 
-def of_kinds(**presets: tuple[T, T]) -> dict[tuple[str, str], T]:
+def by_kind(**presets: tuple[T, T]) -> dict[tuple[str, str], T]:
     """Return what each preset has for parsers and for models of words, by preset and kind of model.
 
     The paper's dropout for its LSTM language model is that of the generative one; it does not
     report the rest.
     """
     return {
-        (name, kind): of[kind != "discriminative"]
-        for name, of in presets.items()
+        (name, kind): values[kind != "discriminative"]
+        for name, values in presets.items()
         for kind in ("discriminative", "generative", "lstm-lm")
     }
 
 
-_PARSER = Settings(
-    epochs=15,
-    dropout=0.2,
-    decay=0.05,
-    first_evaluation=100,
-    evaluate_every=2500,
-    evaluate_from_epoch=0,
-)
-_WORDS = Settings(
-    epochs=12,
-    dropout=0.3,
-    decay=0.08,
-    first_evaluation=10000,
-    evaluate_every=10000,
-    evaluate_from_epoch=1,
-)
+_PARSER = Settings(epochs=15, dropout=0.2, decay=0.05, first_evaluation=100, evaluate_every=2500)
+_EVERY_10000 = {"first_evaluation": 10000, "evaluate_every": 10000, "evaluate_from_epoch": 1}
+_WORDS = Settings(epochs=12, dropout=0.3, decay=0.08, **_EVERY_10000)
 # chosen by experiment: docs/performance.md
-_ADAM = {"optimizer": "adam", "schedule": "linear", "l2": 0.0}
-_FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_ADAM)
-_EVERY = {"first_evaluation": 5000, "evaluate_every": 5000}
-_FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY, **_ADAM)
-NAMES = "paper", "fast", "quick"
-PRESETS = of_kinds(
+_FAST = {"preset": "fast", "optimizer": "adam", "schedule": "linear", "l2": 0.0}
+_FAST_PARSER = replace(_PARSER, epochs=12, learning_rate=0.004, batch_size=32, **_FAST)
+_EVERY_5000 = {"first_evaluation": 5000, "evaluate_every": 5000}
+_FAST_WORDS = replace(_WORDS, epochs=5, learning_rate=0.002, batch_size=16, **_EVERY_5000, **_FAST)
+_QUICK = {"preset": "quick", "jobs": 2}
+PRESETS = by_kind(
     paper=(_PARSER, _WORDS),
     fast=(_FAST_PARSER, _FAST_WORDS),
-    quick=(replace(_FAST_PARSER, batch_size=16, jobs=2), replace(_FAST_WORDS, jobs=2)),
+    quick=(replace(_FAST_PARSER, batch_size=16, **_QUICK), replace(_FAST_WORDS, **_QUICK)),
 )
-LEAST_UPDATES = of_kinds(fast=((100, 16), (180, 4)), quick=((0, 1), (180, 4)))
-"""Batches are halved, down to the second number, while an epoch has fewer updates than the first."""
-MOST_SENTENCES = of_kinds(quick=(12000, 15000))
+LEAST_UPDATES = by_kind(fast=((100, 16), (180, 4)), quick=((0, 1), (180, 4)))
+"""Batches are halved, down to the second number, if an epoch has too few updates."""
+MOST_SENTENCES = by_kind(quick=(12000, 15000))
 """Epochs are reduced, to one at least, so that training sees about this many sentences."""
 QUICK_SIZES, QUICK_FROM = {"lstm_input": 128, "hidden": 128}, 1800
-"""Dimensions of quick generative models from a number of training sentences on: the paper's would take too long."""
+"""Dimensions of quick generative models, from a number of training sentences on."""
 
 
 def settings_for(preset: str, kind: str, sentences: int) -> Settings:
@@ -173,27 +148,6 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
 
 
 def sizes_for(preset: str, kind: str, sentences: int) -> Mapping[str, int]:
-    """Return a preset's dimensions of new models that differ from the paper's, for a number of training sentences."""
+    """Return a preset's dimensions of new models that differ from the paper's."""
     is_smaller = (preset, kind) == ("quick", "generative") and sentences >= QUICK_FROM
     return QUICK_SIZES if is_smaller else {}
-
-
-def settings_and_sizes(
-    kind: Any, given: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, int]]:
-    """Divide options of a training of a kind into fields of `Settings` and dimensions; None counts as absent.
-
-    Raises RnngError for an unknown name, and for a value out of its range.
-    """
-    given = {name: value for name, value in given.items() if value is not None}
-    settings, sizes = {}, {}
-    for table, values in ((Settings, settings), (kind.sizes_type, sizes)):
-        for of in fields(table):
-            name = option_name(of.name)
-            if name in given:
-                values[of.name] = given.pop(name)
-                if why := mistake(of, values[of.name]):
-                    raise RnngError(f"{name}: {why}")
-    if given:
-        raise RnngError(f"no setting of a {kind.kind} training is called {min(given)!r}")
-    return settings, sizes

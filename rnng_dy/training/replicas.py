@@ -1,4 +1,4 @@
-"""Replicas of a model that share each minibatch: processes of this machine (--jobs) or ranks of MPI (--mpi).
+"""Replicas of a model that share each minibatch: local processes or ranks of MPI.
 
 Each replica computes the gradient of a part of the minibatch. All add up the gradients and make the
 same step with their own optimizers, so parameters are sent only once. Processes of one machine add
@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
@@ -25,59 +25,72 @@ import numpy as np
 
 from oracle.common.errors import RnngError
 from oracle.common.plugins import load_sent, loaded
-from rnng_dy import checkpoint, engine, model_folder
+from rnng_dy import checkpoint, engine, kinds
 from rnng_dy.engine.memory import limit_memory
 from rnng_dy.parallel import blocked
-from rnng_dy.parameters import ParameterStore
 from rnng_dy.training.data import Examples
 from rnng_dy.training.updates import Diverged, Replicas, Updater
 
 _WHY = {
     -signal.SIGKILL: "killed, often because memory ran out; continue with `resume`",
-    1: 'see above; a script that trains with jobs is a file, with its calls under `if __name__ == "__main__":`',
+    1: "see above; a script that trains with jobs is a file, with its calls under "
+    '`if __name__ == "__main__":`',
     255: "it could not start: `multiprocessing.set_executable` names the program of Python",
 }
 """Reasons why a process has ended, by its code."""
 
 
-class _Replica(Replicas):
-    """A process's part in adding up gradients in shared memory, which has a row for each process: that of a helper.
+class _Process(Replicas):
+    """A process of this machine, with gradients in shared memory that has a row for each process.
 
-    All write the lookup rows that any of them has used, and read when all have added up. A process
-    writes its row again only when all have reported on the next gradient, and so have read this
-    one.
+    All write the gradients of the parameters that any of them has used, and read when all have
+    added up. A process writes its row again only when all have reported on the next gradient, and
+    so have read this one.
     """
 
-    def __init__(self, store: ParameterStore, memory: Any, rank: int, count: int, main: Any = None):
+    def __init__(self, memory: Any, rank: int, count: int):
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
-        super().__init__(store, self._rows[rank])
-        self.rank, self.count, self._main = rank, count, main
+        self.rank, self.count = rank, count
 
-    def _of_all(self, own: Any) -> list[Any]:
-        self._main.send(own)
-        return self._main.recv()
-
-    def _total(self, size: int) -> np.ndarray:
-        self._of_all("written")
-        # each replica adds up its share, in the order of ranks, in the first row
+    def total(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum over all processes, which add up a share each in the first row."""
+        size = sum(map(len, arrays))
+        np.concatenate(arrays, out=self._rows[self.rank, :size])
+        self.gathered("written")
         share = slice(size * self.rank // self.count, size * (self.rank + 1) // self.count)
         total = self._rows[0, share]
         for row in self._rows[1:, share]:
             total += row
-        self._of_all("added up")
+        self.gathered("added up")
         return self._rows[0, :size]
 
 
-class Processes(_Replica):
+class _Helper(_Process):
+    """A process that makes the updates of the main process."""
+
+    def __init__(self, memory: Any, rank: int, count: int, main: Connection):
+        super().__init__(memory, rank, count)
+        self._main = main
+
+    def gathered(self, message: Any) -> list[Any]:
+        """Return the messages of all processes, in the order of ranks."""
+        self._main.send(message)
+        return self._main.recv()
+
+
+class Processes(_Process):
     """This process, the first replica, and helper processes, in a context that ends them."""
 
     def __init__(self, updater: Updater, folder: Path):
-        """Start the helpers, which read the training state from the folder. Raises RnngError if one cannot start."""
+        """Start the helpers, which read the training state from the folder.
+
+        Raises RnngError if one cannot start.
+        """
         # spawned: a forked DyNet would draw the same random numbers
         context = multiprocessing.get_context("spawn")
-        count, store = updater.settings.jobs, updater.model.store
-        memory = context.RawArray(ctypes.c_float, count * store.count())
-        super().__init__(store, memory, 0, count)
+        count = updater.settings.jobs
+        memory = context.RawArray(ctypes.c_float, count * updater.model.store.count())
+        super().__init__(memory, 0, count)
         self._updater = updater
         self._helpers: list[tuple[Connection, Any]] = []
         """The connection and the process of each helper, in the order of ranks from 1 on."""
@@ -93,12 +106,13 @@ class Processes(_Replica):
                     process.start()
                 theirs.close()
                 self._helpers.append((ours, process))
-            data = updater.examples.sentences, updater.examples.members
             # not as arguments: `start` would wait for ever for a helper that ends before it has
             # read all of them
-            kind, settings = updater.model.kind, updater.settings
-            self.begin(dict(loaded()), str(folder), kind, *data, settings)
-            self._of_all("ready")
+            examples, settings = updater.examples, updater.settings
+            training = {"kind": updater.model.kind, "folder": str(folder), "settings": settings}
+            training |= {"sentences": examples.sentences, "members": examples.members}
+            self.begin(dict(loaded()), training)
+            self.gathered("ready")
         except BaseException:
             self.__exit__()
             raise
@@ -112,14 +126,15 @@ class Processes(_Replica):
             process.join()
 
     def begin(self, *task: object) -> None:
-        """See `Replicas`."""
+        """Send the arguments of `Updater.update` to the helpers."""
         for connection, _ in self._helpers:
             # of a helper that has ended, `_receive` says the reason
             with suppress(OSError):
                 connection.send(task)
 
-    def _of_all(self, own: Any) -> list[Any]:
-        messages = [own, *(self._receive(rank) for rank in range(1, self.count))]
+    def gathered(self, message: Any) -> list[Any]:
+        """Return the messages of all processes, by rank, and send them to the helpers."""
+        messages = [message, *(self._receive(rank) for rank in range(1, self.count))]
         self.begin(*messages)
         return messages
 
@@ -139,22 +154,22 @@ class Processes(_Replica):
 
 
 def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
-    """Make the requested updates in a helper process until the main process closes the connection or is gone.
+    """Make the requested updates in a helper process until the main process is gone.
 
     The helper sends errors to the main process. It prints the traceback of errors that the user
     cannot fix.
     """
     try:
-        plugins, folder, kind, sentences, members, settings = connection.recv()
+        plugins, training = connection.recv()
         load_sent(plugins)
         engine.start()
         limit_memory(count)
-        model = model_folder.kind(kind).build(folder)
-        updater = Updater(model, Examples(model, sentences, members), settings)
-        checkpoint.load_training(model.store, folder, updater.optimizer)
-        replica = _Replica(model.store, memory, rank, count, connection)
-        replica._of_all("ready")
-        updater.replicas = replica
+        model = checkpoint.build(kinds.kind(training["kind"]), training["folder"])
+        examples = Examples(model, training["sentences"], training["members"])
+        updater = Updater(model, examples, training["settings"])
+        checkpoint.load_training(model.store, training["folder"], updater.optimizer)
+        updater.replicas = _Helper(memory, rank, count, connection)
+        updater.replicas.gathered("ready")
         while True:
             updater.update(*connection.recv())
     except (EOFError, ConnectionError):
@@ -168,9 +183,10 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
 
 
 class Ranks(Replicas):
-    """The ranks of MPI, in a context; each runs the same program on a shared disk, and the first one writes.
+    """The ranks of MPI, in a context.
 
-    An error of one rank ends all of them.
+    Each runs the same program on a shared disk, and the first one writes. An error of one rank ends
+    all of them.
     """
 
     shown: Callable[[str], str] = str
@@ -183,8 +199,8 @@ class Ranks(Replicas):
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:
             raise RnngError(
-                f"`mpi` needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and `pip install mpich` "
-                "where the machine has no MPI"
+                f"`mpi` needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and "
+                "`pip install mpich` where the machine has no MPI"
             ) from None
         self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
         self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
@@ -204,10 +220,12 @@ class Ranks(Replicas):
         os._exit(2)
 
     def join(self, updater: Updater) -> None:
-        """Begin with the first rank's parameters; the other ranks make its updates and return when it is done."""
+        """Begin with the first rank's parameters.
+
+        The other ranks make its updates and return when it is done.
+        """
         store, optimizer = updater.model.store, updater.optimizer
         arrays = self._comm.bcast((store.arrays(), optimizer.arrays()) if not self.rank else None)
-        super().__init__(store, np.empty(store.count(), np.float32))
         if self.count > 1:
             updater.replicas = self
         if self.rank:
@@ -218,19 +236,21 @@ class Ranks(Replicas):
                 with suppress(Diverged):
                     updater.update(*task)
 
-    def of_first(self, value: Any) -> Any:
+    def from_first(self, value: Any) -> Any:
         """Return the value that the first rank has."""
         return self._comm.bcast(value)
 
     def begin(self, *task: object) -> None:
-        """See `Replicas`."""
+        """Send the arguments of `Updater.update` to the other ranks, if this is the first one."""
         if not self.rank:
             self._comm.bcast(task)
 
-    def _of_all(self, own: Any) -> list[Any]:
-        return self._comm.allgather(own)
+    def gathered(self, message: Any) -> list[Any]:
+        """Return the messages of all ranks, in their order."""
+        return self._comm.allgather(message)
 
-    def _total(self, size: int) -> np.ndarray:
-        total = self._row[:size]
+    def total(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum over all ranks, added up by MPI."""
+        total = np.concatenate(arrays)
         self._comm.Allreduce(self._in_place, total)
         return total

@@ -1,42 +1,43 @@
-"""Training, from top to bottom: arguments, data, settings, model, examples, evaluation, folder, and then the loop."""
+"""Training, from top to bottom: read the data, open or make the model, and run the loop.
+
+`data` reads sentences and encodes the examples of a minibatch, `initial_models` makes the model,
+`loop` says what is evaluated and saved when, `updates` what an update does, `replicas` how several
+processes share it, and `presets` which settings there are.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from clusters.files import read_clusters
-from oracle.blocks import counted, stored
+import nltk
+
+from oracle.blocks import OracleSentence, counted, stored
+from oracle.brackets import parse_line
 from oracle.common.errors import RnngError
 from oracle.common.files import placed, replacing
-from oracle.training_data import evenly_spaced
-from rnng_dy import checkpoint, engine, model_folder
+from oracle.treebank import tags
+from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import writing
-from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.settings import require
-from rnng_dy.text.segmenter import Segmenter
+from rnng_dy.evaluation import evalb
+from rnng_dy.evaluation.perplexity import likelihood
+from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.scoring import batched_log_probs
 from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
-from rnng_dy.training import about, loop
-from rnng_dy.training.data import Data, Material, Trees, examples_of
-from rnng_dy.training.evaluation import parser_scores, word_scores
-from rnng_dy.training.initial_models import as_seen_by, fine_tuned, new_model, train_own_tagger
-from rnng_dy.training.plan import Plan, Start, opened, preset_of, settings_of
-from rnng_dy.training.presets import GOES, Settings, settings_and_sizes, sizes_for
-from rnng_dy.training.replicas import Processes, Ranks
+from rnng_dy.training import loop
+from rnng_dy.training.data import Corpus, Data, Examples, Trees, examples_of
+from rnng_dy.training.initial_models import as_read_by, model_to_train, opened, train_own_tagger
+from rnng_dy.training.plan import Plan, planned, settings_of
+from rnng_dy.training.replicas import Processes
 from rnng_dy.training.updates import Updater
-
-LEARNT_FROM = 100_000
-"""Maximum of training sentences, evenly spaced, from which the segmenter learns how the treebank writes text."""
-PARTS = ("composition", "transitions", "state", "word_input")
-"""The parts of a network that can be chosen."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,29 +48,9 @@ def train(
     dev_trees: Trees | None = None,
     *,
     folder: str | os.PathLike[str],
-    train: str | None = None,
-    dev: str | None = None,
-    hold_out: float | None = None,
-    unk: str | None = None,
-    resume: bool = False,
-    init: str | os.PathLike[str] | None = None,
-    extend: bool = False,
-    composition: str | None = None,
-    transitions: str | None = None,
-    state: str | None = None,
-    word_input: str | None = None,
-    preset: str | None = None,
-    pos: bool = False,
-    tagger: bool = True,
-    pretrained: str | None = None,
-    clusters: str | None = None,
-    open: bool = False,
-    device: str | None = None,
-    ranks: Ranks | None = None,
-    command: str | None = None,
     on_record: Callable[[loop.Record], None] = lambda record: None,
     stop: Callable[[], bool] = lambda: False,
-    **settings: Any,
+    **options: Any,
 ) -> Any:
     """Train a model, write its folder, and return the model that is best on the development data.
 
@@ -80,182 +61,148 @@ def train(
         trees: Training data: a file of bracketed trees, or a list of `nltk.Tree`.
         dev_trees: Development data, in the same forms.
         folder: The model folder to write; it must not exist unless `resume` is true.
-        train: Instead of `trees`, a training oracle.
-        dev: Development oracle.
-        hold_out: Share of `trees` that is taken for development, and that the folder gets as
-            dev.trees.
-        unk: Rules for classes of unknown words.
-        resume: Whether the training in the folder continues, if there is one.
-        init: Model whose parameters, dimensions and vocabulary the training begins with.
-        extend: Whether the model of `init` gets new labels, tags and repeated words.
-        composition: Composition of constituents.
-        transitions: Transition system.
-        state: Parser state.
-        word_input: Vectors of words that the network reads.
-        preset: Set of settings, which `settings` change; `paper` for a new model.
-        pos: Whether a parser reads POS tags.
-        tagger: Whether a new parser that reads tags gets its own tagger.
-        pretrained: Word vectors.
-        clusters: Clusters of the training words.
-        open: Whether a new model gets a spelling model, and so an open vocabulary.
-        device: `cpu`, `cuda` or `cuda:N`.
-        ranks: The ranks of MPI that share the work; all but the first one return None.
-        command: The command line, for about.json.
         on_record: Function that is called with each record of the log.
         stop: Function that is called after each update; if it returns true, the training ends with
             its state saved.
-        **settings: Fields of `Settings`, and dimensions.
+        **options: Fields of `Settings`, dimensions, and what follows.
+
+            - `preset`: Set of settings, which the others change; `paper` for a new model.
+            - `hold_out`: Share of `trees` that is taken for development, and that the folder gets
+              as dev.trees.
+            - `train`, `dev`: Instead of `trees`, a training and a development oracle.
+            - `unk`: Rules for classes of unknown words.
+            - `resume`: Whether the training in the folder continues, if there is one.
+            - `init`: Model whose parameters, dimensions and vocabulary the training begins with.
+            - `extend`: Whether the model of `init` gets new labels, tags and repeated words.
+            - `composition`, `transitions`, `state`, `word_input`: Parts of the network.
+            - `pos`: Whether a parser reads POS tags.
+            - `tagger`: Whether a new parser that reads tags gets its own tagger (it does).
+            - `pretrained`: Word vectors.
+            - `clusters`: Clusters of the training words.
+            - `open`: Whether a new model gets a spelling model, and so an open vocabulary.
+            - `device`: `cpu`, `cuda` or `cuda:N`.
+            - `ranks`: The ranks of MPI that share the work; all but the first one return None.
+            - `command`: The command line, for about.json.
 
     Raises:
         RnngError: Options exclude each other, a setting is unknown or out of range, or the data
             cannot be used.
     """
-    asked = {**locals(), **settings}
-    with ranks or nullcontext():
-        of_kind = model_folder.kind(kind)
-        chosen, sizes = settings_and_sizes(of_kind, settings)
-        if ranks is not None:
-            chosen["jobs"] = ranks.count
-        asked |= {"kind": of_kind, "folder": Path(folder), "settings": chosen, "sizes": sizes}
-        asked |= {"device": device or engine.device()}
-        asked["parts"] = {name: asked[name] for name in PARTS if asked[name] is not None}
-        material, plan = (
-            made(**{of.name: asked[of.name] for of in fields(made)}) for made in (Material, Plan)
-        )
-        require_fit({**asked, "kind": kind}, material, plan)
-        return run(material, plan, ranks, command, on_record, stop)
-
-
-def require_fit(asked: Mapping[str, Any], material: Material, plan: Plan) -> None:
-    """Raise RnngError for arguments that do not go together, or leave something out."""
-    if plan.resumes and material.trees is material.train is None:
-        by = (model_folder.read_about(plan.folder) or {}).get("made", {}).get("command")
-        made_by = f"; {plan.folder} was made by: {by}" if by else ""
-        raise RnngError(f"`resume` needs the same data again{made_by}")
-    # the tagger is left out on request
-    given = [x for x in GOES if (asked.get(x) not in (None, False)) != (x == "tagger")]
-    require({name: GOES[name] for name in given}, {"gold": None, "gold_weight": None, **asked})
-    material.require_whole(not plan.kind.generates_words)
+    options |= {"trees": trees, "dev_trees": dev_trees, "folder": Path(folder)}
+    with options.get("ranks") or nullcontext():
+        data, plan = planned(kind, options)
+        return run(data, plan, on_record, stop)
 
 
 def run(
-    material: Material,
-    plan: Plan,
-    ranks: Ranks | None = None,
-    command: str | None = None,
-    on_record: Callable[[loop.Record], None] = lambda record: None,
-    stop: Callable[[], bool] = lambda: False,
+    data: Data, plan: Plan, on_record: Callable[[loop.Record], None], stop: Callable[[], bool]
 ) -> Any:
     """Train as planned, and return the best model; see `train`."""
     engine.start(plan.device)
-    # with MPI, the first rank alone writes
-    is_first = ranks is None or ranks.rank == 0
-    resumes = plan.resumes if ranks is None else ranks.of_first(plan.resumes)
     with ExitStack() as stack:
-        if is_first:
+        if plan.is_first:
             stack.enter_context(writing(plan.folder))
             if plan.folder.exists() and not plan.resume:
                 message = "exists: continue with `resume`, or name another `folder`"
                 raise RnngError(f"{plan.folder} {message}")
-        start = opened(plan, resumes)
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
-        system, generative = plan.parts.get("transitions"), plan.kind.generates_words
-        data = material.read(start.model, start.origin, system, generative, scratch)
-        settings, inputs = settings_of(plan, start, data)
-        model = model_of(plan, start, data, settings)
-        data = read_as(model, data, plan, scratch)
-        examples = examples_of(model, data.train, data.source)
-        examples = examples.repeated(settings.gold, settings.gold_weight)
+
+        initial, state = opened(plan)
+        corpus = data.read(
+            scratch, initial, plan.parts.get("transitions"), plan.kind.generates_words
+        )
+        settings, inputs = settings_of(plan, state, corpus), plan.inputs(corpus)
+        inputs = loop.require_same(state, settings, inputs, plan.folder) if state else inputs
+
+        model = model_to_train(plan, initial, state, corpus, settings.seed)
+        corpus = as_model_reads(model, plan, corpus, scratch)
+        examples = examples_of(model, corpus.train, corpus.source, settings)
         updater = Updater(model, examples, settings)
-        if is_first:
-            evaluate = evaluation_of(plan, start, model, data, settings.seed)
-            sections = about.about_model(model, data.train, command)
-            described = {"settings": {"preset": start.preset, **asdict(settings)}, "data": inputs}
-            model.about = {**sections, **described}
-            progress = written(plan, start, updater, inputs)
-            if material.hold_out is not None:
+
+        if plan.is_first:
+            evaluate = evaluation_of(plan, model, corpus, is_new=not state, seed=settings.seed)
+            sections = model_folder.about_model(model, corpus.train, plan.command)
+            model.about = {**sections, "settings": asdict(settings), "data": inputs}
+            training = loop.Training(updater, plan.folder, evaluate, inputs, on_record)
+            training.resume(state) if state else training.begin()
+            if data.hold_out is not None:
                 with replacing(plan.folder / "dev.trees") as stream:
-                    stream.writelines(f"{sentence.tree}\n" for sentence in data.dev)
-        if ranks is not None:
+                    stream.writelines(f"{sentence.tree}\n" for sentence in corpus.dev)
+        if plan.ranks is not None:
             # all but the first rank return when the training ends
-            ranks.join(updater)
+            plan.ranks.join(updater)
         elif settings.jobs > 1:
             stack.enter_context(Processes(updater, plan.folder))
-        if not is_first:
-            return None
-        report = partial(reported, plan.folder, model, on_record)
-        loop.Training(updater, progress, evaluate, plan.folder, inputs, report).run(stop)
-    return plan.kind.load(plan.folder)
+        if plan.is_first:
+            training.run(stop)
+    return plan.kind.load(plan.folder) if plan.is_first else None
 
 
-def model_of(plan: Plan, start: Start, data: Data, settings: Settings) -> Any:
-    """Return the model that the training continues, that of `init` for these data, or a new one."""
-    if start.saved:
-        return start.model
+def as_model_reads(model: Any, plan: Plan, corpus: Corpus, scratch: Path) -> Corpus:
+    """Return the sentences with the words that the model reads.
+
+    Those of `init` decide for both parts.
+    """
     if plan.init:
-        section = about.about_continued(start.model, plan.init)
-        model = fine_tuned(start.model, data, plan.init, plan.extend, settings.seed)
-        model.about = section
-        return model
-    sizes = {**sizes_for(*preset_of(plan, start, data)), **plan.sizes}
-    with placed(data.source):
-        model = new_model(
-            plan.kind,
-            data.train,
-            plan.kind.sizes_type(**sizes),
-            pos=plan.pos,
-            vectors=read_vectors(plan.pretrained) if plan.pretrained else (None, None),
-            clusters=read_clusters(plan.clusters) if plan.clusters else None,
-            rules=data.rules,
-            seed=settings.seed,
-            **plan.parts,
-        )
-    shown = evenly_spaced(data.train, LEARNT_FROM)
-    model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
-    return model
-
-
-def read_as(model: Any, data: Data, plan: Plan, scratch: Path) -> Data:
-    """Return the data with the words that the model reads; those of `init` decide for both parts."""
-    if plan.init:
-        seen = stored(as_seen_by(model, data.train), scratch / "train.seen")
-        return replace(data, train=seen, dev=[*as_seen_by(model, data.dev)])
-    return replace(data, dev=[read_by(model, sentence) for sentence in data.dev])
+        train = stored(as_read_by(model, corpus.train), scratch / "train.read")
+        return corpus._replace(train=train, dev=[*as_read_by(model, corpus.dev)])
+    return corpus._replace(dev=[read_by(model, sentence) for sentence in corpus.dev])
 
 
 def evaluation_of(
-    plan: Plan, start: Start, model: Any, data: Data, seed: int
+    plan: Plan, model: Any, corpus: Corpus, is_new: bool, seed: int
 ) -> Callable[[], Mapping[str, Any]]:
-    """Return the function that evaluates the model, which first gets its tagger or its spelling model."""
+    """Return the evaluation of the model, which first gets its tagger or spelling model."""
     if not plan.kind.generates_words:
-        if model.vocabulary.tags and plan.tagger and not (model.tagger or start.saved):
-            train_own_tagger(model, data.train, data.dev, seed)
-        return partial(parser_scores, model, data.dev, data.golds)
-    dev_examples = examples_of(model, data.dev, data.dev_source)
+        if model.vocabulary.tags and plan.tagger and is_new and not model.tagger:
+            train_own_tagger(model, corpus.train, corpus.dev, seed)
+        golds = [parse_line(sentence.tree) for sentence in corpus.dev]
+        return partial(parser_scores, model, corpus.dev, golds)
+    examples = examples_of(model, corpus.dev, corpus.dev_source)
     if plan.open and model.spelling is None:
-        with placed(data.source):
-            model.spelling = learnt_spelling(model, counted(data.train).tokens)
-    return partial(word_scores, model, dev_examples)
+        with placed(corpus.source):
+            model.spelling = learnt_spelling(model, counted(corpus.train).tokens)
+    return partial(word_scores, model, examples)
 
 
-def written(plan: Plan, start: Start, updater: Updater, inputs: Mapping[str, Any]) -> loop.Progress:
-    """Write a new folder, or restore the state of one that has begun; return the progress."""
-    if start.saved:
-        progress = loop.restored(updater, plan.folder, start.saved)
-        _log.info(f"resuming after {progress.sentences} sentences")
-        return progress
-    progress = loop.Progress()
-    state = loop.state_of(updater, progress, inputs)
-    checkpoint.save(updater.model, plan.folder, state, updater.optimizer)
-    return progress
+def parser_scores(
+    parser: Any, sentences: Sequence[OracleSentence], golds: Sequence[nltk.Tree]
+) -> dict[str, float]:
+    """Score greedy parses by labelled bracketing (EVALB's rules, COLLINS parameters).
+
+    The scored trees have gold tags, whatever tags the parser read, since EVALB identifies
+    punctuation by tags. Returns `f1`, `recall` and `precision` in percent, and F1 as `score`.
+    """
+    tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in sentences]
+    results = parse_all(parser, tokens, [len(s.tokens) for s in sentences])
+    systems = [
+        nltk.Tree("", []) if result is None else parser.tree_of(result[0], s.tokens, tags(gold))
+        for s, gold, result in zip(sentences, golds, results, strict=True)
+    ]
+    scores = evalb.score(golds, systems)
+    figures = {name: getattr(scores, name) for name in ("f1", "recall", "precision")}
+    if None in results:
+        figures["dev_left_out"] = results.count(None)
+    return {"score": scores.f1, **figures}
 
 
-def reported(
-    folder: Path, model: Any, on_record: Callable[[loop.Record], None], record: loop.Record
-) -> None:
-    """Report a record of the log; the best evaluation so far describes the model."""
-    _log.info(f"{folder.name}: {loop.described(record, model.has_trees)}")
-    if record["event"] == loop.EVALUATION and record["is_best"]:
-        model.about = about.evaluated(model, record)
-        model_folder.write_about(folder, model.about)
-    on_record(record)
+def word_scores(model: Any, examples: Examples) -> dict[str, float]:
+    """Score development examples by their likelihood, with their gold trees if the model has trees.
+
+    Returns the log likelihood in nats, also as `score`, the perplexity per word, and counts.
+    Sentences that do not fit into memory, and those with p = 0, are left out.
+    """
+    if model.has_trees:
+        log_probs = batched_log_probs(model, examples)
+    else:
+        # sentence ends have a probability, and are not counted as words
+        log_probs = model.example_log_probs(examples).sum(axis=1).tolist()
+    total = likelihood(log_probs, [len(example.words) for example in examples])
+    return {
+        "score": total.llh,
+        "log_likelihood": total.llh,
+        "perplexity": total.perplexity,
+        "dev_words": total.words,
+        "dev_sentences": total.sentences,
+        "dev_left_out": len(examples.sentences) - total.sentences,
+    }

@@ -1,17 +1,23 @@
-"""One update of a model: the gradient of a minibatch, clipping and the optimizer's step."""
+"""One update of a model: the gradient of a minibatch, clipping and the optimizer's step.
+
+`Updater.update` is the update. With several replicas each computes the gradient of its share of the
+minibatch, `add_up` sums them, and all make the same step.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from oracle.common.errors import RnngError
 from rnng_dy.engine import dy, one_graph
+from rnng_dy.models.parser_state import STACK
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
 from rnng_dy.training.presets import Settings
@@ -30,16 +36,13 @@ class PartialLoss(NamedTuple):
     rows: Rows
     """Lookup rows that have a gradient."""
     used: Rows
-    """Lookup rows that its graphs have used: as in the original they decay, with or without a gradient."""
+    """Lookup rows that its graphs have used, which decay with or without a gradient."""
 
 
-def union(several: Iterable[Rows]) -> Rows:
+def union(several: Sequence[Rows]) -> Rows:
     """Return the union of several sets of rows."""
-    whole: dict[str, set[int]] = {}
-    for rows in several:
-        for name, ids in rows.items():
-            whole.setdefault(name, set()).update(ids)
-    return whole
+    names = dict.fromkeys(chain.from_iterable(several))
+    return {name: set().union(*(rows.get(name, ()) for rows in several)) for name in names}
 
 
 class Replicas:
@@ -48,51 +51,45 @@ class Replicas:
     rank: int
     count: int
 
-    def __init__(self, store: ParameterStore, row: np.ndarray):
-        """`row` has a number for each parameter of the store; this replica's gradients are written there."""
-        self._store, self._row = store, row
-        self._dense = [(p, p.grad_view().ravel(order="K")) for p in store.dense.values()]
-        self._tables = {name: (t, t.grad_view()) for name, t in store.lookups.items()}
-
     def __enter__(self) -> Any:
         return self
 
     def begin(self, *task: object) -> None:
-        """Give the arguments of `Updater.update` to the other replicas, if this is the first one."""
+        """Send the arguments of `Updater.update` to the others, if this is the first one."""
 
-    def add_up(self, part: PartialLoss) -> PartialLoss:
-        """Replace the gradients in this replica's store by the sum over all replicas; return the parts as one.
-
-        The replicas exchange the gradients of dense parameters that a graph has used, then of its
-        lookup rows.
-        """
-        parts = self._of_all(part)
-        rows, used = union(p.rows for p in parts), union(p.used for p in parts)
-        unused = set(map(id, self._store.unused(used)))
-        dense = [gradient for p, gradient in self._dense if id(p) not in unused]
-        lookups = [(*self._tables[name], sorted(ids)) for name, ids in rows.items() if ids]
-        own = [*dense, *(gradients[ids].ravel() for _, gradients, ids in lookups)]
-        *ends, size = np.cumsum([len(values) for values in own]).tolist()
-        np.concatenate(own, out=self._row[:size])
-        sums = iter(np.split(self._total(size), ends))
-        for gradient in dense:
-            gradient[:] = next(sums)
-        for table, gradients, ids in lookups:
-            gradients[ids] = next(sums).reshape(len(ids), -1)
-            table.touch(ids)
-        return PartialLoss(sum(p.loss for p in parts), rows, used)
-
-    def _of_all(self, own: Any) -> list[Any]:
+    def gathered(self, message: Any) -> list[Any]:
         """Return the messages of all replicas, in the order of ranks."""
         raise NotImplementedError
 
-    def _total(self, size: int) -> np.ndarray:
-        """Return the sum of the first `size` numbers in the rows of all replicas."""
+    def total(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the sum over all replicas of the numbers of flat float32 arrays, joined."""
         raise NotImplementedError
 
 
+def add_up(store: ParameterStore, loss: PartialLoss, replicas: Replicas) -> PartialLoss:
+    """Replace the gradients in a replica's store by the sums over all replicas.
+
+    Return the whole loss. The replicas exchange the gradients of dense parameters that a graph has
+    used, then of its lookup rows.
+    """
+    losses = replicas.gathered(loss)
+    rows, used = union([x.rows for x in losses]), union([x.used for x in losses])
+    unused = set(map(id, store.unused(used)))
+    dense = [p.grad_view().ravel(order="K") for p in store.dense.values() if id(p) not in unused]
+    tables = {name: (store.lookups[name], sorted(ids)) for name, ids in rows.items() if ids}
+    lookups = [table.grad_view()[ids].ravel() for table, ids in tables.values()]
+    *ends, _ = np.cumsum([len(values) for values in (*dense, *lookups)]).tolist()
+    sums = iter(np.split(replicas.total([*dense, *lookups]), ends))
+    for gradient in dense:
+        gradient[:] = next(sums)
+    for table, ids in tables.values():
+        table.grad_view()[ids] = next(sums).reshape(len(ids), -1)
+        table.touch(ids)
+    return PartialLoss(sum(x.loss for x in losses), rows, used)
+
+
 class Sgd:
-    """The original's update, v -= rate * g + l2 * v, for dense parameters and the lookup rows of the minibatch.
+    """The original's update, v -= rate * g + l2 * v, for what the minibatch uses.
 
     The decay is not scaled by the learning rate. The decay of the lookup rows is added as a
     gradient.
@@ -170,17 +167,23 @@ class Diverged(RnngError):
 
 
 class Updater:
-    """Makes updates of a model; replicas all make the same updates, from the sum of their gradients."""
+    """Makes updates of a model; all replicas make the same ones."""
 
     replicas: Replicas | None = None
 
     def __init__(self, model: Any, examples: Sequence, settings: Settings):
         self.model, self.examples, self.settings = model, examples, settings
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
+        if settings.state_dropout:
+            if not {STACK} < set((state := model.network.state).parts):
+                raise RnngError(
+                    f"`state_dropout` needs a stack and more, not the state {state.name}"
+                )
+            model.network.state_dropout = settings.state_dropout
 
     @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> float:
-        """Make update number `number` from the examples with the indices `members`, at a learning rate.
+        """Make update number `number` from the examples `members`, at a learning rate.
 
         Returns the loss in nats. Random draws depend on the seed, the number and, for dropout, the
         replica. Examples whose graphs do not fit into memory are named and left out.
@@ -196,9 +199,10 @@ class Updater:
         else:
             replicas.begin(members, number, rate)
             dy.reset_random_seed(_random_seed(seed, number, replicas.rank))
-            lengths = {i: self.model.length(example) for i, example in batch.items()}
-            part = parts_of_like_size(lengths, replicas.count)[replicas.rank]
-            whole = replicas.add_up(self._gradient({i: batch[i] for i in part}))
+            lengths = {i: len(example.words) for i, example in batch.items()}
+            share = shares_of_like_size(lengths, replicas.count)[replicas.rank]
+            loss = self._gradient({i: batch[i] for i in share})
+            whole = add_up(self.model.store, loss, replicas)
         norm = self.model.store.gradient_norm()
         if not (math.isfinite(whole.loss) and math.isfinite(norm)):
             raise Diverged(
@@ -213,26 +217,30 @@ class Updater:
         for name, values in self.model.store.arrays().items():
             if not are_usable(values):
                 raise Diverged(
-                    f"training diverged before update {number}: parameter {name} holds NaN, infinity, or numbers "
-                    f"over {LARGEST:g}; use a lower `learning_rate`"
+                    f"training diverged before update {number}: parameter {name} holds NaN, "
+                    f"infinity, or numbers over {LARGEST:g}; use a lower `learning_rate`"
                 )
 
-    def _gradient(self, batch: Mapping[int, object]) -> PartialLoss:
-        """Add the gradient of the batch to the store; uses smaller graphs if one does not fit into memory."""
+    def _gradient(self, batch: Mapping[int, Any]) -> PartialLoss:
+        """Add the gradient of the batch to the store.
+
+        It uses smaller graphs if one does not fit into memory.
+        """
         store = self.model.store
         store.forget_used_rows()
         losses = split_on_memory_error(self._losses, list(batch.values())) if batch else []
         for (i, example), loss in zip(batch.items(), losses, strict=True):
             if loss is None:
-                words = self.model.length(example)
-                _log.warning(
-                    f"sentence {i + 1} of {words} words does not fit into memory and is left out"
-                )
+                what = f"sentence {self.examples.members[i] + 1} of {len(example.words)} words"
+                _log.warning(f"{what} does not fit into memory and is left out")
         loss = sum(loss for loss in losses if loss is not None)
         return PartialLoss(loss, store.rows_with_gradient(), store.used_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
-        """Add the gradient of the examples; returns their loss in nats with the first example, 0 with the others."""
+        """Add the gradient of the examples.
+
+        Returns their loss in nats with the first example, 0 with the others.
+        """
         dy.renew_cg()
         loss = self.model.training_loss(examples, self.settings.dropout)
         value = loss.value()
@@ -240,22 +248,22 @@ class Updater:
         return [value] + [0.0] * (len(examples) - 1)
 
 
-def parts_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
-    """Divide the keys into `count` parts of like total size.
+def shares_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]:
+    """Divide the keys into `count` shares of like total size.
 
-    >>> parts_of_like_size({7: 5, 8: 1, 9: 4}, 2)
+    >>> shares_of_like_size({7: 5, 8: 1, 9: 4}, 2)
     [[7], [9, 8]]
     """
-    parts: list[list[int]] = [[] for _ in range(count)]
+    shares: list[list[int]] = [[] for _ in range(count)]
     totals = [0] * count
     for key in sorted(sizes, key=lambda k: -sizes[k]):
         smallest = totals.index(min(totals))
-        parts[smallest].append(key)
+        shares[smallest].append(key)
         totals[smallest] += sizes[key]
-    return parts
+    return shares
 
 
 def _random_seed(seed: int, update: int, *replica: int) -> int:
-    """Return a seed for DyNet, 1 to 2^32 - 1 (0 would mean a random one), that differs by update and replica."""
+    """Return a seed for DyNet, not 0, which would be random, by update and replica."""
     state = np.random.SeedSequence([seed, 2, update, *replica]).generate_state(1)[0]
     return 1 + int(state) % (2**32 - 1)

@@ -1,6 +1,7 @@
-"""The build backend that pyproject.toml names (PEP 517 and 660): setuptools' own, with builds of DyNet in each wheel.
+"""The build backend of pyproject.toml: setuptools' own (PEP 517, 660), with DyNet in each wheel.
 
-`-C dynet="--cuda"`, or the environment variable DYNET_FLAGS, gives the options that scripts/install_dynet has.
+It takes the options of scripts/install_dynet from `-C dynet="--cuda"`, or from the environment
+variable DYNET_FLAGS.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ from .target import CHECKOUT, BuildError
 Settings = Mapping[str, str] | None
 STABLE_ABI = "cp310-abi3"
 """Builds of DyNet load into Python 3.10 and later."""
-# of entries whose files have no date of their own
+# the date of entries whose files have none
 DATE = (2020, 1, 1, 0, 0, 0)
 
 
 def build_wheel(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
-    """Write the wheel into a folder and return its name. Ends with a message if DyNet cannot be built."""
+    """Write the wheel into a folder and return its name; exit if DyNet cannot be built."""
     return _with_dynet(build_meta.build_wheel, folder, settings, metadata)
 
 
 def build_editable(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
-    """Write the wheel of an editable install: DyNet is in it, the packages stay in the checkout."""
+    """Write the wheel of an editable install: it has DyNet; the packages stay in the checkout."""
     return _with_dynet(build_meta.build_editable, folder, settings, metadata)
 
 
@@ -60,7 +61,7 @@ def _with_dynet(
     files = {f"{FOLDER}/NOTICE.txt": (CHECKOUT / "LICENSES" / "NOTICE.txt").read_bytes()}
     for level, wheel in wheels.items():
         files |= modules_of(wheel, level)
-    # setuptools would take modules that are gone from an earlier build
+    # setuptools would pack modules of an earlier build that no longer exist
     shutil.rmtree(CHECKOUT / "build" / "lib", ignore_errors=True)
     made = Path(folder) / build(folder, settings, metadata)
     return repack(made, files, f"{STABLE_ABI}-{platform}").name

@@ -1,4 +1,4 @@
-"""Builds the wheel of DyNet: source from the package index, patches, an isolated build, kept in a cache."""
+"""Builds the wheel of DyNet from the package index's source and patches; a cache keeps it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from .target import HEADERS, OLDEST_MACOS, ON_MAC, SYSTEM, BuildError, Compiler,
 RECIPE = Path(__file__).resolve().parent
 NAMES = ["setup.py", "pyproject.toml", "sdist.txt", "versions.txt"]
 BUILD_FILES = (*NAMES, *(f"{name}-requirements.txt" for name in ("build", "cuda", "zig")))
-# at the peak of the largest source file
+# bytes that the compile of the largest source file needs
 MEMORY_PER_COMPILE, MEMORY_PER_CUDA_COMPILE = 1.2e9, 2e9
 ARM = "armv8-a"
-# variables that would lead pip elsewhere, or flags of compilers that are not in the key of the cache
+# variables that change where pip installs, and compilers' flags, which the cache's key lacks
 DROPPED = re.compile(
-    "PYTHON(PATH|HOME)|VIRTUAL_ENV|PIP_(TARGET|PREFIX|ROOT)|_?(PEP517|PYPROJECT_HOOKS)_.*|CC|CXX|LDSHARED|.*FLAGS"
+    "PYTHON(PATH|HOME)|VIRTUAL_ENV|PIP_(TARGET|PREFIX|ROOT)|"
+    "_?(PEP517|PYPROJECT_HOOKS)_.*|CC|CXX|LDSHARED|.*FLAGS"
 )
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def cache_folder() -> Path:
-    """Return $RNNG_DY_CACHE, or `rnng_dy` in the user's cache folder; make it if it is not there."""
+    """Return $RNNG_DY_CACHE, or `rnng_dy` in the user's cache folder; make it if it is missing."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rnng_dy")
     cache = Path(os.environ.get("RNNG_DY_CACHE") or home).absolute()
     cache.mkdir(parents=True, exist_ok=True)
@@ -48,12 +49,12 @@ def patches(recipe: Path = RECIPE) -> list[Path]:
 
 
 def sources(recipe: Path = RECIPE) -> list[Path]:
-    """Return our own sources: Cython's go into the folder `python` of the tree, all others into `dynet`."""
+    """Return our own sources, for the folder `python` (Cython's) or `dynet` of the tree."""
     return sorted((recipe / "sources").iterdir())
 
 
 def inputs(chain: Toolchain, recipe: Path = RECIPE) -> dict[str, object]:
-    """Return everything that goes into a wheel; the sdist stands in by its checksum in sdist.txt."""
+    """Return everything that decides a wheel; sdist.txt has the checksum of the sdist."""
     files = [*(recipe / name for name in BUILD_FILES), *patches(recipe), *sources(recipe)]
     compiler, cuda = chain.compiler, chain.cuda
     return {
@@ -84,14 +85,17 @@ def locked(path: Path) -> Iterator[None]:
 def cached_wheel(
     cache: Path, values: dict[str, object], build: Callable[[Path, Path], None]
 ) -> Path:
-    """Return the wheel made from `values`, from the cache or by `build(work, out)`, which leaves it in `out`."""
+    """Return the wheel made from `values`, from the cache or by `build`.
+
+    `build(work, out)` leaves the wheel in `out`.
+    """
     folder = cache / f"dynet-{key(values)}"
     with locked(folder.with_suffix(".lock")):
         if wheels := list(folder.glob("*.whl")):
             report(f"wheel from the cache: {wheels[0]}")
             return wheels[0]
         work = folder.with_suffix(".build")
-        # left by a build that was killed
+        # a build that was killed leaves it
         shutil.rmtree(work, ignore_errors=True)
         (work / "out").mkdir(parents=True)
         try:
@@ -132,7 +136,10 @@ def build_wheel(chain: Toolchain, cache: Path, work: Path, out: Path) -> None:
 
 
 def new_environment(folder: Path) -> Path:
-    """Make a virtual environment of this Python; return its Python. Raises BuildError with the package to install."""
+    """Make a virtual environment of this Python; return its Python.
+
+    Raises BuildError, with the package to install.
+    """
     command = [sys.executable, "-m", "venv", "--clear", str(folder)]
     if subprocess.run(command, env=environ(), capture_output=True).returncode:
         shutil.rmtree(folder, ignore_errors=True)
@@ -142,16 +149,16 @@ def new_environment(folder: Path) -> Path:
 
 
 def fetch_sdist(cache: Path, tools: Path, log: Path) -> Path:
-    """Return DyNet's sdist, from the cache or through pip, which checks its sum before it runs anything of it."""
+    """Return DyNet's sdist, from the cache or by pip, which checks its sum before it runs it."""
     folder = cache / "sdist"
     with locked(cache / "sdist.lock"), tempfile.TemporaryDirectory(dir=cache) as new:
-        if not (found := list(folder.glob("*.tar.gz"))):
+        if not (sdists := list(folder.glob("*.tar.gz"))):
             command = ("download", "--no-deps", "--no-build-isolation", "--no-binary", "dyNET")
             hashes = ("--require-hashes", "-r", str(RECIPE / "sdist.txt"))
             pip(tools, log, *command, *hashes, "-d", new)
             folder.mkdir(exist_ok=True)
-            found = [path.replace(folder / path.name) for path in Path(new).glob("*.tar.gz")]
-        return found[0]
+            sdists = [path.replace(folder / path.name) for path in Path(new).glob("*.tar.gz")]
+        return sdists[0]
 
 
 def unpack(sdist: Path, folder: Path) -> Path:
@@ -162,7 +169,7 @@ def unpack(sdist: Path, folder: Path) -> Path:
     tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
     for patch in patches():
         apply_patch(patch, tree)
-    # its only line is one that today's setuptools refuses
+    # today's setuptools refuses its only line
     (tree / "setup.cfg").unlink()
     for name in BUILD_FILES:
         shutil.copy(RECIPE / name, tree)
@@ -174,7 +181,8 @@ def unpack(sdist: Path, folder: Path) -> Path:
 def apply_patch(patch: Path, tree: Path) -> None:
     """Apply a unified diff (paths `a/…`, `b/…`) to the files below `tree`.
 
-    Unlike patch(1) it allows neither fuzz nor offset. Raises BuildError naming the line that does not fit.
+    Unlike patch(1) it allows neither fuzz nor offset. Raises BuildError naming the line that does
+    not fit.
     """
     name, old, new = "", [], []
     position = awaited = 0
@@ -207,7 +215,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _zig(tools: Path, compiler: Compiler) -> Compiler:
-    """Return the compiler with its program: setuptools wants one word, and zig is a package of Python."""
+    """Return the compiler with a program of one word, as setuptools needs; zig is a module."""
     program = tools.with_name("zig-c++")
     program.write_text(f'#!/bin/sh\nexec {tools} -m ziglang c++ {compiler.version} "$@"\n')
     program.chmod(0o755)
@@ -217,12 +225,12 @@ def _zig(tools: Path, compiler: Compiler) -> Compiler:
 def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
     """Return the environment variables that the recipe's setup.py reads."""
     compiler, cuda = chain.compiler, chain.cuda
-    # zig's name of ARM's first level
+    # zig has another name for ARM's first level
     march = "generic" if compiler.target and compiler.march == ARM else compiler.march
     settings = {"CC": compiler.program, "CXX": compiler.program, "DYNET_MARCH": march}
     settings |= {"DYNET_JOBS": str(jobs), "DYNET_ZIG": compiler.target, "DYNET_CUDA_ARCH": ""}
     if ON_MAC:
-        # for one processor, also where Python itself is for two
+        # build for one processor, even if Python itself is for two
         settings |= {"ARCHFLAGS": f"-arch {platform.machine()}", "_PYTHON_HOST_PLATFORM": SYSTEM[0]}
         settings["MACOSX_DEPLOYMENT_TARGET"] = OLDEST_MACOS
     if cuda:
@@ -235,14 +243,17 @@ def _settings(chain: Toolchain, jobs: int) -> dict[str, str]:
 
 
 def environ(**settings: str) -> dict[str, str]:
-    """Return the environment for pip: the user's own, without what would lead it elsewhere."""
+    """Return the environment for pip: the user's own, without the variables of DROPPED."""
     kept = {name: value for name, value in os.environ.items() if not DROPPED.fullmatch(name)}
     fixed = {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
     return {**kept, **fixed, **settings}
 
 
 def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
-    """Run pip with its output in the log; report every tenth compile. Raises BuildError if pip fails."""
+    """Run pip with its output in the log; report every tenth compile.
+
+    Raises BuildError if pip fails.
+    """
     command = [str(python), "-m", "pip", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     errors: list[str] = []
@@ -261,8 +272,8 @@ def pip(python: Path, log: Path, *arguments: str, **settings: str) -> None:
 
 
 def parallel_jobs(memory_each: float) -> int:
-    """Return the number of compiles that the processors and the memory here carry at a time, at least one."""
+    """Return the number of parallel compiles that processors and memory allow, at least one."""
     if ON_MAC:
         return os.cpu_count() or 1
-    found = re.search(r"^MemAvailable: +(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    return max(1, min(len(os.sched_getaffinity(0)), int(int(found[1]) * 1024 // memory_each)))
+    free = re.search(r"^MemAvailable: +(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return max(1, min(len(os.sched_getaffinity(0)), int(int(free[1]) * 1024 // memory_each)))

@@ -1,4 +1,4 @@
-"""The command line of scripts/install_dynet, whose options the build backend takes, too; which builds they ask for."""
+"""The command line of scripts/install_dynet, whose options the build backend takes, too."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from .target import (
 )
 
 READY = "RNNG_DY_WHEELS"
-"""The environment variable that names a folder of ready wheels; `dist` of the checkout otherwise."""
+"""The environment variable that names a folder of wheels, in place of the checkout's `dist`."""
 FOLDER = "rnng_dy.dynet"
 """The folder of builds in site-packages; one folder in it for each level of processors."""
 DESCRIPTION = """\
-Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, which it is a part of, into the
-Python that runs this. `pip install` of the checkout does the same without showing progress. Needs this Python's
-headers, pip and a C++ compiler. The build is kept in $RNNG_DY_CACHE (default ~/.cache/rnng_dy)."""
+Build DyNet 2.1.2 from the package index's source, with fixes, and install rnng_dy, with DyNet in
+it, into the Python that runs this. `pip install` of the checkout does the same without showing
+progress. Needs this Python's headers, pip and a C++ compiler. The folder $RNNG_DY_CACHE (default
+~/.cache/rnng_dy) keeps the build."""
 
 
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -60,9 +61,10 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
-    """Return the wheels that hold the builds asked for, by level, and their platform; build them if need be.
+    """Return the wheels with the builds that the options name, by level, and their platform.
 
-    Raises BuildError, which says what to install, if a compiler or headers are missing.
+    Builds those that are missing. Raises BuildError, which says what to install, if a compiler or
+    headers are missing.
     """
     platform = re.sub(r"[-.]", "_", SYSTEM[0])
     if not (chosen.cuda or chosen.portable) and (ready := _ready()):
@@ -104,9 +106,9 @@ def _ready() -> dict[str, Path]:
         if not fits(wheel.name):
             continue
         with zipfile.ZipFile(wheel) as archive:
-            found = [Path(name) for name in archive.namelist() if name.endswith("dynet_build.py")]
-            is_current = all(repr(needed) in archive.read(str(name)).decode() for name in found)
-        levels = [name.parent.name for name in found]
+            builds = [Path(name) for name in archive.namelist() if name.endswith("dynet_build.py")]
+            is_current = all(repr(needed) in archive.read(str(name)).decode() for name in builds)
+        levels = [name.parent.name for name in builds]
         if is_current and {*levels} & {*lower_levels(cpu_level())}:
             report(f"DyNet is taken from {wheel}")
             return dict.fromkeys(levels, wheel)

@@ -12,11 +12,11 @@ OLDEST = (11, 0)
 # C++ lets a program replace these, so they cannot be hidden; the last two are every module's own
 VISIBLE = ("_PyInit__dynet", "__Zna", "__Znw", "__Zda", "__Zdl", "__mh_", "___dso_handle")
 ANY_MODULE = -2
-"""In place of a library's number: the name is looked up in all modules of the process."""
+"""The number of a name that is looked up in all modules of the process."""
 
 
 def main(path: str) -> None:
-    """Print a line for each module; the exit code is 1 where one would not load."""
+    """Print a line for each module; the exit code is 1 if one would not load."""
     with zipfile.ZipFile(path) as wheel:
         modules = {name: wheel.read(name) for name in wheel.namelist() if name.endswith(".so")}
     problems = [f"{name}: {problem}" for name, data in modules.items() for problem in inspect(data)]
@@ -26,7 +26,7 @@ def main(path: str) -> None:
 
 
 def inspect(data: bytes):
-    """Yield what is wrong with a module."""
+    """Yield the problems of a module."""
     module = lief.MachO.parse(list(data)).at(0)
     if module.header.cpu_type != lief.MachO.Header.CPU_TYPE.ARM64:
         yield f"for {module.header.cpu_type}"

@@ -7,7 +7,7 @@ copies this file into the patched source tree and sets the environment:
     DYNET_MARCH      value of -march, empty for the compiler's default
     DYNET_JOBS       compiles at a time
     DYNET_CUDA_ARCH  GPU architectures such as `80,90`; empty builds the CPU backend alone
-    DYNET_ZIG        not empty where the compiler is zig's, which names processors with underscores
+    DYNET_ZIG        not empty if the compiler is zig, which names processors with underscores
     NVCC, CUDA_HOME  the CUDA compiler and its toolkit
 """
 
@@ -31,30 +31,31 @@ MARCH = os.environ.get("DYNET_MARCH", "")
 JOBS = int(os.environ.get("DYNET_JOBS") or 1)
 CUDA_ARCH = os.environ.get("DYNET_CUDA_ARCH", "")
 CUDA_LIBRARIES = ("cublas", "curand", "cudart")
-# what runs while a model works, and what does not; the preprocessor sees the same with both
+# flags for sources that run while a model works, and for others; both define the same macros
 FAST = ["-Ofast", "-fno-finite-math-only", "-funroll-loops"]
 LIGHT = ["-O1", "-ffast-math", "-fno-finite-math-only"]
-# nothing in the Python module leads to these
+# sources that the Python module never calls
 LEFT_OUT = {"deep-lstm", "grad-check", "hsm-builder", "mp", "nodes-contract", "nodes-conv2d"}
 LEFT_OUT |= {"pretrain", "saxe-init", "treelstm"}
 ONLY_CUDA = ["cuda", "gpu-parameters"]
-# no model has such a node
+# nodes that no model has
 LIGHT_NODES = ["argmax", "conv", "cumulative", "hinge", "losses", "lstm"]
 LIGHT_NODES += ["maxpooling2d", "moments", "normalization", "random", "rounding"]
-# Each list is compiled as one file, a unit: Eigen's headers are parsed, and what its sources share is
-# compiled, once.
+# Each list is compiled as one file, a unit. So the compiler parses Eigen's headers once, and
+# compiles once the templates that the sources share.
 FAST_UNITS = [
     ["nodes-affinetransform", "nodes-coupled-lstm", "nodes-matrixmultiply"],
     ["model", "param-nodes", "tensor", "training"],
 ]
-# what builds graphs, DyNet's own files; builders with enumerators of one name are kept apart
+# sources that build graphs or read DyNet's own files; builders whose enumerators have the same
+# names are in different units
 LIGHT_UNITS = [
     ["cfsm-builder", "dict", "expr-nodes", "gru", "io", "lstm"],
     ["fast-lstm", "rnn", "rnn-state-machine"],
 ]
 # sources that the CUDA backend needs from both compilers, besides the nodes
 ALSO_CUDA = [f"dynet/{name}.cc" for name in ("param-nodes", "tensor", "training", "model")]
-# before any header of Eigen's, whose own checks of launches are off in a release build
+# comes before Eigen's headers, which do not check launches in a release build
 CUDA_CHECKS = ["-include", "dynet/gpu-checks.h"]
 
 
@@ -73,7 +74,7 @@ def shares(sources: list[str], count: int) -> list[list[str]]:
 
 
 def write_units(units: list[list[str]], name: str, suffix: str) -> list[str]:
-    """Write a file for each unit that includes its sources; gives the paths."""
+    """Write a file for each unit that includes its sources; return the paths."""
     paths = []
     for number, sources in enumerate(units):
         path = Path("gen") / f"{name}{number}{suffix}"
@@ -83,7 +84,7 @@ def write_units(units: list[list[str]], name: str, suffix: str) -> list[str]:
 
 
 def cpu_units(sources: dict[str, str]) -> tuple[list[str], list[str]]:
-    """The units that are compiled for speed, and the others, of sources by name."""
+    """The units of sources, by name, that are compiled for speed, and the other units."""
     rest = dict(sources)
     units = [*FAST_UNITS, ONLY_CUDA] if CUDA_ARCH else FAST_UNITS
     fast = [[rest.pop(name) for name in unit] for unit in units]
@@ -95,7 +96,7 @@ def cpu_units(sources: dict[str, str]) -> tuple[list[str], list[str]]:
 
 
 def write_modules() -> None:
-    """Fill in what CMake would, and dynet_build.py, which says how the wheel was built."""
+    """Write the files that CMake would, and dynet_build.py, which says how the wheel was built."""
     Path("gen").mkdir(exist_ok=True)
     Path("gen/config.h").write_text("")
     template = Path("python/dynet.py.in").read_text()
@@ -114,7 +115,7 @@ def full_version() -> str:
 
 
 def gencode(architectures: str) -> list[str]:
-    """nvcc's arguments for code of each architecture, and PTX of the newest for GPUs that come after it."""
+    """nvcc's arguments for code of each architecture, and PTX of the newest for newer GPUs."""
     numbers = sorted(architectures.split(","), key=int)
     codes = [(number, f"sm_{number}") for number in numbers]
     codes.append((numbers[-1], f"compute_{numbers[-1]}"))
@@ -122,22 +123,22 @@ def gencode(architectures: str) -> list[str]:
 
 
 class ParallelBuild(build_ext):
-    """Compiles the sources side by side, the CUDA ones with nvcc, and links them all.
+    """Compiles the sources side by side, those for CUDA with nvcc, and links them all.
 
-    `commands.json` has the commands that did it: scripts/gpu/bundle.py makes a ninja file of them.
+    It writes its commands to `commands.json`, of which scripts/gpu/bundle.py makes a ninja file.
     """
 
     def build_extension(self, ext: Extension) -> None:
         Path(self.build_temp).mkdir(parents=True, exist_ok=True)
         commands, spawn = [], self.compiler.spawn
 
-        def spawn_and_tell(command: list[str], **settings: object) -> None:
+        def spawn_and_note(command: list[str], **settings: object) -> None:
             commands.append(command)
             spawn(command, **settings)
 
-        self.compiler.spawn = spawn_and_tell
-        # The module itself takes longest but is linked last: of equal functions the linker takes the
-        # first, which is one compiled for speed wherever there is one.
+        self.compiler.spawn = spawn_and_note
+        # The module takes longest, so it begins first. It is linked last: of equal functions the
+        # linker takes the first, which should be one that is compiled for speed.
         (module,) = (source for source in ext.sources if source.endswith(".cpp"))
         units = [*ext.cuda_sources, *(source for source in ext.sources if source != module)]
         order = [module, *units]
@@ -156,7 +157,7 @@ class ParallelBuild(build_ext):
         Path("commands.json").write_text(json.dumps(commands))
 
     def compile(self, ext: Extension, source: str) -> str:
-        """Compile one unit; gives the object file."""
+        """Compile one unit; return the object file."""
         if source in ext.cuda_sources:
             return self.compile_cuda(ext, source)
         (target,) = self.compiler.compile(
@@ -185,10 +186,10 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
     root = in_packages("nvidia/cu13")
     link = []
     for name in CUDA_LIBRARIES:
-        found = sorted((root / "lib").glob(f"lib{name}.so*"))
-        if not found:
+        libraries = sorted((root / "lib").glob(f"lib{name}.so*"))
+        if not libraries:
             raise SystemExit(f"no lib{name}.so in {root / 'lib'}")
-        link.append(str(found[0]))
+        link.append(str(libraries[0]))
     # the module lies two folders below site-packages
     link.append("-Wl,-rpath,$ORIGIN/../../nvidia/cu13/lib")
     merged = write_units(shares(nodes + ALSO_CUDA, 8), "merged", ".cu")
@@ -197,7 +198,7 @@ def cuda_parts(nodes: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 
 def extension() -> tuple[Extension, list[str], list[str]]:
-    """The extension module `_dynet`, and of its sources those compiled for speed and those for nvcc."""
+    """The extension module `_dynet`; its sources compiled for speed, and those for nvcc."""
     left_out = LEFT_OUT if CUDA_ARCH else LEFT_OUT.union(ONLY_CUDA)
     paths = [path for path in sorted(Path("dynet").glob("*.cc")) if path.stem not in left_out]
     fast, light = cpu_units({path.stem: str(path) for path in paths})
@@ -235,7 +236,7 @@ def main() -> None:
     modules = cythonize(
         [module], include_path=["python"], compiler_directives=directives, quiet=True
     )
-    # cythonize gives new objects
+    # cythonize returns new objects
     modules[0].fast_sources, modules[0].cuda_sources = fast_sources, cuda_sources
     setup(
         name="dyNET",

@@ -1,4 +1,4 @@
-"""What a build depends on besides the recipe: this Python's system, the compilers, the processor."""
+"""The system, the compilers and the processor that a build is for."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# the package itself is not imported: it is what is being built
+# the package itself cannot be imported while it is built
 _LEVELS = runpy.run_path(str(CHECKOUT / "rnng_dy" / "engine" / "cpu_level.py"))
 cpu_level, lower_levels = _LEVELS["cpu_level"], _LEVELS["lower_levels"]
 ON_MAC = sys.platform == "darwin"
 OLDEST_MACOS = "11.0"
 SYSTEM = (sysconfig.get_platform(), " ".join(platform.libc_ver()))
-"""The system that a module is compiled for, such as linux-x86_64 and glibc 2.36; every Python from 3.10 on loads it."""
+"""The system that a module is compiled for, such as linux-x86_64 and glibc 2.36."""
 if ON_MAC:
     # a Python for both of Apple's processors names itself universal2
     SYSTEM = (f"macosx-{OLDEST_MACOS}-{platform.machine()}", "")
 GET_COMPILER = "run `xcode-select --install`" if ON_MAC else "install the Debian package g++"
 HEADERS = Path(sysconfig.get_path("include"))
-# zig takes -Ofast for -O2: without the second and third, sums are not vectorised; the last leaves out debug information
+# zig reads -Ofast as -O2: without the second and third flag it does not vectorise sums; the last
+# flag omits debug information
 ZIG_FLAGS = ["-fno-sanitize=undefined", "-ffast-math", "-fomit-frame-pointer", "-Wl,-s"]
 TRIAL = "#include <optional>\n#include <vector>\nint main() { return std::vector<int>().size(); }\n"
 
 
 class Machine(NamedTuple):
-    """What a portable wheel is for."""
+    """A kind of machines that a portable wheel is for."""
 
     target: str
-    """As zig names it."""
+    """zig's name of it."""
     tag: str
     """The wheel's platform tag."""
     levels: tuple[str, ...]
@@ -50,7 +51,7 @@ MACHINES = {
         "x86_64-linux-gnu.2.17",
         "manylinux_2_17_x86_64",
         ("x86-64-v2", "x86-64-v3", "x86-64-v4"),
-        # clang halves vectors of 512 bits otherwise, and a tile of sources/products.h no longer fits the registers
+        # clang would halve vectors of 512 bits, and tiles of sources/products.h not fit registers
         ("-mprefer-vector-width=512",),
     ),
     "aarch64": Machine("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", ("armv8-a",)),
@@ -58,7 +59,7 @@ MACHINES = {
         f"aarch64-macos.{OLDEST_MACOS}",
         "macosx_11_0_arm64",
         ("armv8-a",),
-        # macOS merges visible functions of one name in all modules of a process, whichever compiler made them
+        # macOS merges visible functions of the same name in all modules of a process
         ("-fvisibility=hidden", "-fvisibility-inlines-hidden", "-Wl,-undefined,dynamic_lookup"),
     ),
 }
@@ -73,7 +74,8 @@ class BuildError(Exception):
 class Compiler:
     """A C++ compiler and its -march.
 
-    With a `target`, such as `x86_64-linux-gnu.2.17`, it is zig's, and `version` has its other arguments.
+    With a `target`, such as `x86_64-linux-gnu.2.17`, it is zig, and `version` has its other
+    arguments.
     """
 
     program: str
@@ -83,13 +85,16 @@ class Compiler:
 
     @classmethod
     def zig(cls, march: str, machine: Machine) -> Compiler:
-        """Return the C++ compiler of zig, which the build installs for itself, for another machine."""
+        """Return zig's C++ compiler for another machine; the build installs zig for itself."""
         flags = ["-target", machine.target, *ZIG_FLAGS, *machine.flags]
         return cls("", shlex.join(flags), march, machine.target)
 
     @classmethod
     def find(cls) -> Compiler:
-        """Return $CXX or g++. Raises BuildError, with the package to install, if it is missing or too old."""
+        """Return $CXX or g++.
+
+        Raises BuildError, with the package to install, if it is missing or too old.
+        """
         name = os.environ.get("CXX") or "g++"
         program = shutil.which(name)
         if program is None:
@@ -131,11 +136,11 @@ class Cuda:
         release = re.search(r"release (\d+)\.\S+ (\S+)", text)
         if release is None or release[1] != "13":
             raise BuildError(f"{nvcc} is not of CUDA 13: install the CUDA 13 toolkit, or set NVCC")
-        found = architectures or _cards()
-        if not re.fullmatch(r"\d+(,\d+)*", found):
-            raise BuildError(f"--cuda-arch {found!r}: numbers such as 90 or 80,90 go here")
-        found = ",".join(sorted(set(found.split(",")), key=int))
-        return cls(nvcc, _toolkit(nvcc), release[2], found)
+        numbers = architectures or _cards()
+        if not re.fullmatch(r"\d+(,\d+)*", numbers):
+            raise BuildError(f"--cuda-arch {numbers!r}: numbers such as 90 or 80,90 go here")
+        numbers = ",".join(sorted(set(numbers.split(",")), key=int))
+        return cls(nvcc, _toolkit(nvcc), release[2], numbers)
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ def report(message: str) -> None:
 
 
 def _toolkit(nvcc: str) -> str:
-    """Return the toolkit's folder as nvcc names it; nvcc's own place may be that of a wrapper."""
+    """Return the toolkit's folder as nvcc names it; nvcc itself may be a wrapper elsewhere."""
     trial = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", os.devnull], capture_output=True)
     said = re.search(rb"^#\$ TOP=(.+)$", trial.stderr, re.MULTILINE)
     home = Path(os.fsdecode(said[1].strip()) if said else os.environ.get("CUDA_HOME", ""))

@@ -1,6 +1,6 @@
-"""First steps with an installed rnng_dy: `trial.py TREES FOLDER` prints log probabilities in nats, one a line.
+"""First steps with an installed rnng_dy: `trial.py TREES FOLDER` prints log probabilities in nats.
 
-It runs by its path in the environment that is tried, which has neither this checkout nor its test tools.
+It runs by its path, in an environment that has neither this checkout nor its test tools.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""`python3 -m scripts.dynet.wheels`: check the newest wheel of dist/ for a machine; try it where no compiler is.
+"""`python3 -m scripts.dynet.wheels`: check the newest wheel of dist/ for a machine.
 
-This machine's wheel runs with each of its builds that this processor can run; that of ARM Linux runs emulated, on
-Debian's Python; that of a Mac is inspected.
+This machine's wheel runs without a compiler, with each of its builds that this processor can run.
+That of ARM Linux runs emulated, on Debian's Python. That of a Mac is inspected.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import scripts.script_start  # noqa: F401
 from rnng_dy.engine import LEVEL, cpu_level, lower_levels
+from scripts.dynet.build import new_environment
 from scripts.dynet.target import CHECKOUT, MACHINES
 
 LARGEST = 75_000_000
@@ -25,16 +26,16 @@ DIGITS = 1e-4
 TREES = CHECKOUT / "oracle" / "data" / "tiny.trees"
 TRAINED_ON = 20
 PYTHON = "3.11"
-"""Of Debian 12, whose packages are fetched."""
+"""The version of Debian 12, whose packages are fetched."""
 PACKAGES = [f"python{PYTHON}-minimal", f"libpython{PYTHON}-stdlib", "libstdc++6", "zlib1g"]
 PLATFORMS = ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "manylinux_2_28_aarch64"]
 
 
 def main() -> None:
     """Try the wheel; the exit code is 1 if something fails."""
-    own = platform.machine()
+    here = platform.machine()
     parser = argparse.ArgumentParser(prog="scripts.dynet.wheels", description=__doc__)
-    parser.add_argument("--machine", choices=MACHINES, default=own, help="[default: %(default)s]")
+    parser.add_argument("--machine", choices=MACHINES, default=here, help="[default: %(default)s]")
     machine = parser.parse_args().machine
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,13 +48,13 @@ def main() -> None:
                 inspector = str(Path(__file__).with_name("mach_o.py"))
                 print(called([tools, inspector, str(wheel)]), flush=True)
                 return
-            if machine == own:
+            if machine == here:
                 check_runs(install(wheel, folder), trees, folder)
                 return
             program, environ = install_emulated(wheel, folder)
             print(called([program, "-m", "rnng_dy", "doctor"], environ), flush=True)
             numbers = trial([program], trees, folder / machine, environ)
-            reference = trial([sys.executable], trees, folder / own, {})
+            reference = trial([sys.executable], trees, folder / here, {})
             compare(f"{machine}, emulated", numbers, reference)
         except subprocess.CalledProcessError as error:
             sys.exit(f"failed: {' '.join(map(str, error.cmd))}\n{error.stdout}{error.stderr or ''}")
@@ -67,8 +68,8 @@ def newest(folder: Path, machine: str) -> Path:
     return wheel
 
 
-def check_file(wheel: Path, folder: Path) -> str:
-    """Check the size, and which functions of Python and the system modules need; return the Python of the tools."""
+def check_file(wheel: Path, folder: Path) -> Path:
+    """Check the size, and which functions the modules need; return the Python of the tools."""
     size = wheel.stat().st_size
     print(f"{wheel.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST:
@@ -85,8 +86,11 @@ def check_file(wheel: Path, folder: Path) -> str:
     return tools
 
 
-def install(wheel: Path, folder: Path) -> str:
-    """Install the wheel without network and compiler; only its dependencies are fetched before. Return the Python."""
+def install(wheel: Path, folder: Path) -> Path:
+    """Fetch the wheel's dependencies, then install it offline and without compiler.
+
+    Returns the environment's Python.
+    """
     python = new_environment(folder / "new")
     fetched = str(folder / "fetched")
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
@@ -98,7 +102,7 @@ def install(wheel: Path, folder: Path) -> str:
     return python
 
 
-def check_runs(python: str, trees: Path, folder: Path) -> None:
+def check_runs(python: Path, trees: Path, folder: Path) -> None:
     """Run the trial with each build that runs here; compare their numbers."""
     print(called([python, "-m", "rnng_dy", "doctor"], {}), flush=True)
     reference: list[float] = []
@@ -109,7 +113,9 @@ def check_runs(python: str, trees: Path, folder: Path) -> None:
             compare(level, numbers, reference)
 
 
-def trial(python: list[str], trees: Path, folder: Path, environ: dict[str, str]) -> list[float]:
+def trial(
+    python: list[str | Path], trees: Path, folder: Path, environ: dict[str, str]
+) -> list[float]:
     """Return the numbers that the trial prints."""
     program = str(Path(__file__).with_name("trial.py"))
     said = called([*python, program, str(trees), str(folder)], environ)
@@ -129,15 +135,18 @@ def compare(name: str, numbers: list[float], reference: list[float]) -> None:
 
 
 def emulator() -> str:
-    """Return the path of qemu's emulator; ends with the package to install where it is absent."""
-    found = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
-    return found or sys.exit("error: no qemu-aarch64: install the Debian package qemu-user-static")
+    """Return the path of qemu's emulator; exit with the package to install if it is missing."""
+    program = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+    return program or sys.exit(
+        "error: no qemu-aarch64: install the Debian package qemu-user-static"
+    )
 
 
 def install_emulated(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
     """Install the wheel for Debian's Python of ARM, in a folder.
 
-    Return the program that runs it by qemu, and the environment in which it finds the wheel's packages.
+    Returns the program that runs it by qemu, and the environment in which it finds the wheel's
+    packages.
     """
     root, site = folder / "aarch64.root", folder / "aarch64.site"
     for package in _debian_packages(folder / "apt"):
@@ -156,7 +165,7 @@ def install_emulated(wheel: Path, folder: Path) -> tuple[str, dict[str, str]]:
 
 
 def _debian_packages(folder: Path) -> list[Path]:
-    """Fetch Python for ARM with what it needs, by lists of packages of its own: this system stays as it is."""
+    """Fetch Python for ARM with its dependencies; apt's lists of this system do not change."""
     (folder / "lists").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
     (folder / "status").touch()
@@ -177,16 +186,10 @@ def _debian_packages(folder: Path) -> list[Path]:
 # other programs
 
 
-def called(command: list[str], environ: dict[str, str] | None = None) -> str:
-    """Return what a command prints. Raises CalledProcessError; `environ` replaces this process's environment."""
+def called(command: list[str | Path], environ: dict[str, str] | None = None) -> str:
+    """Return what a command prints, by default in this environment. Raises CalledProcessError."""
     done = subprocess.run(command, env=environ, cwd="/", capture_output=True, text=True, check=True)
     return done.stdout
-
-
-def new_environment(folder: Path) -> str:
-    """Make a virtual environment and return its Python."""
-    called([sys.executable, "-m", "venv", str(folder)])
-    return str(folder / "bin" / "python")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python3 -m scripts.english`: make the English parser and generative model that the package brings.
+"""`python3 -m scripts.english`: make the English models that the package brings.
 
 Every file is made once: a run that was interrupted continues where it was.
 """
@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 import scripts.script_start  # noqa: F401
-from rnng_dy.model import TAGGER
+from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
 from scripts.english.self_training import add_different, mix
 from scripts.english.texts import OPEN, write_unlabelled
@@ -29,11 +29,12 @@ KEPT_ABOVE = 0.7
 """The least mean posterior of the constituents of a silver tree."""
 # half the paper's dimensions: this model only judges trees for the parser's self-training
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
-# the stack alone: the full state learns agreement from the last words
-GENERATOR = (
-    "--state stack --preset fast --epochs 1 --dropout 0 --batch-size 32 --learning-rate 0.003 "
+OF_TEXT = (
+    "--preset fast --dropout 0 --batch-size 32 --learning-rate 0.003 "
     "--set evaluate_every=100000 --set evaluate_from_epoch=0"
 )
+# the stack alone: the full state learns agreement from the last words
+GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
 
 
 def main() -> None:
@@ -53,11 +54,11 @@ def main() -> None:
     oracles(options.transitions)
     general = general_trees()
     make_parser(options.transitions, general)
-    make_generator(texts, general)
+    make_language_models(texts, general)
 
 
 def trees(archives: Path, folder: Path) -> None:
-    """Write the trees of all parts, of which those of development come last, the word vectors, and text."""
+    """Write the trees of all splits, the word vectors, and text; trees of development come last."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
     for file, write in ((VECTORS, write_vectors), (TEXT, write_unlabelled)):
@@ -69,17 +70,17 @@ def oracles(transitions: str) -> None:
     """Tag the trees as the parser will find them, and make oracles and clusters."""
     make("train.tagged.trees", "tag train.trees --jackknife 10 --jobs 2")
     make("dev.tagged.trees", "tag dev.trees --train train.trees")
-    for part in ("train", "dev"):
-        tagged = f"oracle --train train.tagged.trees {part}.tagged.trees"
-        make(f"{part}.{transitions}.oracle", f"{tagged} --transitions {transitions}")
-        make(f"{part}.gen.oracle", f"oracle --train train.trees {part}.trees --generative")
+    for split in ("train", "dev"):
+        tagged = f"oracle --train train.tagged.trees {split}.tagged.trees"
+        make(f"{split}.{transitions}.oracle", f"{tagged} --transitions {transitions}")
+        make(f"{split}.gen.oracle", f"oracle --train train.trees {split}.trees --generative")
     make("clusters.paths", "clusters train.gen.oracle --refine")
 
 
 def make_parser(transitions: str, general: int) -> None:
-    """Train and export the parser; it also learns from trees that it and a generative model make of text."""
+    """Train and export the parser, which also learns from trees that two models make of text."""
     parser = f"parser.{transitions}"
-    train, dev = (f"{part}.{transitions}.oracle" for part in ("train", "dev"))
+    train, dev = (f"{split}.{transitions}.oracle" for split in ("train", "dev"))
     data = f"--train {train} --dev {dev} --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --set word_size=16"
     into = f"--model {parser} --resume {PARSER} {words} {weighted(general)}"
@@ -93,8 +94,8 @@ def make_parser(transitions: str, general: int) -> None:
     export("silver", "english", bits=16)
 
 
-def make_generator(texts: list[Path], general: int) -> None:
-    """Train and export the generative model, on the gold trees and the parser's trees of texts."""
+def make_language_models(texts: list[Path], general: int) -> None:
+    """Train and export the generative model on gold trees and the parser's, and an LSTM."""
     folder = Path("texts")
     folder.mkdir(exist_ok=True)
     parsed = [folder / f"{text.name}.trees" for text in texts]
@@ -102,16 +103,18 @@ def make_generator(texts: list[Path], general: int) -> None:
         make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
     train = Path("all.trees")
     if not train.exists():
-        held_out = [path for part in ("dev", "test") for path in Path().glob(f"*{part}.trees")]
+        held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
         print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
-    for part in ("all", "dev"):
-        oracle = f"oracle --train {train} {part}.trees --generative --min-count 5"
-        make(f"texts/{part}.gen.oracle", oracle)
+    for split in ("all", "dev"):
+        oracle = f"oracle --train {train} {split}.trees --generative --min-count 5"
+        make(f"texts/{split}.gen.oracle", oracle)
     make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
-    data = f"--train texts/all.gen.oracle --dev texts/dev.gen.oracle {weighted(general)}"
-    into = f"--clusters texts/clusters.paths --open --model generator --resume {GENERATOR}"
-    run(f"train generative {data} {into}")
+    data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
+    how = f"--open --resume {OF_TEXT} {weighted(general)}"
+    run(f"train generative {data} {how} {GENERATOR} --model generator")
     export("generator", "english-generative", bits=8)
+    run(f"train lstm-lm {data} {how} {LSTM} --model lstm")
+    export("lstm", "english-lstm", bits=8)
 
 
 def export(folder: str, name: str, bits: int) -> None:
@@ -121,7 +124,7 @@ def export(folder: str, name: str, bits: int) -> None:
 
 
 def self_train(parser: str, general: int) -> None:
-    """Continue to train the parser on the gold trees and on those of text that both models are sure of."""
+    """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
     both = f"--model {parser} --generator judge.rnng.zip"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2")

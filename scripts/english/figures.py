@@ -1,4 +1,4 @@
-"""`python3 -m scripts.english.figures`: score the English models on the development and test documents.
+"""`python3 -m scripts.english.figures`: score the English models on held-out documents.
 
 Words have the tags of the parser's own tagger. It runs in the output folder of `scripts.english`,
 and makes each file in `scored` once.
@@ -17,28 +17,28 @@ from rnng_dy.search.decoding import BESIDE
 from rnng_dy.search.importance import read_sampled
 from scripts.english.commands import make
 
-PARTS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
+SPLITS = ("masc.dev", "craft.dev", "gum.dev", "gum.test")
 MOST = 400
-"""The most trees of a part that are scored, evenly spaced."""
+"""The most trees of a split that are scored, evenly spaced."""
 WAYS = ("greedy", "mbr", "map", "both")
 """Ways to decode, as endings of files."""
 
 
 def main() -> None:
-    """Print a table in Markdown: tagging accuracy, F1 of four decodings and perplexity of each part."""
+    """Print tagging accuracy, F1 of four decodings and perplexity of each split, in Markdown."""
     if not Path("train.trees").exists():
         sys.exit("Error: run `python3 -m scripts.english` and enter its output folder")
     Path("scored").mkdir(exist_ok=True)
     print("| documents | tags | greedy | MBR | reranked | both models | perplexity |")
     print("|---|---|---|---|---|---|---|")
-    for part in PARTS:
-        print(f"| {part} | {' | '.join(f'{number:.1f}' for number in figures(part))} |", flush=True)
+    for split in SPLITS:
+        print(f"| {split} | {' | '.join(f'{x:.1f}' for x in figures(split))} |", flush=True)
 
 
-def figures(part: str) -> list[float]:
-    """Return tagging accuracy, F1 of each of WAYS, and perplexity of some sentences of a part."""
-    lines = Path(f"{part}.trees").read_text(encoding="utf-8").splitlines(keepends=True)
-    name = f"scored/{part}"
+def figures(split: str) -> list[float]:
+    """Return tagging accuracy, F1 of each of WAYS, and perplexity of some sentences of a split."""
+    lines = Path(f"{split}.trees").read_text(encoding="utf-8").splitlines(keepends=True)
+    name = f"scored/{split}"
     Path(f"{name}.trees").write_text("".join(evenly_spaced(lines, MOST)), encoding="utf-8")
     decode(name)
     own_tags = scores(name, WAYS[0], gold_tags=False).figures()

@@ -15,9 +15,10 @@ LENGTHS = range(3, 81)
 
 
 def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
-    """Write the gold trees, then the trees in JSON whose constituents have a mean posterior of at least `keep_above`.
+    """Write the gold trees, then the trees in JSON that the models are sure of.
 
-    Returns the number of these. The mean posterior of a tree is its expected precision.
+    The constituents of these have a mean posterior of at least `keep_above`, which is the expected
+    precision of a tree. Returns their number.
     """
     with open_text(parsed) as lines:
         trees = [tree for line in lines for tree in json.loads(line)["trees"]]
@@ -35,18 +36,18 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
 def add_different(
     gold: Path, parsed: Iterable[Path], held_out: Iterable[Path], output: Path
 ) -> tuple[int, int]:
-    """Write the gold trees, then the first tree of each sentence that has LENGTHS words and is in no other file.
+    """Write the gold trees, then the first tree of each other sentence that has LENGTHS words.
 
-    Returns the numbers of gold trees and of the others.
+    Sentences that are held out are left out. Returns the numbers of gold trees and of the others.
     """
     trees, others = list(_lines(gold)), 0
-    seen = {_sentence(tree) for tree in chain(trees, *map(_lines, held_out))}
+    known = {_sentence(tree) for tree in chain(trees, *map(_lines, held_out))}
     with replacing(output) as stream:
         stream.writelines(trees)
         for tree in chain.from_iterable(map(_lines, parsed)):
             sentence = _sentence(tree)
-            if len(sentence) in LENGTHS and sentence not in seen:
-                seen.add(sentence)
+            if len(sentence) in LENGTHS and sentence not in known:
+                known.add(sentence)
                 stream.write(tree)
                 others += 1
     return len(trees), others

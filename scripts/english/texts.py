@@ -15,18 +15,18 @@ SPEECHES = ("inaugural.zip", "state_union.zip")
 OPEN = Path(__file__).with_name("open_texts.txt").read_text().split()
 """The texts of the generative model, in the order of its training."""
 UNLABELLED, LENGTHS = 12_000, range(5, 41)
-"""The number of sentences that the parser makes training trees of, and their possible numbers of words."""
+"""The number of sentences of which the parser makes training trees, and their lengths."""
 
 
 def write_unlabelled(archives: Path, folder: Path, path: Path) -> None:
-    """Write different sentences of the texts of MASC that have no trees, evenly spaced, one per line."""
+    """Write different sentences of MASC without trees, evenly spaced, one per line."""
     fitting = (s for s in tagged_text(archives, folder) if len(s) in LENGTHS)
     lines = dict.fromkeys(f"{' '.join(sentence)}\n" for sentence in fitting)
     write(path, evenly_spaced(list(lines), UNLABELLED))
 
 
 def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
-    """Yield the sentences of the texts of MASC that have no trees; each ends after a token with the tag `.`."""
+    """Yield the sentences of MASC without trees; each ends after a token with the tag `.`."""
     with_trees = {path.stem for path in (folder / "masc").rglob("*") if path.is_file()}
     with ZipFile(archives / "masc_tagged.zip") as packed:
         for path in map(Path, packed.namelist()):

@@ -1,4 +1,4 @@
-"""The open treebanks of English, made alike, and their division into training and development trees."""
+"""The open treebanks of English, made alike, and divided into training and development trees."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TREEBANKS = ("masc", "gum", "craft")
 """Those of general English come first; the parser reads their trees more often."""
 GENERAL = TREEBANKS[:2]
 _lines = Path(__file__).with_name("documents.txt").read_text().splitlines()
-DOCUMENTS = {name: part for part, name in map(str.split, _lines)}
-"""The part, `dev` or `test`, of each document that is not trained on, by its name."""
+DOCUMENTS = {name: split for split, name in map(str.split, _lines)}
+"""The split, `dev` or `test`, of each document that is not trained on, by its name."""
 MOST_OF_DEV = 400
 """The most trees of a treebank among the development trees, by which models are chosen."""
 MOST_OF_TAGGER = 8000
-"""The most trees of a treebank among the training trees of the tagger, so that CRAFT does not outweigh the others."""
+"""The most training trees of the tagger from one treebank: CRAFT must not outweigh the others."""
 # an unlabelled pair of brackets around a clause, which no program can read
 CORRECTIONS = {
     "VOL15_3": (
@@ -37,20 +37,20 @@ TAGS = {"to": "TO", ";": ":"}
 
 
 def write_trees(archives: Path, folder: Path) -> Iterator[str]:
-    """Write `train.trees`, `tagger.trees`, `dev.trees`, and the parts of each treebank; yield a line per file."""
+    """Write the splits of each treebank and of all together; yield a line per file."""
     together: dict[str, list[str]] = {"train": [], "tagger": [], "dev": []}
     for treebank in TREEBANKS:
-        parts: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
+        splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
         for path in unpacked(archives / f"{treebank}.tar.xz", folder / treebank):
-            parts[DOCUMENTS.get(path.stem, "train")] += tree_lines(path)
-        for part, lines in parts.items():
+            splits[DOCUMENTS.get(path.stem, "train")] += tree_lines(path)
+        for split, lines in splits.items():
             if lines:
-                yield write(folder / f"{treebank}.{part}.trees", lines)
-        together["train"] += parts["train"]
-        together["tagger"] += evenly_spaced(parts["train"], MOST_OF_TAGGER)
-        together["dev"] += evenly_spaced(parts["dev"], MOST_OF_DEV)
-    for part, lines in together.items():
-        yield write(folder / f"{part}.trees", lines)
+                yield write(folder / f"{treebank}.{split}.trees", lines)
+        together["train"] += splits["train"]
+        together["tagger"] += evenly_spaced(splits["train"], MOST_OF_TAGGER)
+        together["dev"] += evenly_spaced(splits["dev"], MOST_OF_DEV)
+    for split, lines in together.items():
+        yield write(folder / f"{split}.trees", lines)
 
 
 def unpacked(archive: Path, folder: Path) -> list[Path]:
@@ -70,9 +70,9 @@ def tree_lines(path: Path) -> list[str]:
 
 
 def cleaned(tree: nltk.Tree) -> nltk.Tree | None:
-    """Return the tree without function tags, traces and marks that are no words; None if nothing is left.
+    """Return the tree without function tags, traces and marks that are no words.
 
-    The words of TAGS get the tags there.
+    The words of TAGS get the tags there. Returns None if nothing is left.
     """
     rest = clean(tree, lambda node: node.label() in NOT_WORDS or is_no_text(node))
     for preterminal in filter(is_preterminal, subtrees(rest) if rest else ()):

@@ -19,14 +19,14 @@ LEAST = 3
 """The least occurrences of a word that gets a vector."""
 NEIGHBOURS = 4000
 """The number of frequent words that count as neighbours; the others are one."""
-PLACES = (-2, -1, 1, 2)
-"""The places of neighbours; a word at two places is two neighbours."""
+OFFSETS = (-2, -1, 1, 2)
+"""The positions of neighbours beside a word; a word at two of them is two neighbours."""
 SCALE, STEP = 0.3, 0.2
-"""The standard deviation of the numbers, and their difference to the next ones: coarse, for a small archive."""
+"""The standard deviation of the numbers, and the step between them: coarse, for a small archive."""
 
 
 def write_vectors(archives: Path, folder: Path, path: Path) -> None:
-    """Write vectors in word2vec's text format, from the training trees in a folder and from texts without trees."""
+    """Write vectors in word2vec's text format, from training trees and from texts without trees."""
     lines = (folder / "train.trees").read_text(encoding="utf-8").splitlines()
     with_trees = (parse_line(line).leaves() for line in lines)
     texts = chain(with_trees, tagged_text(archives, folder), speeches(archives))
@@ -37,19 +37,19 @@ def write_vectors(archives: Path, folder: Path, path: Path) -> None:
 def vectors_of(
     sentences: Iterable[Sequence[str]], dimension: int = DIMENSION
 ) -> tuple[list[str], np.ndarray]:
-    """Return lower-cased words and their vectors, shape (words, dimension); numbers of like form have the same vector.
+    """Return lower-cased words and their vectors, shape (words, dimension).
 
-    They are the leading singular vectors, times the roots of the singular values, of the positive
-    pointwise mutual information between words and neighbours (Levy, Goldberg and Dagan 2015, with
-    neighbours smoothed by 0.75).
+    Numbers of like form have the same vector. The vectors are the leading singular vectors, times
+    the roots of the singular values, of the positive pointwise mutual information between words and
+    neighbours (Levy, Goldberg and Dagan 2015, with neighbours smoothed by 0.75).
     """
     lower = [[word.lower() for word in sentence] for sentence in sentences]
     counts = Counter(chain.from_iterable(lower))
     form_of = {word: re.sub(r"\d", "0", word) for word in counts}
-    of_form: Counter[str] = Counter()
+    form_counts: Counter[str] = Counter()
     for word, count in counts.items():
-        of_form[form_of[word]] += count
-    rows = {form: i for i, (form, n) in enumerate(of_form.most_common()) if n >= LEAST}
+        form_counts[form_of[word]] += count
+    rows = {form: i for i, (form, n) in enumerate(form_counts.most_common()) if n >= LEAST}
     information = _information(_neighbours(lower, form_of, rows))
     vectors = _leading(information, dimension)
     vectors *= SCALE / vectors.std()
@@ -61,36 +61,36 @@ def _neighbours(
     sentences: Iterable[Sequence[str]], form_of: dict[str, str], rows: dict[str, int]
 ) -> np.ndarray:
     """Return how often each word has each neighbour: shape (words, places * neighbours)."""
-    none, margin = len(rows), [len(rows)] * max(PLACES)
+    none, margin = len(rows), [len(rows)] * max(OFFSETS)
     padded = ([*margin, *(rows.get(form_of[w], none) for w in s), *margin] for s in sentences)
     forms = np.array(list(chain.from_iterable(padded)))
-    counts = np.zeros((none, len(PLACES), NEIGHBOURS + 1))
+    counts = np.zeros((none, len(OFFSETS), NEIGHBOURS + 1))
     at = np.flatnonzero(forms < none)
-    for k, place in enumerate(PLACES):
-        np.add.at(counts, (forms[at], k, np.minimum(forms[at + place], NEIGHBOURS)), 1)
+    for k, offset in enumerate(OFFSETS):
+        np.add.at(counts, (forms[at], k, np.minimum(forms[at + offset], NEIGHBOURS)), 1)
     return counts.reshape(none, -1)
 
 
 def _information(counts: np.ndarray) -> np.ndarray:
-    """Turn counts, in place, into the positive pointwise mutual information of words and neighbours, in nats."""
-    of_neighbour = counts.sum(axis=0) ** 0.75
+    """Turn counts, in place, into the positive pointwise mutual information in nats."""
+    neighbour_counts = counts.sum(axis=0) ** 0.75
     counts /= counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        counts /= of_neighbour / of_neighbour.sum()
+        counts /= neighbour_counts / neighbour_counts.sum()
         np.log(counts, out=counts)
     return np.fmax(counts, 0, out=counts)
 
 
 def _leading(matrix: np.ndarray, dimension: int) -> np.ndarray:
-    """Return the leading left singular vectors times the roots of their values: shape (rows, dimension).
+    """Return the leading left singular vectors times the roots of their values.
 
-    The method is a randomised power iteration (Halko, Martinsson and Tropp 2011). Its numbers have
-    64 bits, so that the order in which threads add them does not show in the rounded vectors. The
-    sum of each component is positive.
+    Their shape is (rows, dimension). The method is a randomised power iteration (Halko, Martinsson
+    and Tropp 2011). Its numbers have 64 bits, so that the order in which threads add them does not
+    show in the rounded vectors. The sum of each component is positive.
     """
     basis = np.random.default_rng(1).standard_normal((matrix.shape[1], dimension + 20))
     for _ in range(4):
         basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
-    left, values, _ = np.linalg.svd(matrix @ basis, full_matrices=False)
-    scale = np.sign(left.sum(axis=0)) * np.sqrt(values)
-    return (left * scale)[:, :dimension]
+    singular, values, _ = np.linalg.svd(matrix @ basis, full_matrices=False)
+    scale = np.sign(singular.sum(axis=0)) * np.sqrt(values)
+    return (singular * scale)[:, :dimension]

@@ -1,4 +1,4 @@
-"""The bundle for a machine with a GPU and without network, to check the CUDA backend and fix it there."""
+"""The bundle to check and fix the CUDA backend on a machine with a GPU and without network."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from scripts.dynet.command import FOLDER, modules_of
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 from scripts.gpu.relinking import write_relinking
 
-# the machine itself has numpy, ninja, the other libraries of CUDA and the driver; pip adds what
-# these need
+# the machine itself has numpy, ninja, the other libraries of CUDA and the driver; pip adds
+# dependencies of these
 PACKAGES = ("nltk", "filelock")
 PLATFORMS = ("--platform=manylinux_2_28_x86_64", "--platform=manylinux2014_x86_64")
 NAME = "rnng-dy-gpu"
-# a window that holds the whole bundle: the library repeats the bytes of the objects
+# the window holds the whole bundle, because the library repeats the bytes of the objects
 XZ = {"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 1 << 27}
 DESCRIPTION = (
-    "Pack what a checkout lacks on a machine with a GPU and without network: DyNet with the CUDA backend, the Python "
-    "packages that it and the project need, NLTK's treebank sample, references made on the CPU, and DyNet's sources "
-    "and object files with a ninja file, so that a changed source is linked again in a minute. There, copy the bundle "
-    "into the checkout and run `sh scripts/gpu/run.sh`."
+    "Pack what a checkout lacks on a machine with a GPU and without network: DyNet with the CUDA "
+    "backend, the Python packages that it and the project need, NLTK's treebank sample, references "
+    "made on the CPU, and DyNet's sources and object files with a ninja file, so that a changed "
+    "source is linked again in a minute. There, copy the bundle into the checkout and run "
+    "`sh scripts/gpu/run.sh`."
 )
 
 
@@ -58,9 +59,12 @@ def main(options: argparse.Namespace) -> None:
 
 
 def bundle(options: argparse.Namespace, output: Path) -> None:
-    """Write the bundle. Raises BuildError, OSError, CalledProcessError, and RnngError without NLTK's sample."""
+    """Write the bundle.
+
+    Raises BuildError, OSError, CalledProcessError, and RnngError without NLTK's sample.
+    """
     next(NltkSample().read())
-    chain, cached = place(options)
+    chain, cached = toolchain(options)
     tree, wheel = built(chain, cached)
     with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
         top = Path(folder)
@@ -86,15 +90,18 @@ def bundle(options: argparse.Namespace, output: Path) -> None:
         new.replace(output)
 
 
-def place(options: argparse.Namespace) -> tuple[Toolchain, Path]:
-    """Return the compilers, and the folder in which the cache has what they build. Raises BuildError without them."""
+def toolchain(options: argparse.Namespace) -> tuple[Toolchain, Path]:
+    """Return the compilers, and the folder of the cache for their build.
+
+    Raises BuildError if one is missing.
+    """
     compiler = replace(Compiler.find(), march=options.march)
     chain = Toolchain(compiler, Cuda.find(options.cuda_arch))
     return chain, cache_folder() / f"gpu-{key(inputs(chain))}"
 
 
 def built(chain: Toolchain, folder: Path) -> tuple[Path, Path]:
-    """Return DyNet's tree with its object files, and the wheel, from the folder; build them if it is not there."""
+    """Return DyNet's tree with its object files, and the wheel; build them if they are missing."""
     with locked(folder.with_suffix(".lock")):
         out = folder / "out"
         if not [*out.glob("*.whl")]:

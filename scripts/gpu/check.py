@@ -17,12 +17,12 @@ from scripts.gpu.steps import CHECKED, REFERENCES, STEPS, run_step
 
 SANITIZER = ("compute-sanitizer", "--error-exitcode", "1")
 USUAL, LONG = 60.0, 150.0
-"""Time limits of steps in seconds; LONG is for steps under compute-sanitizer and speed measurements."""
+"""Time limits of steps in seconds; LONG is for compute-sanitizer and speed measurements."""
 DESCRIPTION = (
-    "Check the CUDA backend on a machine with a GPU: what the models compute against references made on the CPU, "
-    "random numbers, memory, and speed. Every step has a log, and the check continues after a failure. "
-    "Runs on the same GPU differ in their last digits, since sums come together in any order: "
-    "comparisons allow for that."
+    "Check the CUDA backend on a machine with a GPU: the models' numbers against references made "
+    "on the CPU, random numbers, memory, and speed. Every step has a log, and the check continues "
+    "after a failure. Runs on the same GPU differ in their last digits, since their sums have no "
+    "fixed order; comparisons allow for that."
 )
 
 
@@ -50,7 +50,7 @@ def main(options: argparse.Namespace) -> None:
     if options.references is None:
         options.references = options.logs / "references.npz"
         if not _references(options, options.references):
-            print("without references, what is compared with the CPU fails")
+            print("there are no references, so the comparisons with the CPU fail")
     failed = [name for name in options.only or CHECKED if not _done(options, name)]
     print(
         f"{len(failed)} failed{': ' if failed else ''}{', '.join(failed)}; logs in {options.logs}"
@@ -58,9 +58,9 @@ def main(options: argparse.Namespace) -> None:
     sys.exit(bool(failed))
 
 
-def _references(options: argparse.Namespace, place: Path) -> bool:
+def _references(options: argparse.Namespace, path: Path) -> bool:
     """Compute the references on the CPU; return whether that succeeded."""
-    return _done(options, REFERENCES, device="cpu", references=place)
+    return _done(options, REFERENCES, device="cpu", references=path)
 
 
 def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
@@ -89,7 +89,7 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
 
 
 def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
-    """Return the exit code of a command, None if it exceeds its time; end all processes that it started."""
+    """Return the exit code of a command, None if it exceeds its time; end all its processes."""
     process = subprocess.Popen(command, start_new_session=True, **options)
     try:
         return process.wait(seconds)

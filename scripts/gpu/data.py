@@ -14,7 +14,7 @@ from oracle.corpora import NltkSample
 from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy import model_folder
+from rnng_dy import kinds
 from rnng_dy.training.data import Examples, examples_of
 from rnng_dy.training.initial_models import new_model
 
@@ -27,21 +27,21 @@ OWN = Path(oracle.__file__).parent / "data" / "tiny.trees"
 def training_trees() -> list[LocatedTree]:
     """Return the training trees of NLTK's sample or, without it, of the package's own trees."""
     try:
-        read = list(NltkSample().read())
+        located = list(NltkSample().read())
     except (RnngError, LookupError):
-        read = read_trees(OWN)
-    trees = list(Preparation(read, clean, skip_preterminals=True))
+        located = read_trees(OWN)
+    trees = list(Preparation(located, clean, skip_preterminals=True))
     return trees[: max(len(trees) - TEST, len(trees) * 9 // 10)]
 
 
 def model_of_trees(kind: str, trees: Sequence[LocatedTree], **sizes: int) -> tuple:
     """Return a new model for trees, and their examples; `sizes` replace dimensions of the paper."""
-    of_kind = model_folder.kind(kind)
+    of_kind = kinds.kind(kind)
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     sentences = list(make_oracle(trees, unknown, of_kind.generates_words))
-    more = {}
+    clusters = {}
     if of_kind.generates_words:
-        more["clusters"] = brown_clusters([s.unkified for s in sentences], 140)
-    model = new_model(of_kind, sentences, of_kind.sizes_type(**sizes), **more)
+        clusters["clusters"] = brown_clusters([s.unkified for s in sentences], 140)
+    model = new_model(of_kind, sentences, of_kind.sizes_type(**sizes), **clusters)
     examples: Examples = examples_of(model, sentences, "training trees")
     return model, examples

@@ -1,11 +1,11 @@
-"""Computations that the check runs on CPU and GPU: arrays by name, which may differ only in their last digits."""
+"""Computations that the check runs on CPU and GPU: arrays by name, equal but for rounding."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -45,15 +45,19 @@ class Computed(NamedTuple):
     exceptions: float = 0.0
 
 
-def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0) -> float:
-    """Return the largest difference relative to the reference's largest entry, ignoring a share of the entries.
+def difference(result: np.ndarray, reference: np.ndarray, exceptions: float = 0.0) -> float:
+    """Return the largest difference relative to the reference's largest entry.
 
-    >>> difference(np.array([1.0, 3.0]), np.array([1.0, 4.0])), difference(np.ones(4), np.arange(4), 0.75)
-    (0.25, 0.0)
+    A share of the entries, `exceptions`, is ignored.
+
+    >>> difference(np.array([1.0, 3.0]), np.array([1.0, 4.0]))
+    0.25
+    >>> difference(np.ones(4), np.arange(4), 0.75)
+    0.0
     """
-    if found.shape != reference.shape:
+    if result.shape != reference.shape:
         return float("inf")
-    apart = np.sort(np.abs(found - reference), axis=None)
+    apart = np.sort(np.abs(result - reference), axis=None)
     # NaN sorts last, and is never an exception
     if not np.isfinite(apart).all():
         return float("inf")
@@ -62,7 +66,7 @@ def difference(found: np.ndarray, reference: np.ndarray, exceptions: float = 0.0
 
 
 def lstm_step(batch: int, has_state: bool) -> Arrays:
-    """Return the value of an LSTM cell's step for a batch, and the gradient of everything that it reads."""
+    """Return the value of an LSTM cell's step for a batch, and the gradients of its arguments."""
     random = np.random.default_rng([batch, has_state])
     store = ParameterStore(1)
     cell = store.lstm_cell("cell", INPUTS, HIDDEN)
@@ -73,14 +77,14 @@ def lstm_step(batch: int, has_state: bool) -> Arrays:
         table.init_from_array(random.normal(0, 1, (batch, size)).astype(np.float32))
     rows = range(batch)
     dy.renew_cg()
-    read = {name: dy.lookup_batch(table, rows) for name, table in tables.items()}
-    state = cell.step(read["x"], read["state"] if has_state else None)
-    loss = dy.sum_batches(dy.dot_product(state, read["weights"]))
+    inputs = {name: dy.lookup_batch(table, rows) for name, table in tables.items()}
+    state = cell.step(inputs["x"], inputs["state"] if has_state else None)
+    loss = dy.sum_batches(dy.dot_product(state, inputs["weights"]))
     loss.forward()
-    found = {"state": state.npvalue(), "loss": np.array(loss.value())}
+    arrays = {"state": state.npvalue(), "loss": np.array(loss.value())}
     loss.backward()
     parameters = {**store.dense, **store.lookups}
-    return found | {f"gradient of {n}": p.grad_as_array() for n, p in parameters.items()}
+    return arrays | {f"gradient of {n}": p.grad_as_array() for n, p in parameters.items()}
 
 
 def lstm_steps(reference: Arrays | None) -> Arrays:
@@ -105,11 +109,11 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
     # the masks of dropout are the same on both devices
     dy.reset_random_seed(1)
     loss = model.training_loss(list(islice(examples, SENTENCES)), 0.2)
-    found = {"loss": np.array(loss.value())}
+    arrays = {"loss": np.array(loss.value())}
     loss.backward()
     parameters = {**model.store.dense, **model.store.lookups}
-    found |= {f"gradient of {name}": p.grad_as_array() for name, p in parameters.items()}
-    return found | {"norm": np.array(model.store.gradient_norm())}
+    arrays |= {f"gradient of {name}": p.grad_as_array() for name, p in parameters.items()}
+    return arrays | {"norm": np.array(model.store.gradient_norm())}
 
 
 def updates(kind: str, optimizer: str, count: int) -> tuple:
@@ -131,7 +135,10 @@ def five_updates(kind: str, optimizer: str, reference: Arrays | None) -> Arrays:
 
 
 def learned(kind: str, reference: Arrays | None) -> tuple:
-    """Return a slightly trained model with the references' parameters or newly trained; its examples and parameters."""
+    """Return a slightly trained model, its examples and its parameters.
+
+    The parameters are those of the references, if there are any.
+    """
     if reference is None:
         model, examples, _ = updates(kind, "adam", LEARNED)
         arrays = model.store.arrays()
@@ -150,7 +157,7 @@ def parses(reference: Arrays | None) -> Arrays:
     tokens = [example.tokens for example in examples]
     greedy = parse_all(parser, tokens, [len(t.words) for t in tokens])
     seeds = [[1, i] for i in range(len(tokens))]
-    drawn = [s for of_one in sample_batch(parser, tokens, 10, 0.8, seeds) for s in of_one]
+    drawn = [*chain(*sample_batch(parser, tokens, 10, 0.8, seeds))]
     return parameters | {
         "greedy trees": _padded([actions for actions, _ in greedy]),
         "log q of greedy trees": np.array([log_q for _, log_q in greedy]),

@@ -1,4 +1,4 @@
-"""Predicts the time of a GPU by counting what the emulated one does: launches, waits, bytes and products."""
+"""Predicts the time of a GPU from counts of the emulated one: launches, waits, bytes, products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnng_dy import engine, model_folder
+from rnng_dy import engine, kinds
 from rnng_dy.engine import dy
 from rnng_dy.search.greedy import parse_batch
 from rnng_dy.search.sampling import sample_batch
@@ -28,14 +28,14 @@ BANDWIDTHS = {"H100": 3.35e12, "H200": 4.8e12}
 FLOPS = 67e12
 """Operations per second in single precision without tensor cores, of both cards."""
 LAUNCH, WAIT, BUS = 2.5e-6, 1e-5, 5.5e10
-"""Seconds that a launch and a wait of the host take at least, and bytes per second between host and GPU: assumed."""
+"""Assumed: seconds of a launch and of a wait, at least; bytes per second from host to GPU."""
 BARRIER, ON_CHIP = 2e-6, 1.4e13
-"""Seconds of a barrier of all blocks, and bytes per second that 132 multiprocessors get from their caches: assumed."""
+"""Assumed: seconds of a barrier of all blocks; bytes per second from the caches."""
 BEAMS = 4
 """Number of sentences that a beam reads side by side."""
 DESCRIPTION = (
-    "Count what a minibatch and a search do on the emulated GPU, and predict their time on an H100 and an H200. "
-    "Run it with `python3 -m scripts.gpu emulate python3 -m scripts.gpu predict`."
+    "Count what a minibatch and a search do on the emulated GPU, and predict their time on an H100 "
+    "and an H200. Run it with `python3 -m scripts.gpu emulate python3 -m scripts.gpu predict`."
 )
 
 
@@ -52,7 +52,7 @@ class Counts:
     flops: int = 0
     seconds: float = 0.0
     of_launches: float = 0.0
-    """The seconds of launches that neither memory nor arithmetic outlasts."""
+    """The seconds of launches that take longer than their memory accesses and arithmetic."""
 
     def add(self, line: str, bandwidth: float) -> None:
         """Add one line of a trace."""
@@ -98,8 +98,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hidden",
         type=int,
-        help="size of hidden layers and of LSTMs' inputs [default: the paper's]. Launches, copies, waits and barriers "
-        "of updates and scores do not depend on it, and a small size takes little time",
+        help="size of hidden layers and of LSTMs' inputs [default: the paper's]. Launches, copies, "
+        "waits and barriers of updates and scores do not depend on it, and a small size is fast",
     )
 
 
@@ -117,7 +117,8 @@ def main(options: argparse.Namespace) -> None:
             kept = lines.readlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
     print(
-        "| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms | launches' share |"
+        "| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms "
+        "| launches' share |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for part, c in of_card["H100"].items():
@@ -144,7 +145,7 @@ def measure(model, examples, batch_sizes: list[int], trace: Path) -> None:
         updater.update(order[:size], 0, 1e-3)
         mark("")
     chosen = [examples[i] for i in order[:16]]
-    if model_folder.kind(kind).generates_words:
+    if kinds.kind(kind).generates_words:
         mark("scores of 16 trees")
         example_log_probs(model, chosen)
         symbols = model.vocabulary.words.symbols

@@ -1,4 +1,4 @@
-"""The ninja file of a bundle, which compiles changed DyNet sources and links the extension module again."""
+"""The ninja file of a bundle: it compiles changed DyNet sources and links the module again."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scripts.dynet.target import HEADERS, Toolchain
 
 COPIED = ("dynet", "python", "gen", "third_party", "build")
 HEAD = """\
-# the commands of the build; paths.ninja, which run.sh writes, says where the compilers and headers are
+# the commands of the build; run.sh writes paths.ninja, which has the paths of compilers and headers
 include paths.ninja
 
-# objects are taken as they are if they are younger than their sources: ninja has no log of their commands
+# ninja, which has no log of the commands, keeps objects that are younger than their sources
 rule run
   command = $command
   description = $out
@@ -32,16 +32,16 @@ def write_relinking(tree: Path, chain: Toolchain, folder: Path, library: str) ->
         shutil.copytree(tree / name, folder / name, ignore=shutil.ignore_patterns("lib.*"))
     eigen = next(tree.parent.glob("environment/lib/python*/site-packages/cmeel.prefix/include"))
     shutil.copytree(eigen / "eigen3", folder / "eigen3")
-    places = replacements(tree, chain, eigen / "eigen3", library)
+    paths = replacements(tree, chain, eigen / "eigen3", library)
     commands = json.loads((tree / "commands.json").read_text())
-    text = "".join(_edge([_replaced(w, places) for w in words], folder) for words in commands)
+    text = "".join(_edge([_replaced(w, paths) for w in words], folder) for words in commands)
     (folder / "build.ninja").write_text(f"{HEAD}\n{text}", encoding="utf-8")
 
 
 def replacements(tree: Path, chain: Toolchain, eigen: Path, library: str) -> list[tuple[str, str]]:
-    """Return folders of this machine and their replacements in the ninja file, longer ones first."""
+    """Return paths of this machine and their replacements in the ninja file, longer ones first."""
     nvidia = next(tree.parent.glob("environment/lib/python*/site-packages/nvidia/cu13"))
-    found = [
+    pairs = [
         (f"{tree}/", ""),
         (str(next(tree.glob("build/lib.*")).relative_to(tree)), library),
         (str(eigen), "eigen3"),
@@ -52,27 +52,27 @@ def replacements(tree: Path, chain: Toolchain, eigen: Path, library: str) -> lis
         (chain.compiler.program, "$cxx"),
         (str(HEADERS), "$python_headers"),
     ]
-    return sorted(found, key=lambda pair: -len(pair[0]))
+    return sorted(pairs, key=lambda pair: -len(pair[0]))
 
 
 def _edge(words: list[str], folder: Path) -> str:
     """Return the `build` statement of a command; a changed header recompiles everything."""
-    read = [word for word in words if word.endswith(".o")]
+    inputs = [word for word in words if word.endswith(".o")]
     if "-c" in words:
         source = words[words.index("-c") + 1]
         text = (folder / source).read_text(encoding="utf-8", errors="replace")
-        parts = re.findall(r'^#include "(dynet/[^"]+\.cc)"$', text, re.MULTILINE)
+        included = re.findall(r'^#include "(dynet/[^"]+\.cc)"$', text, re.MULTILINE)
         headers = sorted(str(path.relative_to(folder)) for path in folder.glob("dynet/*.h"))
-        read = [source, "|", *parts, *headers]
+        inputs = [source, "|", *included, *headers]
     output = words[words.index("-o") + 1]
     # `$` in the replacements is ninja's own, any other is literal
-    return f"build {output}: run {' '.join(read)}\n  command = {' '.join(words)}\n"
+    return f"build {output}: run {' '.join(inputs)}\n  command = {' '.join(words)}\n"
 
 
-def _replaced(word: str, places: list[tuple[str, str]]) -> str:
+def _replaced(word: str, paths: list[tuple[str, str]]) -> str:
     """Return a word of a command, escaped for ninja and then for the shell."""
     word = word.replace("$", "$$")
-    for place, name in places:
-        word = word.replace(place, name)
+    for path, name in paths:
+        word = word.replace(path, name)
     # an rpath contains `$ORIGIN`
     return f"'{word}'" if re.search(r"[^\w@%+=:,./$-]|\$\$", word) else word

@@ -41,8 +41,8 @@ def run_step(options: Options) -> int:
     """Run the step that the options name; return its exit code."""
     engine.start(options.device, memory=16)
     has_failed = False
-    for passed, seen in STEPS[options.step].run(options):
-        print(seen if passed else f"WRONG: {seen}", flush=True)
+    for passed, message in STEPS[options.step].run(options):
+        print(message if passed else f"WRONG: {message}", flush=True)
         has_failed |= not passed
     return int(has_failed)
 
@@ -51,14 +51,13 @@ def make_references(options: Options) -> Findings:
     """Write all references, as this device computes them."""
     arrays = {}
     for step, computed in COMPUTED.items():
-        found = computed.arrays(None)
-        arrays |= {f"{step}/{name}": array for name, array in found.items()}
-    place = options.references
-    new = place.with_name(place.name + ".new")
+        arrays |= {f"{step}/{name}": array for name, array in computed.arrays(None).items()}
+    path = options.references
+    new = path.with_name(path.name + ".new")
     with new.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
-    new.replace(place)
-    yield True, f"{len(arrays)} arrays, {place.stat().st_size / 1e6:.1f} MB"
+    new.replace(path)
+    yield True, f"{len(arrays)} arrays, {path.stat().st_size / 1e6:.1f} MB"
 
 
 def agrees(step: str, options: Options) -> Findings:
@@ -67,9 +66,10 @@ def agrees(step: str, options: Options) -> Findings:
     with np.load(options.references) as stored:
         names = [name for name in stored.files if name.startswith(f"{step}/")]
         reference = {name[len(step) + 1 :]: stored[name] for name in names}
-    found: Arrays = computed.arrays(reference)
+    results: Arrays = computed.arrays(reference)
+    # an array that is missing differs, in its shape
     differences = {
-        name: difference(found[name], array, computed.exceptions) if name in found else float("inf")
+        name: difference(results.get(name, np.empty(0)), array, computed.exceptions)
         for name, array in reference.items()
     }
     worst = sorted(differences, key=lambda name: -differences[name])[:3]
@@ -111,7 +111,7 @@ def dropout(options: Options) -> Findings:
 
 
 def memory(options: Options) -> Findings:
-    """Check that a graph that does not fit raises MemoryError, and that a fitting one after it is right."""
+    """Check that too large a graph raises MemoryError, and that a graph after it is right."""
     size = 1 << 26
     if engine.device() == engine.CPU:
         size = 1 << 20
@@ -146,7 +146,7 @@ def sanitizer(options: Options) -> Findings:
 
 
 def speed(options: Options) -> Findings:
-    """Measure training speed in sentences per second by minibatch size, at the paper's sizes with dropout."""
+    """Measure training in sentences per second by minibatch size, at the paper's sizes."""
     trees = training_trees()
     for kind in KINDS:
         model, examples = model_of_trees(kind, trees)

@@ -20,7 +20,7 @@ def random_corpus(seed: int, types: int, tokens: int) -> list[list[str]]:
 
 
 class BruteForce:
-    """Brown et al. (1992), section 3: the best of all merges, each one's information summed anew."""
+    """Brown et al. (1992), section 3: the best of all merges, each summed anew."""
 
     def __init__(self, sentences: list[list[str]], classes: int):
         text = [word for sentence in sentences for word in sentence]

@@ -1,4 +1,4 @@
-"""Exchanges against the information summed anew, and what they leave of the clusters and the tree."""
+"""Exchanges against the information summed anew, and the clusters and trees after them."""
 
 from __future__ import annotations
 

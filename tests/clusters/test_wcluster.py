@@ -1,4 +1,4 @@
-"""The reference program's own clusters: the same where words of equal frequency come in its order."""
+"""The reference program's clusters: the same if equally frequent words are in its order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every transition system against all trees of up to five words, which are counted up without it."""
+"""Every transition system against all trees of up to five words, counted without it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def compositions_of(n):
 
 
 def trees_over(n, labels, depth, unary):
-    """All trees over n words as text, of so many levels and unary constituents in a row; and those on top of each."""
+    """All trees over n words as text, of so many levels and unary constituents in a row.
+
+    And those on top of each.
+    """
     if not depth:
         return []
     found = []
@@ -49,7 +52,10 @@ def open_at_once(tree):
 
 
 def derivations(system, words, most_words):
-    """All complete valid sequences; every other one can be gone on with, but for a generator's words."""
+    """All complete valid sequences.
+
+    Every other one can be gone on with, but for a generator's words.
+    """
     finished, frontier = [], [((), system.start(words))]
     while frontier:
         actions, state = frontier.pop()

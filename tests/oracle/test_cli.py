@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands import invoke
+from tests.commands import invoke, messages
 
 TREES = "(S (NP (DT The) (NN cat)) (VBZ sleeps))\n(S (NP (DT The) (NN cat)) (VBZ eats))\n"
 
@@ -20,7 +20,7 @@ def test_an_oracle_is_made(trees, tmp_path):
     output = tmp_path / "out.oracle"
     result = invoke("oracle", "--train", trees, trees, "-o", output)
     assert result.stdout == ""
-    assert result.stderr == "2 trees read\n"
+    assert messages(result) == "2 trees read\n"
     assert output.read_text().splitlines()[:7] == [
         "# (S (NP (DT The) (NN cat)) (VBZ sleeps))",
         "DT NN VBZ",
@@ -63,8 +63,19 @@ def test_trees_are_prepared(tmp_path):
     )
     output = tmp_path / "out.trees"
     result = invoke("prepare", tmp_path, "--from", "ptb", "--sections", "2-21", "-o", output)
-    assert result.stderr == "2 trees read, 1 emptied, 0 preterminals skipped, 1 written\n"
+    assert messages(result) == "2 trees read, 1 emptied, 0 preterminals skipped, 1 written\n"
     assert output.read_text() == "(S (NP (PRP It)) (VP (VBD ran)))\n"
+
+
+def test_labels_are_kept_after_their_functions_are_cut(trees, tmp_path):
+    trees.write_text("( (SQ (VBD did) (NP-SBJ-1 (PRP it)) (VP (VB run) (NP (-NONE- *-1)))) )\n")
+    prepare = ("prepare", trees, "--from", "trees", "--keep-labels")
+    assert invoke(*prepare, "VP,NP").stdout == "(S (VBD did) (NP (PRP it)) (VP (VB run)))\n"
+    output = tmp_path / "out.trees"
+    for labels, name in (("NP,PRP", "PRP"), ("NP,,VP", ""), ("", ""), ("NP-SBJ", "NP-SBJ")):
+        refused = invoke(*prepare, labels, "-o", output, code=2)
+        assert f"--keep-labels: no constituent has the label {name!r}" in refused.stderr
+        assert not output.exists()
 
 
 def test_chinese_files_are_prepared_as_utf8(tmp_path):

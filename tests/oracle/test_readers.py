@@ -1,4 +1,4 @@
-"""Whatever bytes a file has, a reader returns something or raises InputError that names the file."""
+"""Whatever bytes a file has, a reader returns or raises InputError that names it."""
 
 from __future__ import annotations
 

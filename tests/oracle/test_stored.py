@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.blocks import OracleSentence, make_oracle, stored, stored_oracle, write_oracle
+from oracle.blocks import OracleSentence, make_oracle, oracle_sentences, stored, write_oracle
 from oracle.brackets import read_trees
 from oracle.common.errors import InputError
 from oracle.unknown import UnknownWords
@@ -22,7 +22,7 @@ def test_stored_sentences_are_the_sentences(tmp_path, generative):
     without_trees = [replace(s, tree="") for s in sentences]
     with open(tmp_path / "oracle", "w") as stream:
         write_oracle(sentences, stream)
-    found = stored_oracle(tmp_path / "oracle", tmp_path / "stored")
+    found = stored(oracle_sentences(tmp_path / "oracle"), tmp_path / "stored")
     assert len(found) == 60 and list(found) == without_trees
     copy = pickle.loads(pickle.dumps(found))
     assert copy[-1] == found[59] == without_trees[59] and copy[3:5] == without_trees[3:5]
@@ -42,4 +42,4 @@ def test_words_keep_bytes_that_are_not_utf8_and_unicodes_spaces(tmp_path):
 def test_an_oracle_that_is_none_is_refused(tmp_path):
     (tmp_path / "oracle").write_text("# (S (NN a))\nNN\na\n")
     with pytest.raises(InputError, match=":1: "):
-        stored_oracle(tmp_path / "oracle", tmp_path / "stored")
+        stored(oracle_sentences(tmp_path / "oracle"), tmp_path / "stored")

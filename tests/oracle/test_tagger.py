@@ -1,4 +1,4 @@
-"""The tagger: features of how words are written, the tags of NLTK's own tagger, and files in NLTK's format."""
+"""The tagger: features of spelling, the tags of NLTK's own tagger, and NLTK's files."""
 
 from __future__ import annotations
 

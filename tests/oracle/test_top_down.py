@@ -1,4 +1,4 @@
-"""The transition system: Dyer et al. 2016, sections 3.1, 3.2 and 4.2, and the limits of the original program."""
+"""The transition system: Dyer et al. 2016, 3.1, 3.2, 4.2, and the original's limits."""
 
 from typing import NamedTuple
 

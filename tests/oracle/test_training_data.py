@@ -1,4 +1,4 @@
-"""Trees of one's own: cleaned, a part held out, and the oracles that `rnng-dy oracle` makes of them."""
+"""Trees of one's own: cleaned, some held out, and the oracles of the command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nltk import Tree
 
 from oracle.blocks import write_oracle
 from oracle.common.errors import InputError
-from oracle.training_data import TreesFile, held_out, make_training_data
+from oracle.training_data import cleaned_trees, held_out, make_training_data
 from oracle.unknown import RULES
 from tests.commands import invoke as run
 
@@ -63,7 +63,7 @@ def test_oracles_are_those_of_the_oracle_command_byte_for_byte(
     here, tiny_reference, unk, generative
 ):
     train, dev = (str(tiny_reference / f"{part}.trees") for part in ("train", "dev"))
-    files = made(TreesFile(train), TreesFile(dev), unk, generative)
+    files = made(cleaned_trees(train), cleaned_trees(dev), unk, generative)
     options = ["--unk", unk] + ["--generative"] * generative
     for part, path in (("train", train), ("dev", dev)):
         assert run("oracle", "--train", train, path, *options).stdout == files[f"{part}.oracle"]
@@ -73,15 +73,15 @@ def test_oracles_are_those_of_the_oracle_command_byte_for_byte(
 def test_trees_are_those_that_prepare_makes(here):
     """On one line or several, with function tags, traces, wrappers, or nothing but a trace."""
     path = write("raw.trees", RAW, "", CLEAN.replace(" (VP", "\n  (VP"), "(S (-NONE- *))", CLEAN)
-    file = TreesFile(path)
-    files = made(file, TreesFile(path))
+    file = cleaned_trees(path)
+    files = made(file, cleaned_trees(path))
     assert files["train.trees"] == run("prepare", "--from", "trees", path).stdout
     assert files["train.trees"] == 3 * f"{CLEAN}\n"
-    assert (file.read, file.changed, file.emptied, file.left) == (4, 1, 1, 3)
+    assert (file.read, file.changed, file.emptied, file.kept) == (4, 1, 1, 3)
 
 
 def test_a_tree_that_is_wrapped_twice_is_unwrapped(here):
-    file = TreesFile(write("t.trees", f"( ({CLEAN}))", CLEAN))
+    file = cleaned_trees(write("t.trees", f"( ({CLEAN}))", CLEAN))
     assert [located.text for located in file] == [CLEAN, CLEAN]
     assert file.changed == 1
 
@@ -89,7 +89,7 @@ def test_a_tree_that_is_wrapped_twice_is_unwrapped(here):
 def test_words_of_the_held_out_part_are_unknown(here):
     """A word that is there twice, once of it in the held-out tree, is known to nobody."""
     trees = [CLEAN, CLEAN.replace("cat", "dog"), CLEAN.replace("cat", "dog"), CLEAN]
-    files = made(TreesFile(write("t.trees", *trees)), Fraction(1, 2))
+    files = made(cleaned_trees(write("t.trees", *trees)), Fraction(1, 2))
     assert "The dog sat .\nthe dog sat .\nThe UNK-LC sat .\n" in files["dev.oracle"]
     assert "The UNK-LC sat ." in files["train.oracle"]
 
@@ -97,7 +97,7 @@ def test_words_of_the_held_out_part_are_unknown(here):
 def test_preterminals_are_refused_with_their_place(here):
     path = write("t.trees", CLEAN, "(NN yes)", CLEAN)
     with pytest.raises(InputError, match=r"^t.trees:2: .*--skip-preterminals"):
-        made(TreesFile(path), Fraction(1, 2))
+        made(cleaned_trees(path), Fraction(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_preterminals_are_refused_with_their_place(here):
 )
 def test_what_cannot_be_trained_on_is_named(here, lines, says):
     with pytest.raises(InputError) as raised:
-        made(TreesFile(write("t.trees", *lines)), Fraction(1, 10))
+        made(cleaned_trees(write("t.trees", *lines)), Fraction(1, 10))
     assert str(raised.value).startswith(says)
 
 
@@ -123,10 +123,11 @@ def test_what_cannot_be_trained_on_is_named(here, lines, says):
     [
         ([Tree.fromstring(CLEAN), CLEAN], f"trees:2: {CLEAN!r} is no nltk.Tree"),
         ([None], "trees:1: None is no nltk.Tree"),
+        ([Tree.fromstring(CLEAN), Tree("S", [Tree("NN", [""])])], "trees:2: "),
         (Tree.fromstring(CLEAN), "trees: one tree, and a list of them is needed"),
     ],
 )
 def test_what_is_given_for_trees_and_is_none_is_named(trees, says):
     with pytest.raises(InputError) as raised:
-        list(TreesFile("trees", trees=trees))
+        list(cleaned_trees(trees))
     assert str(raised.value).startswith(says)

@@ -7,7 +7,7 @@ from nltk import Tree
 
 from oracle.brackets import format_tree, parse_line
 from oracle.common.errors import RnngError
-from oracle.treebank import clean, has_preterminals, tags, words
+from oracle.treebank import clean, has_preterminals, keep_labels, tags, words
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,23 @@ def test_a_tree_whose_words_stand_beside_others_has_no_preterminals(text):
     assert not has_preterminals(tree)
     with pytest.raises(RnngError, match="without POS tags"):
         tags(tree)
+
+
+@pytest.mark.parametrize(
+    ("tree", "kept"),
+    [
+        ("(S (NP (NN x)) (VP (VB y) (NP (NN z))))", "(S (NP (NN x)) (VB y) (NP (NN z)))"),
+        (
+            "(S (NP (NP (NN x)) (S (VP (TO to)))) (S (NP (UH so))))",
+            "(S (NP (NP (NN x)) (TO to)) (NP (UH so)))",
+        ),
+        ("(FRAG (ADVP (NP (NN x))) (. .))", "(S (NP (NN x)) (. .))"),
+        ("(NP (NP (NN x)) (PP (IN of) (NP (NN y))))", "(S (NP (NP (NN x)) (IN of) (NP (NN y))))"),
+        ("(S (VP (VB go)))", "(S (VB go))"),
+        ("(NN yes)", "(NN yes)"),
+    ],
+)
+def test_other_labels_than_those_kept_leave_their_children_to_the_parent(tree, kept):
+    reduced = keep_labels(parse_line(tree), ["NP"])
+    assert format_tree(reduced) == kept
+    assert keep_labels(reduced, ["NP"]) == reduced

@@ -12,7 +12,7 @@ from oracle.blocks import make_oracle, write_oracle
 from oracle.brackets import read_trees
 from oracle.common.files import replacing
 from oracle.tagging import tagger_of_training
-from oracle.transitions import DEFAULT, SYSTEMS, unlimited
+from oracle.transitions import SYSTEMS, unlimited
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
@@ -33,7 +33,7 @@ def trees():
     return [located for _, located in zip(range(120), read_trees(str(TINY)), strict=False)]
 
 
-def sentences_of(trees, generative, transitions=DEFAULT):
+def sentences_of(trees, generative, transitions=SYSTEMS.default):
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     system = unlimited(SYSTEMS[transitions])
     return list(make_oracle(trees, unknown, generative, system))

@@ -104,6 +104,13 @@ def test_no_room_imports_in_a_circle(drawing):
     assert rooms["rnng_dy.models"] <= {"oracle", *(f"rnng_dy.{name}" for name in names)}
 
 
+def test_no_import_hides_in_a_string():
+    """But the entrance, commands, libraries that load late, and the version, which the entrance has."""
+    late = {n for n, p in modules().items() if "import_module(" in p.read_text(encoding="utf-8")}
+    doors = {"rnng_dy", "rnng_dy.cli", "rnng_dy.engine", "oracle.common.lazy"}
+    assert late == {*doors, "rnng_dy.model_folder"}
+
+
 def test_scripts_import_the_packages_and_not_the_other_way():
     known = modules(*PACKAGES, "scripts")
     drawing = {name: set(imported(path, known)) - {name} for name, path in known.items()}

@@ -12,7 +12,7 @@ from oracle.common.errors import InputError
 from rnng_dy import DiscriminativeParser
 from rnng_dy.checkpoint import read_arrays
 
-from .conftest import make_parser
+from .conftest import make_generator, make_parser
 
 VECTORS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
 
@@ -81,13 +81,13 @@ def test_a_configuration_that_cannot_be_is_told_with_its_file(folder, change, sa
     ],
 )
 def test_json_that_cannot_be_is_told_with_its_file(sentences, tagger, tmp_path, name, key, value):
-    model = make_parser(sentences)
+    model = (make_generator if key == "clusters" else make_parser)(sentences)
     model.tagger, model.segmenter = tagger, model.segmenter
     model.save(tmp_path / "m")
     path = tmp_path / "m" / name
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(InputError, match=f"^{path}: .*damaged: train"):
-        DiscriminativeParser.load(tmp_path / "m")
+        type(model).load(tmp_path / "m")
 
 
 def test_what_an_older_folder_does_not_say_has_a_default(folder):

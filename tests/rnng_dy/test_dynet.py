@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.parameters import LSTM_PARTS, ParameterStore
+from rnng_dy.parameters import LSTM_WEIGHTS, ParameterStore
 from tests.commands import PYTHON, run
 from tests.conftest import needs_proc
 
@@ -35,7 +35,7 @@ def lstms(seed=1):
     for parameter in builder.get_parameters()[0]:
         parameter.set_value(random.normal(0, 0.7, parameter.shape()))
         parameters.append(ours.parameters_from_numpy(parameter.as_array()))
-    assert len(parameters) == len(LSTM_PARTS)
+    assert len(parameters) == len(LSTM_WEIGHTS)
     return dy.CoupledLSTMCell(parameters), parameters, builder
 
 
@@ -78,7 +78,7 @@ def test_a_cell_computes_what_the_builder_does():
 
 def test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean():
     n, p = 400, 0.3
-    parameters = dict(zip(LSTM_PARTS, [np.zeros((n, n))] * 11, strict=True))
+    parameters = dict(zip(LSTM_WEIGHTS, [np.zeros((n, n))] * 11, strict=True))
     # open gates: h = tanh(tanh(x))
     parameters |= {"bi": np.full(n, 50.0), "bo": np.full(n, 50.0), "bc": np.zeros(n)}
     parameters["x2c"] = np.eye(n)

@@ -12,7 +12,7 @@ import pytest
 import rnng_dy
 from oracle.common.errors import InputError, RnngError
 from oracle.tagging import tags_by
-from rnng_dy import DiscriminativeParser, checkpoint, model_folder
+from rnng_dy import DiscriminativeParser, model_folder
 from rnng_dy.checkpoint import read_arrays
 from rnng_dy.text.segmenter import Segmenter
 
@@ -50,7 +50,7 @@ def changed(path, name, content):
 
 def test_an_archive_gives_what_the_folder_gives_to_the_bit(parser, archive, tmp_path):
     parser.save(tmp_path / "folder")
-    for read in (rnng_dy.load, rnng_dy.Parser.load, DiscriminativeParser.load, checkpoint.load):
+    for read in (rnng_dy.load, rnng_dy.Parser.load, DiscriminativeParser.load):
         folder, packed_ = read(tmp_path / "folder"), read(archive)
         assert packed_.log_prob(TREE) == folder.log_prob(TREE)
         assert packed_.parse_one(["the", "dog", "saw"]) == folder.parse_one(["the", "dog", "saw"])

@@ -21,7 +21,7 @@ from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
 from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.text.sources import Source
-from rnng_dy.training.data import Data
+from rnng_dy.training.data import Corpus
 from rnng_dy.training.initial_models import fine_tuned, new_model
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
@@ -52,11 +52,11 @@ def test_words_that_only_the_clusters_have_are_unknown(generative_sentences):
     clusters = [*simple_clusters(generative_sentences), ClusteredWord("000", "zork", 99)]
     vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
     assert "zork" in vocabulary.words
-    assert vocabulary.unkify(["the", "zork"]) == ["the", "UNK-LC"]
+    assert vocabulary.unknown.unkify(["the", "zork"], True) == ["the", "UNK-LC"]
     kind, sizes = LstmLanguageModel, LanguageModelSizes(1, 5, 5)
     model = new_model(kind, generative_sentences, sizes, clusters=clusters)
     assert len(model.vocabulary.words) == len(vocabulary.words) - 1
-    assert model.vocabulary.unkify(["zork"]) == ["UNK-LC"]
+    assert model.vocabulary.unknown.unkify(["zork"], True) == ["UNK-LC"]
 
 
 def test_a_saved_model_reads_them_as_their_classes(generator):
@@ -65,7 +65,7 @@ def test_a_saved_model_reads_them_as_their_classes(generator):
     word = next(word for word in v.ids if word in v.unknown.known)
     saved = replace(v, unknown=UnknownWords("berkeley", v.unknown.known - {word})).to_json()
     old = GeneratorVocabulary.from_json(saved)
-    assert word in old.ids and old.unkify([word]) == [old.unknown.word_class(word)]
+    assert word in old.ids and old.unknown.unkify([word], True) == [old.unknown.word_class(word)]
     assert word not in OpenClasses(old.unknown, old.ids).known
 
 
@@ -94,10 +94,10 @@ def test_further_training_adds_the_words_that_its_data_knows(trees, extend):
     label = v.nonterminals[0]
     line = f"({label} (NN {once}) (NN {once}) (NN {lowered}) (NN the))"
     new = sentences_of(located(line), generative=False)
-    tuned = fine_tuned(parser, Data(new, [], [], "more.trees", "more.trees"), "m", extend, 1)
+    tuned = fine_tuned(parser, Corpus(new, [], "more.trees", "more.trees"), "m", extend, 1)
     assert tuned.unknown.known - v.unknown.known == {once}
     assert tuned.unknown.known >= v.unknown.known
-    assert v.words.id(once) not in tuned.vocabulary.singletons
+    assert v.words[once] not in tuned.vocabulary.singletons
     new = [replace(s, unkified=tuple(tuned.unknown.unkify(s.tokens))) for s in new]
     assert_training_reads_what_parsing_reads(tuned, new)
 
@@ -150,7 +150,7 @@ def test_an_oracle_of_other_words_is_read_by_the_words_of_the_model(trees, tmp_p
 def test_a_sentence_with_an_unknown_word_has_a_probability(generative_sentences):
     model = make_lm(generative_sentences)
     sentence = SourceSentence(("the", "zork"), None, None, 1)
-    assert model.log_probs_of([sentence]) == pytest.approx([model.log_prob(sentence.tokens)])
+    assert model.sentence_log_probs([sentence]) == pytest.approx([model.log_prob(sentence.tokens)])
 
 
 def test_ngrams_of_an_oracle_without_unknown_words_give_surprisals(tmp_path):

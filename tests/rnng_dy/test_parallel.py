@@ -1,4 +1,4 @@
-"""Work in several processes and on Dask's workers: order, losses, memory, and nothing left behind."""
+"""Work in several processes and on Dask's workers: order, losses and memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from oracle.common.errors import InputError, RnngError
 from rnng_dy import parallel
-from rnng_dy.model_folder import ModelFolder
+from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import Workers, split_on_memory_error
 from tests.commands import COMMAND, PYTHON, invoke, run, started, until, workers_of
 from tests.conftest import CHECKOUT, absent, needs_proc, tiny_trees

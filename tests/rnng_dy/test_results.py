@@ -9,7 +9,8 @@ import pytest
 
 from oracle.common.errors import RnngError
 from rnng_dy.checkpoint import content_hash
-from rnng_dy.cli.job import Job, Results
+from rnng_dy.cli.job import Results
+from rnng_dy.parallel import Workers
 from tests.commands import invoke
 
 from .conftest import make_parser
@@ -25,8 +26,8 @@ def folder(here, sentences):
     return here
 
 
-def kept(output, resume=False, key="key"):
-    return Results(str(output), key, resume)
+def kept(output, key="key"):
+    return Results(str(output), key)
 
 
 def test_items_are_kept_with_all_their_lines(tmp_path):
@@ -34,7 +35,7 @@ def test_items_are_kept_with_all_their_lines(tmp_path):
     first.write([["a"], []])
     first.write([["b", WORD]])
     first.close()
-    again = kept(tmp_path / "out", resume=True)
+    again = kept(tmp_path / "out")
     assert (again.batches, again.items) == (2, 3)
     again.write([["last"]])
     assert list(again.lines()) == ["a", "b", WORD, "last"]
@@ -49,7 +50,7 @@ def test_a_half_written_batch_is_made_again(tmp_path, cut):
     first.write([["half"]])
     first.close()
     os.truncate(first.part, first.part.stat().st_size - cut)
-    assert kept(tmp_path / "out", resume=True).batches == 1
+    assert kept(tmp_path / "out").batches == 1
 
 
 @pytest.mark.parametrize("damage", [b"(S (NP b))", b'["(S (NP b))"]', b"\0\xff", b"\n"])
@@ -63,21 +64,20 @@ def test_what_its_checksum_does_not_match_is_made_again_with_all_after_it(tmp_pa
     # the key has a line more, the first
     lines[-2] = damage + b"\n"
     (tmp_path / name).write_bytes(b"".join(lines))
-    again = kept(tmp_path / "out", resume=True)
+    again = kept(tmp_path / "out")
     assert (again.batches, again.items) == (1, 1)
     for tree in "bc":
         again.write([[f"(S (VP {tree}))"]])
     assert [*again.lines()] == [f"(S (VP {tree}))" for tree in "abc"]
     again.close()
-    assert kept(tmp_path / "out", resume=True).batches == 3
+    assert kept(tmp_path / "out").batches == 3
 
 
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_part_without_its_key_is_the_users_own_file(tmp_path, resume):
+def test_a_part_without_its_key_is_the_users_own_file(tmp_path):
     (tmp_path / "out.part").write_text("mine")
     says = r"out\.part is no result of this command, since out\.part\.key"
     with pytest.raises(RnngError, match=says):
-        kept(tmp_path / "out", resume)
+        kept(tmp_path / "out")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
@@ -85,14 +85,14 @@ def test_the_results_of_another_job_are_not_resumed(tmp_path):
     first = kept(tmp_path / "out")
     first.write([["a"]])
     first.close()
-    other = kept(tmp_path / "out", resume=True, key="other")
+    other = kept(tmp_path / "out", key="other")
     assert (other.batches, other.is_another) == (0, True)
     assert list(other.lines()) == []
 
 
 def test_a_job_that_was_killed_before_its_first_batch_is_no_other(tmp_path):
     killed = kept(tmp_path / "out")
-    assert not kept(tmp_path / "out", resume=True).is_another
+    assert not kept(tmp_path / "out").is_another
     killed.close()
 
 
@@ -116,9 +116,9 @@ def test_a_stopped_command_continues_with_the_next_batch(folder, monkeypatch, ba
     whole = Path("out").read_bytes()
     written = []
 
-    def stopped(self, of_items):
-        write(self, of_items)
-        written.append(len(of_items))
+    def stopped(self, batch):
+        write(self, batch)
+        written.append(len(batch))
         if len(written) == batches:
             raise KeyboardInterrupt
 
@@ -130,14 +130,11 @@ def test_a_stopped_command_continues_with_the_next_batch(folder, monkeypatch, ba
     assert Path("out.part").read_text().count("\n") == batches
     asked = []
 
-    def counted(self):
-        workers = workers_of(self)
-        mapped = workers.map
-        workers.map = lambda f, batches: mapped(f, (asked.extend(b) or b for b in batches))
-        return workers
+    def counted(self, function, batches):
+        return mapped(self, function, (asked.extend(batch) or batch for batch in batches))
 
-    workers_of = Job.workers
-    monkeypatch.setattr(Job, "workers", counted)
+    mapped = Workers.map
+    monkeypatch.setattr(Workers, "map", counted)
     invoke(*arguments)
     assert Path("out").read_bytes() == whole
     assert len(asked) == 400 - sum(written)
@@ -149,4 +146,4 @@ def test_what_is_read_from_a_pipe_cannot_be_resumed(folder):
     for name in ("out.part", "out.part.key"):
         Path(name).write_text('["(S (XX old))"]\n')
     invoke(*arguments, input="the dog ran .\n")
-    assert "old" not in Path("out").read_text()
+    assert "old" not in Path("out").read_text() and "old" in Path("out.part").read_text()

@@ -10,7 +10,7 @@ from multiprocessing import get_context
 import pytest
 
 from oracle.common.errors import RnngError
-from rnng_dy.checkpoint import load
+from rnng_dy import load
 from rnng_dy.text.segmenter import Segmenter
 from tests.commands import PYTHON, run
 

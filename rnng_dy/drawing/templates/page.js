@@ -36,7 +36,11 @@ function film(frames) {
     if (rel && frame()) { event.preventDefault(); stop(); go(rel); }
     if (event.key === "Escape") location.hash = "none";
   });
-  if (!location.hash) location.replace("#1.1");
+  /* the first trees are shown, and the page still begins at its top */
+  if (!location.hash) {
+    location.replace("#1.1");
+    for (const event of ["load", "hashchange"]) addEventListener(event, () => scrollTo(0, 0), { once: true });
+  }
 }
 
 /* Trees while one types: the page with the new address is fetched, and its answer replaces the one here. */

@@ -1,8 +1,8 @@
 #ifndef DYNET_COUPLED_LSTM_BLOCKS_H_
 #define DYNET_COUPLED_LSTM_BLOCKS_H_
 
-// Where everything of a coupled LSTM's steps lies. Needs nothing of DyNet, so that tests compile the kernels alone;
-// nodes-coupled-lstm.h says why.
+// The memory layout of a coupled LSTM's steps. This file needs nothing of DyNet, so that tests
+// compile the kernels alone; nodes-coupled-lstm.h says why.
 
 #include <cstddef>
 #include <utility>
@@ -12,10 +12,10 @@ namespace dynet {
 namespace coupled_lstm {
 
 enum Weight { X2I, H2I, C2I, BI, X2O, H2O, C2O, BO, X2C, H2C, BC, WEIGHTS };
-// The arguments of what uses the weights.
+// The arguments of the nodes that use the weights.
 enum Argument { SHARED, X, STATE };
 
-// How the CPU has packed weights, see products.h: not yet, as they are, or transposed.
+// How the CPU has packed the weights (products.h): not yet, as they are, or transposed.
 enum Packing { NONE, STRAIGHT, TURNED };
 
 // A block of n columns of m rows, the columns `stride` floats apart.
@@ -26,18 +26,19 @@ struct Block {
   Block rows(unsigned from, unsigned count) const { return {v + from, count, n, stride}; }
 };
 
-// What the derivatives of weights are made of, for some steps: derivatives of the gates' logits, and what was read.
+// The factors of the derivatives of weights in some steps: the derivatives of the gates' logits,
+// and the vectors that the steps read.
 struct Differentiated {
   Block di, d_o, dg, x, h, c, c_new;
-  unsigned starts;  // so many steps, the first ones, go on from nothing
+  unsigned starts;  // the number of steps, the first ones, without a state before them
 };
 
-// The first of two blocks, one above the other in the same columns, and the second.
+// Two blocks, one above the other in the same columns, as one block.
 inline Block both(const Block& upper, const Block& lower) {
   return {upper.v, upper.m + lower.m, upper.n, upper.stride};
 }
 
-// Where everything of n steps side by side lies: a state is [h; c], the rest is in the auxiliary memory.
+// The memory of n steps side by side. A state is [h; c]; the rest is in the auxiliary memory.
 struct Layout {
   Layout(unsigned hidden, unsigned input, bool dropped, const Block& x_arg, const Block& states, float* room)
       : n(states.n), hidden(hidden), next(room) {
@@ -58,7 +59,7 @@ struct Layout {
   void go_on_from(const Block& state) {
     before = state, h = state.rows(0, hidden), c = state.rows(hidden, hidden), has_state = true;
   }
-  // some of the steps
+  // The layout of some of the steps.
   Layout columns(unsigned from, unsigned count) const {
     Layout part = *this;
     part.n = count;
@@ -75,24 +76,26 @@ struct Layout {
   Block gates, i, g, o;
   Block d, di, dg, d_o;     // derivatives of the logits
   Block t, dc;              // tanh of the new cell, and the derivative of that cell
-  Block mask = {}, x;       // x as read: dropped where there is dropout
+  Block mask = {}, x;       // x after dropout, if there is any
   Block dx = {}, x_given;
   Block before = {}, h = {}, c = {}, h_new, c_new;
 };
 
-// floats that a layout takes from the auxiliary memory for each step
+// Floats of auxiliary memory that a layout takes for each step.
 inline std::size_t floats_of_step(unsigned hidden, unsigned input, bool dropped) {
   return 8 * std::size_t(hidden) + (dropped ? 3 * std::size_t(input) : 0);
 }
 
-// floats that a forest takes for each state: also the state before, side by side with the others of its level
+// Floats that a forest takes for each state: those of a step, and a copy of the state before, which
+// lies beside the others of its level.
 inline std::size_t floats_of_state(unsigned hidden, unsigned input, bool dropped) {
   return floats_of_step(hidden, input, dropped) + 2 * std::size_t(hidden);
 }
 
 typedef std::vector<std::pair<Block, Block> > Products;
 
-// The derivatives of what weights or biases a give to in some steps, and what the weights multiply there.
+// The factors of the derivatives of weights (or biases) a in some steps: the derivatives of the
+// logits to which they are added, and the vectors that they multiply.
 inline std::pair<Block, Block> factors(unsigned a, const Differentiated& s) {
   const Block& d = a <= BI ? s.di : a <= BO ? s.d_o : s.dg;
   if (a == C2O) return {d, s.c_new};

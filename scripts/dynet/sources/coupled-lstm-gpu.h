@@ -1,8 +1,9 @@
 #ifndef DYNET_COUPLED_LSTM_GPU_H_
 #define DYNET_COUPLED_LSTM_GPU_H_
 
-// What a coupled LSTM's nodes do on a GPU; coupled-lstm-parts.h has the CPU's side, coupled-lstm-levels.h the kernels.
-// Included by nodes-coupled-lstm.cc for nvcc alone; nodes-coupled-lstm.h says why.
+// The computations of a coupled LSTM's nodes on a GPU. Those of the CPU are in
+// coupled-lstm-parts.h, the kernels in coupled-lstm-levels.h. nodes-coupled-lstm.cc includes this
+// file for nvcc alone; nodes-coupled-lstm.h says why.
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ inline void multiply(const Device_GPU& dev, bool adds, bool ta, const Block& a, 
                            y.stride));
 }
 
-// every kernel has a thread for each of the m x n elements
+// Calls f(row, column) in a thread of its own for each of m x n elements.
 template <class F>
 __global__ void each_kernel(F f, unsigned m, unsigned n) {
   size_t k = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -47,8 +48,8 @@ struct Copies {
   Copy of[8];
 };
 
-// Puts the weights side by side as kernels read them: of_input with a row for each gate's unit, and the weights of
-// states transposed.
+// Copies the weights as the kernels read them. `of_input` gets a row for each unit of each gate,
+// and the weights of states are transposed.
 inline void arrange(const Device_GPU& dev, const CoupledLSTMWeights& w, float* value) {
   Copies copies;
   float* room = static_cast<float*>(w.aux_mem);
@@ -73,7 +74,7 @@ inline void arrange(const Device_GPU& dev, const CoupledLSTMWeights& w, float* v
   });
 }
 
-// What the inputs give to the gates of all steps.
+// Computes the products of inputs and weights for the gates of all steps.
 inline void read_input(const Device_GPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l) {
   if (p > 0) {
     const DropoutMask drawn(1.f - p, 1.f / (1.f - p));
@@ -85,19 +86,19 @@ inline void read_input(const Device_GPU& dev, const CoupledLSTMWeights& w, real 
   multiply(dev, false, false, w.of_input, l.x, l.gates);
 }
 
-// The derivatives of x as it is given.
+// Adds the derivatives of x before dropout.
 inline void add_input_gradient(const Device_GPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l, const Block& y) {
   multiply(dev, p == 0, true, w.of_input, l.d, p > 0 ? l.dx : y);
   if (p > 0)
     each(dev, y.m, y.n, [=] __device__(unsigned r, unsigned k) { at(y, r, k) += at(l.dx, r, k) * at(l.mask, r, k); });
 }
 
-// All that the kernels of steps side by side read; `weights` are the transposed ones or those that are given.
+// The argument of the kernels for steps side by side. Forward, `weights` are the transposed ones.
 inline Levels levels_of(const CoupledLSTMWeights& w, const Block* weights, const Layout& l, const Block& states) {
   return {l, weights[H2I], weights[C2I], weights[H2C], weights[H2O], weights[C2O], w.weights[BI].v, w.weights[BC].v,
           w.weights[BO].v, states, l.has_state ? l.before : Block{}, nullptr, nullptr, 1};
 }
-// The same for a forest, whose first level goes on from states that are given, if any.
+// The same for a forest, whose first level continues the states `given`, if there are any.
 inline Levels levels_of(const CoupledLSTMForest& forest, const Block* weights, const Layout& l, const Block& states,
                         const Block& given, const int* room) {
   Levels levels = levels_of(forest.w, weights, l, states);
@@ -107,14 +108,14 @@ inline Levels levels_of(const CoupledLSTMForest& forest, const Block* weights, c
   return levels;
 }
 
-// The table of a forest: parents, then the ends of levels.
+// Copies the table of a forest to the GPU: parents, then the ends of levels.
 inline void upload_levels(const Device_GPU& dev, std::vector<int> numbers, const std::vector<unsigned>& ends, int* room) {
   numbers.insert(numbers.end(), ends.begin(), ends.end());
   CUDA_CHECK(cudaMemcpyAsync(room, numbers.data(), numbers.size() * sizeof(int), cudaMemcpyHostToDevice,
                              dev.estream->stream()));
 }
 
-// As few blocks as share the units evenly, of which each multiprocessor has one.
+// The smallest number of blocks that share the units evenly, at most one per multiprocessor.
 inline unsigned blocks_of_levels(const Device_GPU& dev, unsigned hidden) {
   int most = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMultiProcessorCount, dev.cuda_device_id));
@@ -133,7 +134,7 @@ inline void run_backward(const Device_GPU& dev, Levels levels) {
                                          dev.estream->stream()));
 }
 
-// The new states of steps side by side, and their derivatives.
+// Compute the new states of steps side by side, and their derivatives.
 inline void step(const Device_GPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
   run_forward(dev, levels_of(w, w.turned, l, {}));
 }

@@ -1,8 +1,8 @@
 #ifndef DYNET_COUPLED_LSTM_LEVELS_H_
 #define DYNET_COUPLED_LSTM_LEVELS_H_
 
-// The kernels of a coupled LSTM on a GPU: one for all levels of states in each direction, and one for the derivatives
-// of all weights.
+// The kernels of a coupled LSTM on a GPU: one for all levels of states in each direction, and one
+// for the derivatives of all weights.
 // Why: a level took 5 launches in each direction, and a minibatch has hundreds of levels.
 // Test: tests/test_gpu_kernels.py::test_levels_of_an_lstm_have_the_derivatives_of_their_loss
 
@@ -16,31 +16,31 @@ namespace coupled_lstm {
 __device__ inline float& at(const Block& b, unsigned r, unsigned k) { return b.v[size_t(k) * b.stride + r]; }
 __device__ inline float sigmoid(float a) { return 1.f / (1.f + expf(-a)); }
 
-// Levels of states for the kernels below. A block of threads has some of the hidden units for itself, a warp of it some
-// columns at a time.
+// Levels of states, the argument of the kernels below. A block of threads computes some of the
+// hidden units alone, each of its warps some columns at a time.
 struct Levels {
   Layout l;
   Block h2i, c2i, h2g, h2o, c2o;  // forward each transposed
   const float *bi, *bg, *bo;
-  Block states;  // their values, or backward the derivatives of those
-  Block given;   // what the first level goes on from, if anything
+  Block states;  // the values of states; in the backward kernel, their derivatives
+  Block given;   // the states before the first level, if there are any
   const int* parents;
-  const int* ends;  // null where there is one level
+  const int* ends;  // null if there is one level
   unsigned count;
   __device__ unsigned end(unsigned level) const { return ends ? unsigned(ends[level]) : l.n; }
   __device__ bool goes_on(unsigned level) const { return level > 0 || given.v; }
-  // the state that state k goes on from
+  // The state before state k.
   __device__ const float* before(unsigned level, unsigned k) const { return level ? &at(states, 0, parents[k]) : &at(given, 0, k); }
 };
 
 constexpr unsigned TOGETHER = 4, LEVEL_THREADS = 256, ALL_LANES = 0xffffffff;
 
 __device__ inline unsigned lane() { return threadIdx.x % 32; }
-// Whether this lane computes one of some columns: lane() / 8.
+// Whether this lane writes a column: lanes 0, 8, 16 and 24 do, column lane() / 8 each.
 __device__ inline bool has_column(unsigned count) { return lane() % 8 == 0 && lane() / 8 < count; }
 __device__ inline unsigned units_of_block(unsigned hidden) { return (hidden - blockIdx.x + gridDim.x - 1) / gridDim.x; }
 
-// Calls f(unit, first column, columns) for this warp's part.
+// Calls f(unit, first column, number of columns) for the units and columns of this warp.
 template <class F>
 __device__ void each_group(unsigned hidden, unsigned begin, unsigned end, F f) {
   const unsigned groups = (end - begin + TOGETHER - 1) / TOGETHER, items = units_of_block(hidden) * groups;
@@ -50,7 +50,7 @@ __device__ void each_group(unsigned hidden, unsigned begin, unsigned end, F f) {
   }
 }
 
-// The products of a row with some columns, a share of which each lane has.
+// The products of a row with some columns; each lane sums a share of them.
 struct Sums {
   float of[TOGETHER] = {};
   __device__ void add(const Block& turned, unsigned row, const float* const* columns) {
@@ -59,7 +59,7 @@ struct Sums {
       for (unsigned j = 0; j < TOGETHER; ++j) of[j] += factor * columns[j][p];
     }
   }
-  // For each lane the sum of column lane() / 8. Lanes give away half of what they have, then add up what is left.
+  // The sum of column lane() / 8. Lanes exchange half of their sums, twice, then add up the rest.
   __device__ float total() const {
     static_assert(TOGETHER == 4, "columns are halved twice");
     const bool upper = lane() & 16, odd = lane() & 8;
@@ -71,7 +71,7 @@ struct Sums {
   }
 };
 
-// Where some columns begin; those beyond the last are the last again.
+// The beginnings of some columns; pointers after the last column repeat it.
 struct Columns {
   const float* at[TOGETHER];
   template <class F>
@@ -83,7 +83,7 @@ __device__ inline Columns columns_of(const Block& b, unsigned first, unsigned co
   return Columns(first, count, [&](unsigned k) { return &at(b, 0, k); });
 }
 
-// The gates but for the output gate, and the new cells.
+// Computes the gates, except the output gate, and the new cells.
 __device__ inline void new_cells(const Levels& s, unsigned level, unsigned r, unsigned first, unsigned count) {
   const Layout& l = s.l;
   float of_i = 0.f, of_g = 0.f, of_o = 0.f;
@@ -144,7 +144,8 @@ __device__ inline void output_gate_gradients(const Levels& s, unsigned begin, un
   }
 }
 
-// In place of the gate g stands the derivative of c before then, but for what it gives to the gates.
+// Computes the derivatives of the logits of i and g. It overwrites the gate g with the derivative
+// of the cell before, without what reaches that cell through the gates.
 __device__ inline void cell_gradients(const Levels& s, unsigned level, unsigned r, unsigned first, unsigned count) {
   const Layout& l = s.l;
   Sums sums;
@@ -159,7 +160,8 @@ __device__ inline void cell_gradients(const Levels& s, unsigned level, unsigned 
   at(l.g, r, k) = d * (1.f - i);
 }
 
-// What the gates give to the derivatives of the states before. Those that are given find it in place of the gates i and g.
+// Adds what reaches the states before through the gates to their derivatives. For the states before
+// the first level it overwrites the gates i and g instead, from where the nodes add it.
 __device__ inline void state_gradients(const Levels& s, unsigned level, unsigned r, unsigned first, unsigned count) {
   const Layout& l = s.l;
   Sums h, c;
@@ -196,7 +198,8 @@ static __global__ void backward_levels(Levels s) {
   }
 }
 
-// The derivatives of weights: sums of products d * read', each a piece of the table from `begin` to `end`.
+// The derivative y of some weights: the sum of the products d * read' of the table from `begin` to
+// `end`.
 struct WeightGradient {
   Block y;
   unsigned begin, end;
@@ -206,7 +209,7 @@ struct WeightGradients {
 };
 constexpr unsigned TILE = 32, TILE_THREADS = 256;
 
-// A block of threads has a tile of one matrix, a thread every eighth column of it.
+// A block of threads computes a tile of one matrix, a thread every eighth column of a row of it.
 static __global__ void weight_gradients(WeightGradients all, const std::pair<Block, Block>* products) {
   __shared__ float left[TILE][TILE + 1];
   __shared__ float right[TILE][TILE + 1];

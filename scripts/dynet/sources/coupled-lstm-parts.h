@@ -1,7 +1,8 @@
 #ifndef DYNET_COUPLED_LSTM_PARTS_H_
 #define DYNET_COUPLED_LSTM_PARTS_H_
 
-// Operations on blocks on the CPU; coupled-lstm-gpu.h has those of GPUs. nodes-coupled-lstm.h says why.
+// Operations on blocks on the CPU; coupled-lstm-gpu.h has those of GPUs.
+// nodes-coupled-lstm.h says why.
 
 #include <cstdint>
 #include <vector>
@@ -28,14 +29,14 @@ typedef Eigen::Map<Eigen::ArrayXf> Column;
 inline Matrix matrix(const Block& b) { return Matrix(b.v, b.m, b.n, Eigen::OuterStride<>(b.stride)); }
 inline Column column(const Block& b, unsigned k) { return Column(b.v + size_t(k) * b.stride, b.m); }
 
-// Memory that the next node uses again.
+// Memory that all nodes share, one after another.
 inline void* shared_room(size_t floats) {
   thread_local std::vector<float> shared;
-  constexpr std::uintptr_t line = 64;  // bytes of a cache line, with which DyNet's memory begins, too
+  constexpr std::uintptr_t line = 64;  // bytes of a cache line, to which DyNet aligns, too
   if (shared.size() < floats + line) shared.resize(floats + line);
   return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(shared.data()) + line - 1) & ~(line - 1));
 }
-// Some numbers below a bound, each once, and where they all stand among these.
+// The distinct ones of some numbers below a bound, and the index of each number among these.
 struct Distinct {
   explicit Distinct(unsigned bound) : place(bound, -1) {}
   void find(const int* given, unsigned count) {
@@ -49,7 +50,7 @@ struct Distinct {
   }
   std::vector<int> place, numbers, places;
 };
-// y += a * b, with a in panels
+// y += a * b, where a is in panels
 inline void multiply_add(const Device_CPU&, const Block& a, const Block& b, const Block& y) {
   products::add_product(products::Panels{a.v, int(a.m), int(a.n)}, y.n, b.v, b.stride, y.v, y.stride);
 }
@@ -86,7 +87,7 @@ inline void add_from_columns(const Device_CPU&, const int* parents, const Block&
 inline void add_to_columns(const Device_CPU&, const int* parents, const Block& from, const Block& to) {
   for (unsigned k = 0; k < from.n; ++k) column(to, parents[k]) += column(from, k);
 }
-// to = from': in squares of registers, what is left at the edges one by one
+// to = from': squares of registers, then single numbers at the edges
 inline void transpose(const Block& from, const Block& to) {
   namespace packets = Eigen::internal;
   typedef packets::packet_traits<float>::type Packet;
@@ -104,7 +105,7 @@ inline void transpose(const Block& from, const Block& to) {
     for (unsigned i = j < columns ? rows : 0; i < from.m; ++i)
       to.v[size_t(i) * to.stride + j] = from.v[size_t(j) * from.stride + i];
 }
-// weights a in panels, or transposed in panels: all are when the first is asked for
+// Returns weights a in panels, transposed or not; the first call packs all weights.
 inline Block packed(const Device_CPU&, const CoupledLSTMWeights& w, unsigned a, Packing packing) {
   float* room = static_cast<float*>(w.aux_mem);
   for (unsigned b = 0; b < WEIGHTS && w.packing != packing; ++b) {
@@ -147,8 +148,9 @@ inline void output_gate_gradient(const Device_CPU&, const Layout& l, const Block
     column(l.dc, k) = column(dc, k) + d * o * (1.f - t * t);
   }
 }
-// In place of the gate i stands 0 then, in that of g the derivative of c before but for what it gives to the gates: what
-// the gates give to the derivatives of h and c before can be added there.
+// Computes the derivatives of the logits of i and g. It overwrites the gate i with 0, and g with
+// the derivative of the cell before, without what reaches h and c through the gates.
+// `add_to_states` can add that there.
 inline void cell_gradient(const Device_CPU&, const Layout& l) {
   for (unsigned k = 0; k < l.n; ++k) {
     auto i = column(l.i, k), g = column(l.g, k), d = column(l.dc, k);

@@ -1,4 +1,5 @@
-# The class of coupled LSTMs for Python; DyNet's _dynet.pyx includes it, and nodes-coupled-lstm.h says why.
+# The class of coupled LSTMs for Python, which DyNet's _dynet.pyx includes.
+# nodes-coupled-lstm.h says why.
 
 cdef extern from "dynet/expr-nodes.h" namespace "dynet":
     CExpression c_coupled_lstm_weights "dynet::coupled_lstm_weights" (const vector[CExpression]& args) except +
@@ -9,13 +10,13 @@ cdef extern from "dynet/expr-nodes.h" namespace "dynet":
 _has_derivatives = True
 
 def has_derivatives():
-    """Whether the current graph was begun with `derivatives`; in others, `CoupledLSTMCell.search` makes states."""
+    """Whether the current graph has derivatives; without, `CoupledLSTMCell.search` is faster."""
     return _has_derivatives
 
 cdef class CoupledLSTMCell:
     """One layer of CoupledLSTMBuilder, a step of which is one node of the graph.
 
-    A state is the vector [h; c]. Where a state is given as x, its h is read.
+    A state is the vector [h; c]. If x is a state, the cell reads its h.
 
     Args:
         parameters (list): x2i h2i c2i bi x2o h2o c2o bo x2c h2c bc
@@ -27,7 +28,7 @@ cdef class CoupledLSTMCell:
         self.parameters = parameters
 
     cpdef Expression step(self, Expression x, Expression state=None, float dropout=0.0):
-        """The state after reading x; `state` is the one before, None at the start."""
+        """The state after reading x; `state` is the state before, None at the start."""
         cdef vector[CExpression] args = self.arguments(x)
         if state is not None:
             ensure_freshness(state)
@@ -36,10 +37,11 @@ cdef class CoupledLSTMCell:
 
     cpdef Expression forest(self, Expression x, vector[int] parents, vector[unsigned] level_ends, float dropout=0.0,
                             Expression state=None):
-        """All states of sequences and trees that are known in advance, an element in the batch each.
+        """All states of sequences and trees that are known in advance, one batch element each.
 
-        State k goes on from state parents[k], -1 in the first level; level_ends has where each level ends. `state` has
-        an element for each state of the first level: the one that it goes on from, none at the start.
+        State k continues state parents[k], which is -1 in the first level; level_ends has the end
+        of each level. `state` has an element for each state of the first level: the state before
+        it. Without `state`, the first level is the start.
         """
         cdef vector[CExpression] args = self.arguments(x)
         if state is not None:
@@ -49,9 +51,10 @@ cdef class CoupledLSTMCell:
 
     cpdef Expression search(self, Expression x, vector[int] reads, vector[int] parents, vector[unsigned] level_ends,
                             Expression state=None):
-        """The states of a forest, on the CPU and without derivatives; what they have in common is multiplied once.
+        """The states of a forest, on the CPU and without derivatives.
 
-        State k reads element reads[k] of x. In the first level, it goes on from element parents[k] of `state`.
+        State k reads element reads[k] of x. In the first level, it continues element parents[k] of
+        `state`. The cell multiplies each vector once, even if several states read or continue it.
         """
         cdef vector[CExpression] args = self.arguments(x)
         if state is not None:

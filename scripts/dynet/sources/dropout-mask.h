@@ -2,8 +2,10 @@
 #define DYNET_DROPOUT_MASK_H_
 
 // Masks of dropout, which are the same on the CPU and on a GPU.
-// Why: the Mersenne twister took 3 to 4 % of a minibatch's time, and a GPU two kernels a mask, with numbers of its own.
-// Test: tests/rnng_dy/test_dynet.py::test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean
+// Why: the Mersenne twister took 3 to 4 % of a minibatch's time. A GPU ran two kernels per mask,
+// and drew other numbers.
+// Test:
+// tests/rnng_dy/test_dynet.py::test_dropout_of_a_cell_is_fresh_at_every_step_and_keeps_the_mean
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +17,8 @@
 
 namespace dynet {
 
-// SplitMix64 (Steele, Lea and Flood 2014) from a state that the generator of all gives: it needs no order.
+// SplitMix64 (Steele, Lea and Flood 2014) from a state that DyNet's generator draws. Its numbers
+// can be computed in any order.
 struct DropoutMask {
   // `scale` with probability p, and 0
   DropoutMask(double p, float scale)
@@ -26,7 +29,7 @@ struct DropoutMask {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return ((z ^ (z >> 31)) >> 11) < below ? scale : 0.f;
   }
-  // A copy, which no store to the values can change: otherwise the compiler makes no vectors of the loop.
+  // The copy tells the compiler that storing values does not change the mask: it can use vectors.
   void fill(float* values, size_t count) const {
     const DropoutMask mask = *this;
     for (size_t k = 0; k < count; ++k) values[k] = mask[k];

@@ -1,4 +1,4 @@
-// Expressions of the nodes that are ours; nodes-coupled-lstm.h says why.
+// Expressions of our own nodes; nodes-coupled-lstm.h says why.
 
 #include "dynet/expr-nodes.h"
 
@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-// An expression of node F with these arguments, made from what comes after them.
+// An expression of a node F, whose constructor takes the arguments and `rest`.
 template <class F, class... Rest>
 static Expression expression_of(const std::vector<Expression>& args, const Rest&... rest) {
   std::vector<VariableIndex> ids;

@@ -1,4 +1,5 @@
-# The function that gathers batches, for Python; DyNet's _dynet.pyx includes it, and nodes-gather.h says why.
+# The function that gathers batches, for Python, which DyNet's _dynet.pyx includes.
+# nodes-gather.h says why.
 
 cdef extern from "dynet/expr-nodes.h" namespace "dynet":
     CExpression c_gather_batch_elems "dynet::gather_batch_elems" (const vector[CExpression]& args, const vector[unsigned]& which, const vector[unsigned]& elements, unsigned rows) except +
@@ -8,9 +9,9 @@ cpdef Expression gather_batch_elems(list xs, vector[unsigned] which, vector[unsi
 
     Args:
         xs (list): Batched expressions, of elements of the same shape
-        which (list): For each element the number of the expression that it comes of
-        elements (list): For each element its number in the batch of that expression
-        rows (int): Of vectors, how many numbers, from the first; 0 for all
+        which (list): For each element, the number of the expression that has it
+        elements (list): For each element, its number in the batch of that expression
+        rows (int): The number of rows of each vector, from the first; 0 for all
 
     Returns:
         dynet.Expression: The elements, as a batch

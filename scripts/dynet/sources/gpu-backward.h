@@ -1,10 +1,11 @@
 #ifndef DYNET_GPU_BACKWARD_H_
 #define DYNET_GPU_BACKWARD_H_
 
-// The parts of a backward pass that take one kernel on a GPU, for DyNet's exec.cc. On the CPU they do what it did.
-// Why: a minibatch has thousands of lookups and picked elements, and DyNet started a kernel for each.
-// Test: tests/test_dynet_pieces.py::test_every_element_of_every_array_is_met_once tries the indexing, and
-// `make gpu-check` compares gradients with those of the CPU.
+// Steps of a backward pass that take one kernel on a GPU, for DyNet's exec.cc. On the CPU they do
+// what exec.cc did before.
+// Why: a minibatch has thousands of lookups and picked elements; DyNet started a kernel for each.
+// Test: tests/test_dynet_pieces.py::test_every_element_of_every_array_is_met_once tries the
+// indexing, and `make gpu-check` compares gradients with those of the CPU.
 
 #include <vector>
 
@@ -17,8 +18,8 @@
 
 namespace dynet {
 
-// Adds the derivatives of all arguments of a node at once; false where they are to be asked for one by one.
-// derivative(argument) says where to add them, null where they are not needed.
+// Adds the derivatives of all arguments of a node at once. It returns false if the node computes
+// them one by one. derivative(argument) is the tensor to add to, null if it is not needed.
 template <class F>
 inline bool backward_at_once(const Node& node, const std::vector<const Tensor*>& xs, const Tensor& fx,
                              const Tensor& dEdf, F derivative) {

@@ -1,8 +1,9 @@
 #ifndef DYNET_GPU_CHECKS_H_
 #define DYNET_GPU_CHECKS_H_
 
-// Included before everything else in a build with CUDA: what CUDA reports becomes an exception, in Eigen's headers too.
-// Why: errors went unnoticed or ended the process, and want of memory was no MemoryError.
+// Makes errors that CUDA reports exceptions, in Eigen's headers, too. A build with CUDA includes
+// this file before all others.
+// Why: errors went unnoticed or ended the process, and lack of memory was no MemoryError.
 // Test: none without a GPU; `make gpu-check` runs into the limits of one.
 
 #include <string>
@@ -15,7 +16,7 @@ namespace dynet {
 
 // Throws out_of_memory or cuda_exception.
 [[noreturn]] inline void throw_cuda_error(cudaError_t error, const std::string& where) {
-  // left as the last error, it would be taken for one of the next launch
+  // otherwise the next launch would report this error
   cudaGetLastError();
   const std::string message = where + ": " + cudaGetErrorString(error);
   if (error == cudaErrorMemoryAllocation) throw out_of_memory(message);
@@ -31,7 +32,7 @@ __host__ __device__ inline cudaError_t reported_cuda_error() {
 #endif
 }
 
-// What an expectation of Eigen's that was not met means; `error` is what was reported before.
+// Throws for an assertion of Eigen that failed; `error` was reported before it.
 __host__ __device__ inline void fail_gpu_expectation(cudaError_t error, const char* expectation) {
 #ifndef __CUDA_ARCH__
   throw_cuda_error(error == cudaSuccess ? cudaErrorUnknown : error, expectation);
@@ -40,7 +41,7 @@ __host__ __device__ inline void fail_gpu_expectation(cudaError_t error, const ch
 
 }  // namespace dynet
 
-// Eigen's own one does nothing in a release build: a launch that fails would be one that computes nothing.
+// Eigen's own macro does nothing in a release build: a launch that failed would go unnoticed.
 #define gpu_assert(COND)                                                 \
   do {                                                                   \
     const cudaError_t reported_before = ::dynet::reported_cuda_error();  \

@@ -1,8 +1,8 @@
-// Gradients, their norm and updates by SGD or Adam on a GPU: each is one kernel, whatever the number of parameters.
+// Gradients, their norm and updates by SGD or Adam on a GPU, one kernel each for all parameters.
 // Why: DyNet started several kernels for each parameter and each row of a lookup table.
-// Left out of builds for the CPU alone (scripts/dynet/setup.py).
-// Test: tests/test_dynet_pieces.py::test_every_element_of_every_array_is_met_once tries the indexing, and
-// `make gpu-check` compares gradients and updates with those of the CPU.
+// Builds for the CPU alone leave this file out (scripts/dynet/setup.py).
+// Test: tests/test_dynet_pieces.py::test_every_element_of_every_array_is_met_once tries the
+// indexing, and `make gpu-check` compares gradients and updates with those of the CPU.
 
 #include "dynet/gpu-parameters.h"
 
@@ -75,10 +75,10 @@ void LookupNode::mark_grad() {
   else storage.non_zero_grads.insert(pindices->begin(), pindices->end());
 }
 
-// Call step(table, room) for what was gathered, with memory of the GPU for the table.
+// Calls step(table, room) with the table that was gathered, and memory of the GPU for it.
 template <unsigned N, class F>
 static void step_gathered(gpu::PieceTable<N>& gathered, F step) {
-  // whatever becomes of this update, the next one must not find its pieces
+  // if this update fails, the next one must not find its pieces
   const gpu::PieceTable<N> table = std::move(gathered);
   gathered.clear();
   if (table.size() == 0) return;

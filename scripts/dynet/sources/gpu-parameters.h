@@ -10,7 +10,7 @@ namespace gpu {
 
 // Whether the default device is a GPU and has all parameters.
 bool has_all(const ParameterCollectionStorage& parameters);
-// Of such parameters.
+// The norm of the gradients of such parameters.
 float gradient_norm(const ParameterCollectionStorage& parameters);
 
 }  // namespace gpu

@@ -23,7 +23,7 @@ __global__ void element_kernel(const Piece<N>* pieces, std::size_t count, F f) {
 
 template <unsigned N>
 const Piece<N>* upload(const PieceTable<N>& table, void* room) {
-  // the table may go at once: memory that is not pinned has been copied when the call returns
+  // the caller may free the table: CUDA copies memory that is not pinned before the call returns
   CUDA_CHECK(cudaMemcpyAsync(room, table.data(), table.bytes(), cudaMemcpyHostToDevice));
   return static_cast<const Piece<N>*>(room);
 }

@@ -3,7 +3,7 @@
 
 // The memory of Eigen's temporary arrays on a GPU, for DyNet's devices.cc.
 // Why: cudaMalloc and cudaFree wait for all that runs on the GPU.
-// Test: none without a GPU; `make gpu-check` compares what is computed, and times it.
+// Test: none without a GPU; `make gpu-check` compares the results with the CPU's, and times them.
 
 #include <unsupported/Eigen/CXX11/Tensor>
 
@@ -17,7 +17,7 @@ class PooledStreamDevice : public Eigen::GpuStreamDevice {
   explicit PooledStreamDevice(int device) : Eigen::GpuStreamDevice(device) {
     cudaMemPool_t pool;
     CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
-    // what the pool keeps when the GPU is idle
+    // bytes that the pool keeps while the GPU is idle
     cuuint64_t kept = 64 << 20;
     CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
   }

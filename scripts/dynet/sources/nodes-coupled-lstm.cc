@@ -1,4 +1,4 @@
-// A layer of CoupledLSTMBuilder as few nodes; nodes-coupled-lstm.h says why.
+// A layer of CoupledLSTMBuilder as a few nodes; nodes-coupled-lstm.h says why.
 
 #include "dynet/tensor-eigen.h"
 #include "dynet/coupled-lstm-parts.h"
@@ -27,7 +27,7 @@ inline void multiply_transposed(const Device_CPU& dev, const CoupledLSTMWeights&
   multiply_add(dev, packed(dev, w, a, TURNED), b, y);
 }
 
-// gates = biases, and what inputs give
+// gates = biases + products of the input weights and x
 inline void multiply_inputs(const Device_CPU& dev, const CoupledLSTMWeights& w, const Block& x, const Block& gates) {
   const unsigned bias_of[] = {BI, BC, BO}, weights_of[] = {X2I, X2C, X2O};
   for (unsigned gate = 0; gate < 3; ++gate) {
@@ -37,7 +37,7 @@ inline void multiply_inputs(const Device_CPU& dev, const CoupledLSTMWeights& w, 
   }
 }
 
-// gates += what the states before give
+// gates += products of the weights of states and the states before
 inline void multiply_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Block& states, const Block& gates) {
   const Block h = states.rows(0, w.hidden), i = gates.rows(0, w.hidden);
   multiply(dev, w, H2I, h, i);
@@ -46,7 +46,7 @@ inline void multiply_states(const Device_CPU& dev, const CoupledLSTMWeights& w, 
   multiply(dev, w, C2I, states.rows(w.hidden, w.hidden), i);
 }
 
-// What the inputs give to the gates of all steps.
+// Computes the gates of all steps from biases and inputs alone.
 inline void read_input(const Device_CPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l) {
   if (p > 0) {
     Tensor mask(Dim({w.input}, l.n), l.mask.v, w.device, DeviceMempool::FXS);
@@ -56,27 +56,27 @@ inline void read_input(const Device_CPU& dev, const CoupledLSTMWeights& w, real 
   multiply_inputs(dev, w, l.x, l.gates);
 }
 
-// The new states of steps side by side, whose gates have all that they read.
+// Computes the new states of steps side by side, whose gates lack only the new cell.
 inline void new_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
   new_cell(dev, l);
   multiply(dev, w, C2O, l.c_new, l.o);
   new_output(dev, l);
 }
 
-// The same, whose gates have what the inputs give.
+// The same for gates that also lack the states before.
 inline void step(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l) {
   if (l.has_state) multiply_states(dev, w, l.before, l.gates);
   new_states(dev, w, l);
 }
 
-// The derivatives of the logits, from those of the new states.
+// Computes the derivatives of the logits from those of the new states.
 inline void differentiate(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& states) {
   output_gate_gradient(dev, l, states.rows(0, w.hidden), states.rows(w.hidden, w.hidden));
   multiply_transposed(dev, w, C2O, l.d_o, l.dc);
   cell_gradient(dev, l);
 }
 
-// What the derivatives of the logits give to those of the states before: dh above dc.
+// Adds what reaches the states before through the logits to their derivatives dh and dc.
 inline void add_to_states(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& dh,
                           const Block& dc) {
   multiply_transposed(dev, w, H2I, l.di, dh);
@@ -85,14 +85,14 @@ inline void add_to_states(const Device_CPU& dev, const CoupledLSTMWeights& w, co
   multiply_transposed(dev, w, C2I, l.di, dc);
 }
 
-// The derivatives of the states before, for steps that are differentiated.
+// Adds the derivatives of the states before, after `differentiate`.
 inline void add_state_gradient(const Device_CPU& dev, const CoupledLSTMWeights& w, const Layout& l, const Block& states) {
   const Block dc = states.rows(w.hidden, w.hidden);
   add_to_states(dev, w, l, states.rows(0, w.hidden), dc);
   add(dev, l.g, dc);
 }
 
-// The derivatives of x as it is given.
+// Adds the derivatives of x before dropout.
 inline void add_input_gradient(const Device_CPU& dev, const CoupledLSTMWeights& w, real p, const Layout& l, const Block& y) {
   const Block dx = p > 0 ? l.dx : y;
   if (p > 0) zero(dev, dx);
@@ -209,7 +209,7 @@ Dim CoupledLSTMForest::dim_forward(const vector<Dim>& xs) const {
 }
 
 size_t CoupledLSTMForest::aux_storage_size() const {
-  // on a GPU also parents and the ends of levels
+  // a GPU also stores parents and the ends of levels there
   const bool is_on_gpu = device->type == DeviceType::GPU;
   return (coupled_lstm::floats_of_state(w.hidden, w.input, p > 0) + 2 * is_on_gpu) * dim.bd * sizeof(float);
 }
@@ -309,7 +309,8 @@ void CoupledLSTMStep::backward_dev_impl(const MyDevice& dev,
   using namespace coupled_lstm;
   Layout l = layout(w, p, *xs[X], fx, aux_mem);
   if (xs.size() > STATE) l.go_on_from(block(*xs[STATE]));
-  // the weights are always asked for, and first: the others find the derivatives of the logits ready
+  // DyNet asks for the derivatives of the weights first, and always: this computes those of the
+  // logits, which the other arguments need
   if (i == SHARED) {
     differentiate_once(is_differentiated);
     differentiate(dev, w, l, block(dEdf));
@@ -324,20 +325,20 @@ DYNET_NODE_INST_DEV_IMPL(CoupledLSTMStep)
 
 namespace coupled_lstm {
 
-// The layout of a forest: the states before are put side by side in the auxiliary memory.
+// The layout of a forest; copies of the states before lie side by side in the auxiliary memory.
 struct ForestLayout : Layout {
   ForestLayout(const CoupledLSTMWeights& w, real p, const vector<const Tensor*>& xs, const Tensor& fx, void* aux)
       : Layout(layout(w, p, *xs[X], fx, aux)), is_given(xs.size() > STATE) {
     go_on_from(take(2 * hidden));
     room_of_levels = reinterpret_cast<int*>(next);
   }
-  // a level as steps side by side
+  // The layout of one level, as steps side by side.
   Layout level(unsigned begin, unsigned end) const {
     Layout part = columns(begin, end - begin);
     part.has_state = begin > 0 || is_given;
     return part;
   }
-  bool is_given;  // what the first level goes on from
+  bool is_given;  // whether there are states before the first level
   int* room_of_levels;
 };
 
@@ -382,7 +383,8 @@ void CoupledLSTMForest::backward_dev_impl(const MyDevice& dev,
     add(dev, both(s.i, s.g), block(dEdxi));
     return;
   }
-  // the weights are always asked for, and first: x and the states given find the derivatives of the logits ready
+  // DyNet asks for the derivatives of the weights first, and always: this computes those of the
+  // logits, which the other arguments need
   differentiate_once(is_differentiated);
 #ifdef __CUDACC__
   run_backward(dev, levels_of(*this, w.weights, l, block(dEdf), l.is_given ? block(*xs[STATE]) : Block{}, l.room_of_levels));

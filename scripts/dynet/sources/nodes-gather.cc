@@ -39,7 +39,8 @@ Dim GatherBatchElements::dim_forward(const vector<Dim>& xs) const {
   return dim;
 }
 
-// On a GPU one kernel copies all elements, and another adds their derivatives, from a table in this memory.
+// On a GPU, one kernel copies all elements, another adds their derivatives. Both read a table in
+// this memory.
 size_t GatherBatchElements::aux_storage_size() const {
 #if HAVE_CUDA
   if (device->type == DeviceType::GPU) return gpu::PieceTable<2>::most_bytes(which.size(), dim.size());

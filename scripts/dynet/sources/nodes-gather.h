@@ -2,7 +2,7 @@
 #define DYNET_NODES_GATHER_H_
 
 // Batches gathered from batches as one node: `dy.gather_batch_elems` (gather.pxi).
-// Why: picked, concatenated and put in order, they took 70 nodes a round of sampling.
+// Why: picking elements, concatenating and sorting them took 70 nodes per round of sampling.
 // Test: tests/rnng_dy/test_dynet.py::test_elements_are_gathered_from_batches
 
 #include "dynet/dynet.h"
@@ -10,8 +10,8 @@
 
 namespace dynet {
 
-// A batch of elements of batches: element k is what argument which[k] has as its element elements[k], of vectors the
-// first `rows` numbers alone where that is not 0.
+// A batch of elements of batches: element k is element elements[k] of argument which[k]. If `rows`
+// is not 0, it has only the first `rows` numbers of each vector.
 struct GatherBatchElements : public Node {
   explicit GatherBatchElements(const std::vector<VariableIndex>& a, const std::vector<unsigned>& which,
                                const std::vector<unsigned>& elements, unsigned rows)

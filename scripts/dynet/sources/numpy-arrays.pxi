@@ -1,12 +1,12 @@
-# Arrays between numpy and DyNet in one copy or without any; DyNet's _dynet.pyx includes it.
-# Why: they went through Python lists of floats. Views let replicas exchange gradients where they are.
+# Arrays pass between numpy and DyNet by one copy or none; DyNet's _dynet.pyx includes this file.
+# Why: they passed through Python lists of floats. Views let replicas exchange gradients in place.
 # Test: tests/rnng_dy/test_dynet.py::test_views_share_memory_and_touched_rows_are_updated
 
 from libc.string cimport memcpy
 
 cdef extern from "Python.h":
     object PyMemoryView_FromMemory(char *memory, Py_ssize_t size, int flags)
-    # by its value: the stable ABI of Python 3.10 lacks the name
+    # the value of the constant, whose name the stable ABI of Python 3.10 lacks
     int PyBUF_WRITE "0x200"
 
 cdef c_tensor_view(CTensor &t):

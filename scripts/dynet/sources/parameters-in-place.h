@@ -1,10 +1,11 @@
 #ifndef DYNET_PARAMETERS_IN_PLACE_H_
 #define DYNET_PARAMETERS_IN_PLACE_H_
 
-// Memory for a backward pass under autobatching, made sure of before the pass begins; for DyNet's exec.cc.
-// Why: the pass adds to the gradients of parameters where they are, which cannot be taken back. So nothing may run out
-// of memory on the way.
-// Test: tests/rnng_dy/test_dynet.py::test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next
+// Reserves memory for a backward pass under autobatching before it begins, for DyNet's exec.cc.
+// Why: the pass adds to the gradients of parameters in place, which cannot be undone. So memory
+// must not run out on the way.
+// Test:
+// tests/rnng_dy/test_dynet.py::test_a_graph_that_does_not_fit_raises_and_leaves_room_for_the_next
 
 #include <algorithm>
 #include <map>
@@ -15,7 +16,7 @@
 
 namespace dynet {
 
-// Room for the derivatives of arguments that are put side by side, of which there is one block at a time.
+// Reserves room for the derivatives of concatenated arguments; one block exists at a time.
 inline void reserve_for_arguments(const std::vector<BatchInfo>& batches, size_t num_batches) {
   std::map<Device*, size_t> most;
   for (size_t i = 0; i < num_batches; ++i)

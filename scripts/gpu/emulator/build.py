@@ -1,4 +1,4 @@
-"""The emulated build of DyNet: its libraries, its wheel, and the folder that a command finds both in."""
+"""The emulated build of DyNet: a folder with its libraries and its wheel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rnng_dy.engine import FOLDER, cpu_level, name_of
+from rnng_dy.engine import ANY, FOLDER, cpu_level
 from scripts.dynet.build import build_wheel, cache_folder, cached_wheel, inputs, key, locked
 from scripts.dynet.target import BuildError, Compiler, Cuda, Toolchain
 
@@ -21,8 +21,9 @@ RUNTIME = "libcudart.so.13"
 # the driver's and the toolkit's other libraries are the same file
 LINKS = ("libcublas.so.13", "libcurand.so.13", "libcuda.so.1")
 DESCRIPTION = (
-    "Run a command with DyNet's CUDA backend on an emulated GPU: `--device cuda` runs on the CPU, slowly, and finds "
-    "races, wrong pointers, uninitialised memory and accesses out of bounds. The first run builds it."
+    "Run a command with DyNet's CUDA backend on an emulated GPU: `--device cuda` runs on the CPU, "
+    "slowly, and finds races, wrong pointers, uninitialised memory and accesses out of bounds. The "
+    "first run builds it."
 )
 
 
@@ -32,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Build the emulator if it is not there, and become the command; print the folder if there is none."""
+    """Build the emulator if it is missing, and become the command; or else print the folder."""
     try:
         folder = emulated()
     except BuildError as error:
@@ -54,7 +55,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def libraries(folder: Path) -> Path:
-    """Return where NVIDIA's packages would have their libraries."""
+    """Return the folder where NVIDIA's packages would have their libraries."""
     return folder / "nvidia" / "cu13" / "lib"
 
 
@@ -102,7 +103,7 @@ def emulated() -> Path:
             new = folder.with_suffix(".new")
             shutil.rmtree(new, ignore_errors=True)
             # rnng_dy takes the first folder of builds on Python's path
-            shutil.unpack_archive(wheel, new / FOLDER / name_of(cpu_level()), "zip")
+            shutil.unpack_archive(wheel, new / FOLDER / (cpu_level() or ANY), "zip")
             shutil.copytree(runtime, new, symlinks=True, dirs_exist_ok=True)
             new.rename(folder)
     return folder

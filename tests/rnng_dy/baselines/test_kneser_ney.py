@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracle.blocks import OracleSentence
+from oracle.blocks import OracleSentence, make_oracle, write_oracle
+from oracle.brackets import read_trees
+from oracle.unknown import UnknownWords
 from rnng_dy.baselines.kneser_ney import END, START, KneserNey, discounts
 
 SENTENCES = [
@@ -72,3 +74,21 @@ def test_surprisals_are_of_the_words_and_the_end_and_infinite_for_a_word_without
     steps = [("a", [START, START]), ("b", [START, "a"]), (END, ["a", "b"])]
     expected = [-np.log2(model.probability(*step)) for step in steps]
     assert [r.surprisal for r in records] == pytest.approx([expected[0], np.inf, *expected[1:]])
+
+
+def test_a_text_and_trees_train_as_their_oracle_does(tmp_path, caplog):
+    texts = ["The dogs ran .", "The dogs sat .", "", "A cat sat ."]
+    trees = "".join(f"(S {' '.join(f'(X {w})' for w in t.split())})\n" for t in texts if t)
+    for name, content in (("text", "\n".join(texts)), ("trees", trees), ("run", "A dog ran.\n")):
+        (tmp_path / name).write_text(content)
+    unknown = UnknownWords("berkeley", {"The", "dogs", "sat", "."})
+    with open(tmp_path / "oracle", "w") as stream:
+        write_oracle(make_oracle(read_trees(tmp_path / "trees"), unknown, True), stream)
+    found = [
+        KneserNey.open(str(tmp_path / name), 3).records_of([["The", "dogs", "run", "."]])
+        for name in ("oracle", "trees", "text")
+    ]
+    assert found[0] == found[1] == found[2]
+    assert not caplog.text
+    KneserNey.open(str(tmp_path / "run"))
+    assert "run:1: running text? 'ran.' ends in a mark" in caplog.text

@@ -26,8 +26,8 @@ def model(generative_sentences):
 
 def test_values_do_not_depend_on_the_batch(model, generative_sentences):
     examples = [model.encode_training(s) for s in generative_sentences[:9]]
-    together = model.log_probs(examples)
-    alone = np.concatenate([model.log_probs([example]) for example in examples])
+    together = model.example_log_probs(examples)
+    alone = np.concatenate([model.example_log_probs([example]) for example in examples])
     assert together == pytest.approx(alone, abs=1e-4)
     dy.renew_cg()
     assert model.training_loss(examples, 0.0).value() == pytest.approx(-together.sum(), rel=1e-5)
@@ -35,7 +35,7 @@ def test_values_do_not_depend_on_the_batch(model, generative_sentences):
 
 def test_the_log_prob_of_a_sentence_is_that_of_its_words_and_end(model, generative_sentences):
     sentence = generative_sentences[0]
-    expected = model.log_probs([model.encode_training(sentence)]).sum()
+    expected = model.example_log_probs([model.encode_training(sentence)]).sum()
     assert model.log_prob(sentence.unkified) == pytest.approx(expected, rel=1e-6)
     # a word of an UNK class that training has not
     assert model.log_prob(["Xx-9"]) == -math.inf
@@ -50,7 +50,7 @@ def test_sentences_up_to_a_length_have_at_most_probability_one(generative_senten
     left = 1.0
     for length in (0, 1, 2):
         examples = [LanguageModelExample(s) for s in itertools.product(ids, repeat=length)]
-        values = np.exp(model.log_probs(examples))
+        values = np.exp(model.example_log_probs(examples))
         # sentences that begin with any `length` words have what shorter ones leave
         assert values[:, 0].sum() == pytest.approx(left, abs=1e-4)
         left -= values.prod(axis=1).sum()
@@ -60,7 +60,9 @@ def test_sentences_up_to_a_length_have_at_most_probability_one(generative_senten
 def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):
     sentences = [s.tokens for s in generative_sentences[:9]]
     found = model.records_of(sentences)
-    log_probs = model.log_probs([model.encode_training(s) for s in generative_sentences[:9]])
+    log_probs = model.example_log_probs(
+        [model.encode_training(s) for s in generative_sentences[:9]]
+    )
     for sentence, records, (words, end) in zip(
         generative_sentences[:9], found, log_probs, strict=True
     ):

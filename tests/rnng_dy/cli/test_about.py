@@ -64,7 +64,8 @@ def test_show_prints_the_model_and_its_description(data):
     printed = invoke("models", "show", "m")
     used = ("config.json", "vocabulary.json", "parameters.npz", "about.json", "text.json")
     size = sum((data / "m" / name).stat().st_size for name in used)
-    more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; `rnng-dy models export --licence` states it"
+    more = f"size: {size / 1e6:.2f} MB\nlicence: not stated; "
+    more += "`rnng-dy models export --licence` states it"
     assert printed.stdout.startswith(f"{load('m')!r}\n{more}\n\nmodel:\n  kind: discriminative\n")
     for section in model_folder.read_about("m").values():
         for key, value in section.items():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnng_dy import __version__, engine
-from rnng_dy.models import checks
+from rnng_dy.cli import checks
 from tests.commands import invoke, run
 
 needs_dynet = pytest.mark.skipif(engine.installed_version() is None, reason="DyNet is missing")

@@ -1,4 +1,4 @@
-"""Texts and sentences as people hold them, on the command line and in Python, with the package's models."""
+"""Texts and sentences on the command line and in Python, with the package's models."""
 
 from __future__ import annotations
 

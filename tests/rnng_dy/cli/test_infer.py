@@ -1,4 +1,4 @@
-"""`rnng-dy parse` and `sample` on texts: empty lines, options of searches, and what decides the samples."""
+"""`rnng-dy parse` and `sample` on texts: empty lines, options, and what decides samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command does not write what another one writes: it is refused before its work, and told by whom."""
+"""A command that would write what another one writes is refused before its work."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_parser_is_given_no_tagger_while_it_is_trained(sentences):
 
 
 def test_two_trainings_of_one_folder(tmp_path):
-    """The second is refused, whatever it is; the first is not disturbed, nor are those that come after its kill."""
+    """The second is refused; the first is not disturbed, nor are those after its kill."""
     train = [*(w if w != "1" else "1000" for w in TRAIN), "--set", "evaluate_every=30"]
     with started(*COMMAND, *train, stderr=subprocess.DEVNULL) as first:
         until(lambda: Path(".m.data").exists() or Path("m").exists())

@@ -1,4 +1,4 @@
-"""What holds of every command: its help, the names of its options, and what it says of wrong ones."""
+"""Every command: its help, the names of its options, and what it says of wrong ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def test_the_list_of_commands_needs_no_command():
 
 def test_help_and_completion_load_no_large_library():
     program = (
-        "import sys; from rnng_dy.cli import COMMANDS, load_command; [*map(load_command, COMMANDS)];"
+        "import sys; from rnng_dy.cli import COMMANDS, load_command;"
+        "[*map(load_command, COMMANDS)];"
         "print({'_dynet', 'dynet', 'jinja2', 'nltk', 'starlette'} & set(sys.modules))"
     )
     assert run(None, program, command=PYTHON).stdout == "set()\n"

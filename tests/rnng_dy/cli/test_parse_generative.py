@@ -8,7 +8,7 @@ import nltk
 import pytest
 
 from oracle.treebank import tags, words
-from rnng_dy import checkpoint
+from rnng_dy import load
 from tests.commands import invoke
 from tests.conftest import DATA
 
@@ -44,7 +44,7 @@ def test_the_best_trees_have_their_joint_log_probabilities_best_first():
     found = [line.split(" ||| ") for line in lines]
     assert [index for index, *_ in found] == ["0"] * 3
     assert found[0][2] == best
-    model = checkpoint.load(MODEL)
+    model = load(MODEL)
     scores = [model.log_prob(nltk.Tree.fromstring(tree)) for *_, tree in found]
     assert [float(score) for _, score, _ in found] == pytest.approx(scores, rel=1e-5)
     assert scores == sorted(scores, reverse=True)

@@ -94,7 +94,7 @@ def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
         perplexity("-o", "two.tsv", "-o", "two.json", code=2)
         assert (folder / "two.tsv.part").exists()
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_lines", lambda *given: pytest.fail())
+        patch.setattr(module, "_searched", lambda *_, **options: pytest.fail())
         perplexity("-o", "two.tsv", "-o", "two.json")
     assert (folder / "two.tsv").read_bytes() == (folder / "one.tsv").read_bytes()
     assert not (folder / "two.tsv.part").exists()
@@ -167,7 +167,7 @@ def test_sentences_without_probability_are_named_and_left_out(folder, generative
 
 
 def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_sentences):
-    """The same model, but one word of its table is another one; an open vocabulary; a file that does not say it."""
+    """A table with another word; an open vocabulary; a file that does not say it."""
     perplexity("-o", "own.tsv")
     said = perplexity("--against", "own.tsv").stdout
     assert "\ndifference: 0 (95 % interval 0 to 0), no p" in said

@@ -1,4 +1,4 @@
-"""`rnng-dy rerank`: the original's perplexity and MAP trees from the original's samples and likelihoods."""
+"""`rnng-dy rerank`: the original's perplexity and MAP trees from its samples and likelihoods."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ def key_of(folder, monkeypatch):
     """Gives the key of a command's part."""
     found = []
 
-    def results(*arguments):
-        found.append(arguments[1])
+    def results(output, key):
+        found.append(key)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "results", results)
+    monkeypatch.setattr(job, "Results", results)
     monkeypatch.chdir(folder)
 
     def key_of(command):

@@ -37,7 +37,7 @@ def given(param, value=None):
 
 
 def against(rule, params):
-    """What a command line has against a rule, if there is anything: what it excludes, or a value that it lacks."""
+    """What a command line has against a rule: what it excludes, or a value that it lacks."""
     others = [(n, w) for n, w in re.findall(r"`(\w+)`(?: (?!or\b)(\S+))?", rule) if n in params]
     for name, wanted in others:
         if rule.startswith("without"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_json_has_the_columns_of_the_stimuli_at_each_token():
     rows = table(run(*arguments).stdout)
     found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
     names = ("item", "condition", "rating", "region")
-    of_tokens = [[word[name] for name in names] for of in found for word in of["words"]]
+    of_tokens = [[str(word[name]) for name in names] for of in found for word in of["words"]]
     of_words = []
     for row in rows:
         first, _, last = row["token_id"].partition("-")
@@ -128,7 +129,7 @@ def test_the_page_names_items_and_conditions():
 def test_an_empty_region_has_no_words_and_the_sum_0():
     Path("r.csv").write_text("item,region,text\n1,a,She\n1,comma,\n1,b,slept.\n", encoding="utf-8")
     rows = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--by-region").stdout)
-    assert column(rows, "region") == ["a", "comma", "b"]
+    assert column(rows, "region_name") == ["a", "comma", "b"]
     assert (rows[1]["words"], rows[1]["surprisal"], rows[1]["start"]) == ("0", "0.000000", "4")
 
 
@@ -187,6 +188,67 @@ def test_a_column_must_not_have_the_name_of_an_added_one():
     Path("r.csv").write_text("token,text\n1,She slept.\n", encoding="utf-8")
     message = "r.csv:1: the output has a column 'token', too: rename"
     assert message in run(*KINDS["lm"], "--stimuli", "r.csv", code=2).stderr
+    Path("r.csv").write_text("item,part,region_name,text\n1,x,y,She slept.\n", encoding="utf-8")
+    said = run(*KINDS["lm"], "--stimuli", "r.csv", "--region", "part", code=2).stderr
+    assert "the output has a column 'region_name', too: rename" in said
+
+
+def test_words_keep_their_cells_and_regions_of_several_words_what_they_share():
+    rows = "1,subject,The,3\n1,subject,train,5\n1,verb,slept.,5\n"
+    Path("r.csv").write_text(f"item,region,word,letters\n{rows}", encoding="utf-8")
+    words = table(run(*KINDS["lm"], "--stimuli", "r.csv").stdout)
+    assert list(words[0])[:4] == ["item", "letters", "region_name", "region"]
+    assert column(words, "letters") == ["3", "5", "5"]
+    assert column(words, "region") == ["1", "1", "2"]
+    regions = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--by-region").stdout)
+    assert column(regions, "content") == ["The train", "slept."]
+    assert column(regions, "letters") == ["", "5"]
+    whole = rnng_dy.load("lm").table("r.csv").by_sentence()
+    assert [row["content"] for row in whole] == ["The train slept."]
+    assert whole[0].keys().isdisjoint(["region", "region_name"])
+
+
+def test_regions_of_a_row_per_word_have_the_sums_of_marked_ones(shared):
+    def sums(items, folder, *names):
+        scorer = ["--scorer", f"surprisals={shared}/study/{folder}/surprisals.tsv"]
+        rows = table(run(*scorer, "--stimuli", shared / "study" / items, "--by-region").stdout)
+        return [[row[name] for name in ("item", "condition", "surprisal", *names)] for row in rows]
+
+    named = sums("words/words.csv", "words", "region_name")
+    assert [row[:3] for row in named] == sums("interaction/items.csv", "interaction")
+    assert [row[3] for row in named[:4]] == ["subclause", "subject", "critical", "spill"]
+    scorer = ["--scorer", f"surprisals={shared}/study/words/surprisals.tsv", "--text"]
+    formula = ["--prediction", "(critical;%trans_none%) > (critical;%trans_comma%)"]
+    said = commands.invoke("suite", shared / "study" / "words" / "words.csv", *scorer, *formula)
+    assert re.search(r"words +1 +8 +8 +100.0 %", said.stdout)
+
+
+def test_results_of_a_web_experiment_are_texts_and_times(shared):
+    study = shared / "study"
+    scorer = ["--scorer", f"surprisals={study}/interaction/surprisals.tsv"]
+    run(*scorer, "--stimuli", study / "pcibex" / "results.csv", "-o", "words.tsv")
+    assert len(table(Path("words.tsv").read_text(encoding="utf-8"))) == 320
+    people = "subject=MD5 hash of participant's IP address"
+    options = ["--column", people, "--column", "condition=condition", "--spillover", "0"]
+    times = ["words.tsv", "--times", study / "pcibex" / "results.csv"]
+    said = commands.invoke("reading-times", *times, *options).stderr
+    assert "480 of 480 rows in 8 items" in said
+
+
+def test_a_workbook_with_marks_is_a_suite_without_its_fillers(shared):
+    study = shared / "study"
+    scorer = ["--scorer", f"surprisals={study}/interaction/surprisals.tsv", "--text"]
+    book = [study / "marks" / "merged_items.xlsx", "--mark", "/", "--condition", "verb"]
+    options = [
+        *scorer,
+        "--condition",
+        "comma",
+        "--prediction",
+        "(3;%trans_none%) > (3;%trans_comma%)",
+    ]
+    said = commands.invoke("suite", *book, *options)
+    assert "8   8   100.0 %" in said.stdout
+    assert "left out: 2 of 10 items" in said.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -243,3 +305,15 @@ def test_a_figure_has_a_panel_per_item_and_a_curve_per_condition():
     svg = Path("w.svg").read_text(encoding="utf-8")
     assert all(f">{name}</text>" in svg for name in ("a", "b", "a, line 4"))
     assert "add --stimuli" in run(*KINDS["lm"], "--text", "w.csv", "-o", "w.svg", code=2).stderr
+
+
+def test_the_first_panel_has_means_and_fillers_are_in_none():
+    pytest.importorskip("matplotlib")
+    table = "item,condition,text\n1,a,the train | slept\n1,b,she | slept\n2,a,she | read\n"
+    svgs = []
+    for filler in ("", "9,,the old train slept\n"):
+        Path("f.csv").write_text(table + filler, encoding="utf-8")
+        run(*KINDS["lm"], "--stimuli", "f.csv", *["-o", "f.png", "-o", "f.pdf", "-o", "f.svg"])
+        svgs.append(Path("f.svg").read_text(encoding="utf-8"))
+    assert svgs[0] == svgs[1] and ">means of 2 items, with 95 % intervals</text>" in svgs[0]
+    assert [Path(f"f.{form}").read_bytes()[:4] for form in ("png", "pdf")] == [b"\x89PNG", b"%PDF"]

@@ -39,7 +39,7 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
     bits = [float(row["surprisal"]) for row in rows]
     sentences = [sentence.split() for line in PAIRS.splitlines() for sentence in line.split("\t")]
     for sentence, found in zip(sentences, bits, strict=True):
-        [log_p, _] = model.log_probs([model.encode(sentence)])[0]
+        [log_p, _] = model.example_log_probs([model.encode(sentence)])[0]
         assert found == pytest.approx(-log_p / math.log(2), abs=1e-4)
     right = (bits[0] < bits[1]) + (bits[2] < bits[3])
     [numbers] = json.loads((folder / "r.json").read_text())
@@ -64,7 +64,7 @@ def test_suites_of_the_package_are_known_by_name_and_files_by_path(folder):
 
 
 def test_a_model_of_the_package_is_the_default(folder, monkeypatch):
-    monkeypatch.setattr(module, "DEFAULT", "lm")
+    monkeypatch.setattr(module, "DEFAULT_MODEL", "lm")
     assert run("pairs.tsv").stdout == run("pairs.tsv", "--model", "lm").stdout
 
 
@@ -73,7 +73,8 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
     (folder / "odd.tsv").write_text("A1-S slept\tA1-S read\nshe slept\tA1-S read\n")
     result = run("odd.tsv", "--model", "lm")
     assert "words that the model cannot give: A1-S (2)" in result.stderr
-    assert result.stdout.splitlines()[1].split()[-6:] == ["1", "1", "100.0", "%", "1", "1"]
+    assert result.stdout.splitlines()[1].split()[-10:-6] == ["1", "1", "100.0", "%"]
+    assert result.stdout.splitlines()[1].split()[-2:] == ["1", "1"]
     assert "words outside the model's vocabulary: 2 of 6, A1-S (2)" in result.stderr
 
 
@@ -125,13 +126,45 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
     run("items.csv", *arguments, "--effects", "e.csv")
     with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
-        effect = [*csv.DictReader(stream)][1]
+        effect = [*csv.DictReader(stream)][-1]
     difference = [bits[item, "short", "2"] - bits[item, "long", "2"] for item in ("one", "two")]
-    assert float(effect["difference"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
-    assert [effect[name] for name in ("condition", "other", "items")] == ["short", "long", "2"]
+    assert float(effect["mean"]) == pytest.approx(sum(difference) / 2, abs=1e-4)
+    assert [effect[name] for name in ("effect", "region", "items")] == ["short - long", "2", "2"]
     invoke("surprisal", "--model", "lm", "--stimuli", "items.csv", "--by-region", "-o", "r.tsv")
     sums = [float(row["surprisal"]) for row in tidy(folder / "r.tsv")]
     assert list(bits.values()) == pytest.approx(sums, abs=1e-4)
+
+
+REGIONS = """\
+item,condition,field,region,text
+1,short,a,subject,the train
+1,short,,verb,slept .
+1,long,,subject,the old train
+1,long,,verb,slept .
+2,short,b,subject,she
+2,short,,verb,slept .
+2,long,,verb,slept .
+"""
+
+
+def test_formulas_name_regions_and_items_have_groups(folder):
+    (folder / "items.csv").write_text(REGIONS, encoding="utf-8")
+    arguments = ["--model", "lm", "--by", "field", "--prediction", "(verb;%long%) < (verb;%short%)"]
+    more = ["--prediction", "(subject;%long%) > (subject;%short%)", "--effects", "e.csv"]
+    printed = [line.split() for line in run("items.csv", *arguments, *more).stdout.splitlines()]
+    # the second prediction is of no item of group b
+    assert [" ".join([*row[1:-10], row[-9]]) for row in printed[1:]] == [
+        *("a 1 1", "a 2 1", "a all predictions 1", "b 1 1"),
+        *("all 1 2", "all 2 1", "all all predictions 1"),
+    ]
+    with (folder / "e.csv").open(encoding="utf-8", newline="") as stream:
+        effects = [*csv.DictReader(stream)]
+    groups = [row["group"] for row in effects if row["kind"] == "prediction"]
+    assert groups == ["a", "a", "b", "all", "all"]
+    said = run("items.csv", *arguments, "--prediction", "(noun;%long%) > 0", code=2).stderr
+    assert "'noun' names no region, or regions of several numbers: subject, verb" in said
+    said = run("items.csv", *arguments[:2], "--by", "list", *arguments[4:], code=2).stderr
+    assert "items.csv:1: no column 'list', but item, condition, field" in said
 
 
 @pytest.mark.parametrize("mark", ["/", "*", "[]"])
@@ -167,10 +200,10 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     [
         (STIMULI, "(2;%long%) <", "Error: '(2;%long%) <'"),
         (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
-        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
-        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:3: item 'one' has several rows: if"),
-        ("item,text\n1,a b\n", "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
+        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "csv:3: item 'one' has several"),
+        ("item,text\n1,a b\n", "(2;%short%) > 0", "items.csv:1: no column 'condition'"),
     ],
 )  # fmt: skip
 def test_stimuli_that_are_no_suite_are_refused(folder, content, formula, says):

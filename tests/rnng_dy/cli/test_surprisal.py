@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import math
+import re
 import signal
 from pathlib import Path
 
 import pytest
 
-from rnng_dy import generator as generator_module
-from rnng_dy.evaluation.word_tables import PLACE
+from rnng_dy import GenerativeModel
+from rnng_dy.evaluation.word_tables import TOKEN_COLUMNS
 from rnng_dy.search import surprisal as searching
 from rnng_dy.search.surprisal import SearchOptions
 from tests import commands
@@ -20,7 +21,7 @@ from tests.commands import table
 
 from ..conftest import make_generator, make_lm, make_parser, save_oracle
 
-COLUMNS = [*PLACE, *searching.measures_of(SearchOptions())]
+COLUMNS = [*TOKEN_COLUMNS, *searching.measures_of(SearchOptions())]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -122,8 +123,8 @@ def test_numbers_are_those_of_the_python_interface(generator):
         assert row["known"] == {True: "1", False: "0", None: ""}[record.known]
         for name in COLUMNS[5:]:
             assert float(row[name]) == pytest.approx(getattr(record, name), abs=2e-4), name
-        shares = float(row["syntactic"]) + float(row["lexical"])
-        assert shares == pytest.approx(float(row["surprisal"]), abs=2e-6)
+        shares = sum(float(row[name]) for name in ("structure", "cluster", "word_in_cluster"))
+        assert shares == pytest.approx(float(row["surprisal"]), abs=3e-6)
 
 
 def test_tokens_that_would_break_a_table_are_escaped():
@@ -147,6 +148,27 @@ def test_tags_are_left_out():
     plain = run(*KINDS["lm"], "-", stdin="the train\n").stdout
     assert run(*KINDS["lm"], "-", "--tagged", stdin="the_DT train_NN\n").stdout == plain
     assert "the_DT" in run(*KINDS["lm"], "-", "--untagged", stdin="the_DT train_NN\n").stdout
+
+
+def test_along_trees_the_words_have_the_joint_log_probability(trees):
+    text = "".join(f"{t.tree.pformat(margin=10**9)}\n" for t in trees[:10])
+    Path("t.trees").write_text(text, encoding="utf-8")
+    arguments = ["--model", "generator", "t.trees", "--along-trees", "--end"]
+    run(*arguments, *outputs("out", "best.trees", "j.jsonl"))
+    rows = table(read("out").decode())
+    shown = ["structure", "cluster", "word_in_cluster", "top_down", "bottom_up", "left_corner"]
+    assert list(rows[0])[6:] == [*shown, "depth"]
+    scored = commands.invoke("score", "--model", "generator", "t.trees").stdout.splitlines()
+    for i, line in enumerate(scored, 1):
+        bits = sum(float(row["surprisal"]) for row in rows if row["sentence_id"] == str(i))
+        assert bits * math.log(2) == pytest.approx(float(line.split()[1]), rel=1e-5)
+    unlabelled = [re.sub(r"\([^ ()]+ ([^ ()]+)\)", r"(XX \1)", t) for t in text.splitlines()]
+    assert read("best.trees").decode().splitlines() == unlabelled
+    Path("t.trees").write_text(f"{text}(S (NOWHERE (NN train) (NN train)))\n", encoding="utf-8")
+    says = (
+        "t.trees:11: unseen in training: NOWHERE: `rnng-dy prepare` takes function tags out, --open"
+    )
+    assert says in run(*arguments, code=2).stderr
 
 
 # words that a model cannot give, and searches that find no way
@@ -181,14 +203,14 @@ def test_a_search_that_finds_no_way_says_where():
 
 
 def test_what_does_not_fit_into_memory_is_named_and_not_a_number(monkeypatch, folder):
-    measure = generator_module.measure
+    measure = GenerativeModel.measure
 
     def full(model, tokens, *others):
         if any(len(of) > 5 for of in tokens):
             raise MemoryError
         return measure(model, tokens, *others)
 
-    monkeypatch.setattr(generator_module, "measure", full)
+    monkeypatch.setattr(GenerativeModel, "measure", full)
     named = outputs("-", "t.trees", "h.html", "j.jsonl")
     result = run(*KINDS["generator"], "s.txt", "--end", *named)
     assert "s.txt:3: does not fit into memory" in result.stderr
@@ -222,22 +244,34 @@ def test_a_particle_filter_repeats_its_seed(folder):
     assert one == again
     assert run(*arguments, "--seed", "2").stdout != one
     rows = table(one)
-    assert "syntactic" not in rows[0]
+    assert "structure" in rows[0]
     assert rows[0]["surprisal"] != rows[2]["surprisal"], "sentences draw apart"
+    both = [table(one), table(run(*arguments, "--seed", "2").stdout)]
+    for mean, *of_seeds in zip(table(run(*arguments, "--runs", "2").stdout), *both, strict=True):
+        for name in ("surprisal", "structure", "entropy", "opened"):
+            values = [float(row[name]) for row in of_seeds]
+            assert float(mean[name]) == pytest.approx(sum(values) / 2, abs=1e-5)
+        a, b = (float(row["surprisal"]) for row in of_seeds)
+        # half the difference is the standard deviation of two, over the square root of 2
+        assert float(mean["standard_error"]) == pytest.approx(abs(a - b) / 2, abs=1e-5)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--model", "parser", "s.txt"], "parser is a parser, which gives words no probability"),
-        ([*KINDS["lm"], "--scorer", "kneser-ney=train.oracle", "s.txt"], "either --model or --scorer"),
+        ([*KINDS["lm"], "--scorer", "kneser-ney=train.oracle", "s.txt"], "either --model or"),
         ([*KINDS["lm"], "s.txt", "-o", "t.trees"], "-o FILE.trees is for generative models"),
-        ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
+        ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         (["--model", "generator", "s.txt", "--particles", "9"], "--particles goes with --search particles/variable"),
-        (["--scorer", "kneser-ney=s.txt", "s.txt", "--jobs", "2"], "s.txt:1"),
+        (["--scorer", "kneser-ney", "s.txt"], "n-grams need training sentences"),
+        ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs goes with --search particles"),
         (["--scorer", "kneser-ney:x=train.oracle", "s.txt"], "'x' is not a valid integer range"),
+        ([*KINDS["generator"], "s.txt", "--along-trees"], "--beam is for searches, and --along-trees has none"),
+        ([*KINDS["lm"], "s.txt", "--along-trees"], "--along-trees is for generative models with trees"),
+        (["--model", "generator", "s.txt", "--along-trees"], "s.txt:1: 'the' stands beside the brackets"),
         ([*KINDS["generator"], "nowhere.txt"], "nowhere.txt"),
         (["--model", "nowhere", "s.txt"], "nowhere"),
     ],
@@ -335,11 +369,19 @@ def test_a_kill_loses_nothing(folder, place):
     assert not list(folder.glob("cut.part*"))
 
 
-@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 143)])
-def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code):
-    arguments = [*KINDS["generator"], "many.txt", "-o", "cut"]
+@pytest.mark.parametrize(
+    ("signal", "code", "outputs"),
+    [
+        ("SIGINT", 130, ["-o", "cut"]),
+        ("SIGTERM", 143, ["-o", "-", "-o", "cut.jsonl"]),
+        ("SIGHUP", 143, ["-o", "cut"]),
+    ],
+)
+def test_a_signal_to_end_says_where_what_is_done_is(folder, signal, code, outputs):
+    """Beside the first output that is a file."""
+    arguments = [*KINDS["generator"], "many.txt", *outputs]
     stopped = run_and_die(KILLED.format(signal=signal, **IN_THE_WORK), *arguments, code=code)
-    part = folder.resolve() / "cut.part"
+    part = folder.resolve() / f"{outputs[-1]}.part"
     assert stopped.stderr.splitlines()[-1] == f"stopped; the same command continues with {part}"
     assert part.exists()
 

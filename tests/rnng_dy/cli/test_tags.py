@@ -1,4 +1,4 @@
-"""Whose POS tags a parser reads: `--tags`, and the taggers that `train --pos` and `tag --into` keep."""
+"""Whose POS tags a parser reads, and the taggers that `train --pos` and `tag --into` keep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(command, text="", code=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
-    """Parsers with a tagger, without one and without tags, a generative model, and 30 trees with their oracle."""
+    """Parsers with and without a tagger or tags, a generative model, 30 trees, their oracle."""
     folder = tmp_path_factory.mktemp("tags")
     for name, tags, own in [("own", True, tagger), ("none", True, None), ("plain", False, None)]:
         parser = make_parser(sentences, tags=tags)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import checkpoint
+from rnng_dy import checkpoint, load
 from tests.commands import invoke, unless_given
 
 from ...conftest import tiny_trees
@@ -49,7 +49,7 @@ def go_on(kind, *options, code=0, model="m", trees="more.trees"):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_goes_on_with_its_vocabulary_and_other_data(kind):
     go_on(kind)
-    old, new = checkpoint.load(kind), checkpoint.load("m")
+    old, new = load(kind), load("m")
     before, after = old.vocabulary.to_json(), new.vocabulary.to_json()
     # words that the model has, and that the new trees have twice, become known
     assert {name for name in after if after[name] != before[name]} <= {"known", "singletons"}
@@ -67,7 +67,7 @@ def test_it_begins_with_the_parameters_of_the_model(kind):
         if name != "updates":
             assert np.array_equal(arrays("m")[name], values), name
     if kind != "lstm-lm":
-        old, new = checkpoint.load(kind), checkpoint.load("m")
+        old, new = load(kind), load("m")
         for located in list(read_trees("old.trees"))[:2]:
             assert new.log_prob(located.tree) == old.log_prob(located.tree)
 
@@ -115,7 +115,7 @@ def test_new_symbols_are_named_or_added(kind):
     assert not Path("m").exists()
     result = go_on(kind, "--extend", trees="new.trees")
     assert f"adding nonterminals SX, QP{tags}" in result.stderr
-    old, new = (checkpoint.load(folder).vocabulary for folder in (kind, "m"))
+    old, new = (load(folder).vocabulary for folder in (kind, "m"))
     assert new.nonterminals == (*old.nonterminals, "SX", "QP")
     if kind == "discriminative":
         assert new.tags.symbols == (*old.tags.symbols, "ZZ")
@@ -145,7 +145,7 @@ def damaged(name):
         ("generative", lambda: ["--hidden", "20"], "generative has other dimensions"),
         ("generative", lambda: ["--composition", "buggy"], "generative has another composition"),
         ("generative", lambda: ["--state", "stack"], "generative has another state"),
-        ("generative", lambda: ["--unk", "single"], "generative has --unk berkeley"),
+        ("generative", lambda: ["--unk", "single"], "the model has --unk berkeley"),
         ("lstm-lm", lambda: ["--extend"], "No such option"),
     ],
 )
@@ -161,4 +161,4 @@ def test_tags_cannot_be_added_to_a_parser_of_words_alone():
     result = go_on("discriminative", "--init", "words", "--pos", code=2)
     assert "words was trained without --pos" in result.stderr
     go_on("discriminative", "--init", "words")
-    assert checkpoint.load("m").vocabulary.tags is None
+    assert load("m").vocabulary.tags is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.brackets import read_trees
-from rnng_dy import checkpoint
+from rnng_dy import load
 from tests.commands import invoke, unless_given
 
 from ..training.trainings import KINDS, assert_same_bits
@@ -51,7 +51,7 @@ def test_unk_is_as_the_oracle_command_has_it():
     train("lstm-lm", "--trees", "t.trees", "--dev-trees", "d.trees", *more)
     train("lstm-lm", *oracles(True, options=more), model="by-oracles")
     assert_same_bits("m", "by-oracles")
-    assert checkpoint.load("m").vocabulary.unknown.rules == "single"
+    assert load("m").vocabulary.unknown.rules == "single"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,7 +60,7 @@ def test_unk_stays_where_the_training_words_have_the_same_class_by_other_rules(k
     write("few.trees", *lines * 2, "(S (NN hört) (VB ruft) (. .))")
     data = ["--trees", "few.trees", "--hold-out", "0.2", "--unk", "berkeley-unicode"]
     train(kind, *data)
-    unknown = checkpoint.load("m").vocabulary.unknown
+    unknown = load("m").vocabulary.unknown
     assert unknown.unkify(["École"]) == ["UNK-INITC"]
     assert "resuming" in train(kind, *data, "--resume").stderr
 
@@ -79,7 +79,7 @@ def test_trees_are_cleaned_and_that_is_said():
     result = train("discriminative", "--trees", "raw.trees", "--dev-trees", "raw.trees")
     says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied"
     assert says in result.stderr
-    assert checkpoint.load("m").vocabulary.nonterminals == ("S", "NP", "VP")
+    assert load("m").vocabulary.nonterminals == ("S", "NP", "VP")
 
 
 @pytest.mark.parametrize("kind", KINDS)

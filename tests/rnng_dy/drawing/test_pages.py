@@ -1,4 +1,4 @@
-"""The page kit: any text on any page is text, and without Jinja2 a command that needs it says so at once."""
+"""Pages: any text on any page is text; without Jinja2 a command that needs it says so at once."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def drawn_trees(text):
 @pytest.mark.parametrize("text", ATTACKS)
 @pytest.mark.parametrize("page", [surprisals, drawn_trees])
 def test_any_text_is_text(page, text):
-    """Nothing of it is an element, an attribute or a script, and the page is UTF-8 that HTML can hold."""
+    """Nothing of it is an element, attribute or script; the page is UTF-8 that HTML can hold."""
     made, plain = ("".join(page(x)) for x in (text, "plain"))
     made.encode("utf-8")
     found, expected = Parsed(made), Parsed(plain)

@@ -22,15 +22,15 @@ def sentence(verb):
     the, cat = "NT(S) NT(NP) SHIFT", "NT(S) NT(NP) SHIFT SHIFT"
     saw = f"{cat} REDUCE NT(VP) SHIFT"
     return [
-        WordRecord("The", "The", 2.5, 0.5, 2.0, 0.4, 1.9, 3, 20, 0.0, 0.0, 2, beam=beam(the)),
+        WordRecord("The", "The", 2.5, 0.5, 0.4, 1.6, 3, 20, 0.0, 0.0, 2, beam=beam(the)),
         WordRecord(
             "c\U0001f600t",
             "UNK",
             10.0,
-            syntactic=1.0,
-            lexical=9.0,
-            best_syntactic=2.0,
-            best_lexical=2.0,
+            structure=1.0,
+            cluster=3.0,
+            word_in_cluster=2.0,
+            spelling_surprisal=4.0,
             entropy=0.84,
             entropy_delta=0.84,
             open=2,
@@ -73,9 +73,14 @@ def test_bars_share_one_scale_and_infinite_ones_are_pale():
     axis = re.search(r'<li class="axis".*?</li>', text, re.S)[0]
     ticks = {int(n): float(y) - 4 for y, n in re.findall(r'y="([\d.]+)"[^>]*>(\d+)<', axis)}
     assert ticks == pytest.approx({n: TOP + HEIGHT * (1 - n / 25) for n in range(0, 30, 5)})
-    first = [(kind, float(y), float(height)) for kind, y, height in bars(text)[:6]]
-    # as in the best partial tree: 1.9 to 0.4, and 2 to 2
-    expected = [("lexical", 2.065), ("syntactic", 0.435), ("lexical", 5.0), ("syntactic", 5.0)]
+    first = [(kind, float(y), float(height)) for kind, y, height in bars(text)[:9]]
+    expected = [("word_in_cluster", 1.6), ("cluster", 0.4), ("structure", 0.5)]
+    expected += [
+        ("spelling_surprisal", 4),
+        ("word_in_cluster", 2),
+        ("cluster", 3),
+        ("structure", 1),
+    ]
     assert [(kind, pytest.approx(height, abs=0.06)) for kind, _, height in first] == [
         *((kind, HEIGHT * bits / 25) for kind, bits in expected),
         ("total", HEIGHT * 23 / 25),
@@ -91,9 +96,9 @@ def test_a_tooltip_has_the_numbers():
     text = page(PAIR[:1], "", "")
     titles = [unescape(title) for title in re.findall(r'title="(.*?)"', text, re.DOTALL)]
     assert titles[:3] == [
-        "surprisal 2.50\nsyntactic 0.50\nlexical 2.00\nbest syntactic 0.40\nbest lexical 1.90\n"
+        "surprisal 2.50\nstructure 0.50\ncluster 0.40\nword in cluster 1.60\n"
         "rounds 3\nactions 20\nentropy 0.00\nentropy delta 0.00\nopen 2",
-        "surprisal 10.00\nsyntactic 1.00\nlexical 9.00\nbest syntactic 2.00\nbest lexical 2.00\n"
+        "surprisal 10.00\nspelling surprisal 4.00\nstructure 1.00\ncluster 3.00\nword in cluster 2.00\n"
         "entropy 0.84\nentropy delta 0.84\nopen 2",
         "surprisal 23.00\nopen 2",
     ]
@@ -122,6 +127,16 @@ def test_the_film_says_what_dies_when_and_what_it_had():
     assert found["1.2"].count('class="dies"') == 1
 
 
+def test_a_frame_has_the_most_probable_next_words():
+    record = WordRecord(
+        "a", "a", 1.0, beam=beam("NT(S) SHIFT"), next_words=[("<b>", 0.5), ("c", 0.02)]
+    )
+    assert (
+        "next: <bdi>&lt;b&gt;</bdi> 50 %, <bdi>c</bdi> 2.0 %<"
+        in frames(page([[record]], "", ""))["1.1"]
+    )
+
+
 def test_shares_are_of_the_whole_beam_and_what_is_left_out_is_said():
     analyses = tuple(Analysis(math.log(20 - i), ["NT(S)", "SHIFT"]) for i in range(20))
     text = frames(page([[WordRecord("a", "a", 1.0, beam=analyses)]], "", ""))["1.1"]
@@ -143,4 +158,4 @@ def test_long_sentences_make_no_huge_page(monkeypatch):
 @pytest.mark.parametrize("sentences", [[], [[]], [[WordRecord("a", "a", math.inf)]]])
 def test_there_may_be_little_to_show(sentences):
     text = page(sentences, "", "an LSTM")
-    assert "an LSTM" in text and "<article" not in text and "syntactic<" not in text
+    assert "an LSTM" in text and "<article" not in text and "structure<" not in text

@@ -66,7 +66,7 @@ def test_a_comparison_of_infinities_decides_nothing(text, holds):
         ("(1;%a%)", "a comparison is missing"),
         ("(1;%a%) <", ""),
         ("(1;a) < 2", "';' at column 3"),
-        ("1 < (x;%a%)", "'x' at column 6"),
+        ("1 < x;%a%", "'x' at column 5"),
         ("1 < 2 < 3", "a comparison is missing"),
         ("1 + (1 < 2) > 2", "a number or a region is missing"),
         ("(1 < 2]", ""),
@@ -89,6 +89,11 @@ def test_what_is_wrong_is_told(text, says):
 
 def test_references_are_conditions_with_their_regions():
     assert Formula("[(1;%a%) - 2] < (*;%b c%)").references == (("a", 1), ("b c", None))
+    named = Formula("(main verb ;%a%) < (1;%b%)")
+    assert named.references == (("a", "main verb"), ("b", 1))
+    assert named.numbered({"main verb": 2}).references == (("a", 2), ("b", 1))
+    with pytest.raises(FormulaError, match="'main verb' names no region, or regions of several"):
+        named.numbered({"verb": 2})
 
 
 @given(st.text("()[];%*ab12.<>=!&|+-/ e", max_size=40) | st.text(max_size=20))

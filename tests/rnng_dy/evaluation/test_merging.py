@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import (
     ALL_MEASURES,
+    NODE_COUNTS,
+    OF_RUNS,
     OPEN_MEASURES,
     Analysis,
     WordRecord,
@@ -56,8 +58,8 @@ def test_tokens_of_running_text_are_found_by_their_places(text, one_per_line):
 
 def test_measures_are_added():
     beam = (Analysis(-1.0, ["NT(S)", "SHIFT"]),)
-    ca = (3.0, 1.0, 2.0, 0.5, 2.5, 4, 40, 1.5, 1.5, 2, 1.5, 0, 2, 0, 4, 1, beam)
-    not_ = (2.0, 0.5, 1.5, 0.25, 1.75, 3, 30, 1.0, -0.5, 3, 1, 0.5, 1, 0, 3, -1, beam)
+    ca = (3.0, 1.0, 0.5, 1.5, 4, 40, 1.5, 1.5, 2, 1.5, 0, 2, 0, 4, 1, beam)
+    not_ = (2.0, 0.5, 0.25, 1.25, 3, 30, 1.0, -0.5, 3, 1, 0.5, 1, 0, 3, -1, beam)
     records = [
         WordRecord("ca", "ca", *ca),
         WordRecord("n't", "n't", *not_),
@@ -69,12 +71,14 @@ def test_measures_are_added():
     words = written_words(1, sentence, records)
     word, go, end = (covering(of.text, of.covered) for of in words)
     cells = token_cells(1, words[0].token_ids, word, words[0].known)
-    measures = [name for name in ALL_MEASURES if name not in OPEN_MEASURES]
+    measures = [
+        name for name in ALL_MEASURES if name not in (*OPEN_MEASURES, *OF_RUNS, *NODE_COUNTS)
+    ]
     assert line((cells, word), measures) == (
-        "1\t1-2\tcan't\t\t1\t5.000000\t1.500000\t3.500000\t0.750000\t4.250000\t7\t70\t\t1.000000\t1.000000\t3"
+        "1\t1-2\tcan't\t\t1\t5.000000\t1.500000\t0.750000\t2.750000\t7\t70\t\t1.000000\t1.000000\t3"
         "\t2.500000\t0.500000\t3\t0\t3\t0"
     )
-    assert (go.surprisal, go.unk, go.syntactic) == (math.inf, "UNK", None)
+    assert (go.surprisal, go.unk, go.structure) == (math.inf, "UNK", None)
     assert [of.known for of in words] == [True, False, None]
     assert words[2].token_ids == "4"
     assert (end.token, end.surprisal, end.open) == (None, 0.25, 0)

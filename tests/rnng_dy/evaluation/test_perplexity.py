@@ -30,7 +30,7 @@ def test_characters_are_those_of_running_text():
 
 
 def test_two_estimates_are_compared_on_the_sentences_with_probability_by_both():
-    """Three sentences of 2, 3 and 5 words: two bounds below the estimate, one above it; two more have p = 0."""
+    """Sentences of 2, 3 and 5 words: two bounds below the estimate, one above; two have p = 0."""
     sentences = [["a"] * n for n in (2, 3, 5, 1, 4)]
     own, other = [-7.0, -9.0, -20.0, -math.inf, -5.0], [-6.0, -9.5, -18.0, -4.0, -math.inf]
     _, figures = report(own, sentences, others=other)

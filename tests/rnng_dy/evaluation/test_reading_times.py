@@ -1,4 +1,4 @@
-"""`rnng-dy reading-times`: alignment, predictors, exclusions and held-out likelihoods on tables of our own."""
+"""`rnng-dy reading-times`: alignment, predictors, exclusions and likelihoods, on our tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ import pytest
 
 from oracle.common.errors import InputError, RnngError
 from rnng_dy.evaluation.alignment import align
+from rnng_dy.evaluation.reading_predictors import Design, predictors
 from rnng_dy.evaluation.reading_tables import read_times
-from rnng_dy.evaluation.reading_times import predictors, rows_used, run_study, table
+from rnng_dy.evaluation.reading_times import rows_used, run_study
 from rnng_dy.evaluation.regression import least_squares
+from rnng_dy.evaluation.study_reports import table
 from rnng_dy.evaluation.token_tables import read_surprisals
 from tests.commands import invoke, refused
 
@@ -28,7 +30,7 @@ run = partial(invoke, "reading-times")
 
 @pytest.fixture(autouse=True)
 def made(here):
-    """Times of eight items of twelve words, of which every sixth ends a sentence; two systems, `good` and `noise`."""
+    """Times of eight items, each two sentences of six words; two systems, `good` and `noise`."""
     random = np.random.default_rng(7)
     bits = random.gamma(2.0, 3.0, size=(ITEMS, WORDS)).round(3)
     noise = random.gamma(2.0, 3.0, size=(ITEMS, WORDS)).round(3)
@@ -74,8 +76,9 @@ def systems_of(times, *names):
 
 
 def study_of(times, systems, spillover=2, **options):
-    rows, _ = rows_used(times, systems, spillover, **options)
-    return run_study(times, systems, rows, spillover)
+    design = Design(spillover)
+    rows, _ = rows_used(times, systems, design, **options)
+    return run_study(times, systems, rows, design)
 
 
 def by_normal_equations(y, x):
@@ -123,7 +126,7 @@ def test_held_out_likelihoods_by_hand():
 
 def test_spill_over_is_of_the_words_before_in_the_same_item():
     times = read_times("times.csv", {"frequency": "count"})
-    found = predictors(times, systems_of(times, "good")["good"], 2)
+    found = predictors(times, systems_of(times, "good")["good"], Design())
     names = [f"{n}{d}" for n in ("surprisal", "log_frequency", "length") for d in ("", "_1", "_2")]
     assert [*found] == [*names, "position"]
     for name in ("surprisal", "log_frequency", "length"):
@@ -148,7 +151,7 @@ def test_spill_over_is_of_the_words_before_in_the_same_item():
 )
 def test_rows_are_left_out_for_reasons(options, per_item, reason):
     times = read_times("times.csv")
-    kept, counts = rows_used(times, systems_of(times, "good", "noise"), 2, **options)
+    kept, counts = rows_used(times, systems_of(times, "good", "noise"), **options)
     assert len(kept) == ITEMS * (WORDS - per_item)
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
     assert sum(counts.values()) == ITEMS * per_item
@@ -222,7 +225,7 @@ def test_a_predictor_that_is_constant_in_a_fold_is_left_out_and_constant_times_a
 def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
     change("times.csv", "\n1,5,", "\n1,4.5,")
     times = read_times("times.csv")
-    counts = rows_used(times, systems_of(times, "good"), 2)[1]
+    counts = rows_used(times, systems_of(times, "good"))[1]
     assert counts["after a gap in the positions"] == 3
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
     words = [word._replace(position=10 * word.position) for word in times.words]
@@ -248,7 +251,7 @@ def test_several_columns_may_make_an_item_and_regions_have_surprisals():
     assert [word.item for word in times.words] == ["1_9", "1_9", "1_10"]
     words, _ = align(times, read_surprisals("regions.tsv"), "regions.tsv", allow_missing=False)
     assert [word.bits for word in words] == [1, 2, 3]
-    assert predictors(times, words, 0)["length"].tolist() == [2, 7, 6]
+    assert predictors(times, words, Design(0))["length"].tolist() == [2, 7, 6]
 
 
 def test_rows_of_subjects_are_told_apart():
@@ -269,7 +272,7 @@ def test_words_must_be_equal_and_differences_have_places():
     assert reports == [f"times.csv:{line}: {word!r} against good.tsv:4: {'x' + word!r}"]
     with pytest.raises(InputError, match="1 differences in all"):
         systems_of(times, "good")
-    _, counts = rows_used(times, {"good": found}, 1)
+    _, counts = rows_used(times, {"good": found}, Design(1))
     assert counts["not in every table of surprisals"] == 1
     assert counts["no surprisal of the word or a word before it"] == 1
 
@@ -295,12 +298,12 @@ def test_a_missing_time_leaves_the_word_and_numbers_have_points_or_commas():
     times = read_times("times.csv")
     assert math.isnan(times.times[0]) and times.words == whole.words
     assert times.times[1:] == pytest.approx(whole.times[1:], abs=0.06)
-    _, counts = rows_used(times, systems_of(times, "good"), 0)
+    _, counts = rows_used(times, systems_of(times, "good"), Design(0))
     assert counts == {"without a time": 1}
 
 
 def test_a_latin_square_over_item_and_condition():
-    """Each subject reads one variant of an item; the table of surprisals has all variants, in another order."""
+    """Each subject reads one variant of an item; the surprisals have all, in another order."""
     texts = {"1,a": "It ran", "1,b": "They ran off", "2,a": "He slept", "2,b": "We slept"}
     times = ["subject,item,condition,position,word,time"]
     for subject, shown in (("x", "2,b"), ("x", "1,a"), ("y", "1,b"), ("y", "2,a")):
@@ -349,7 +352,6 @@ def test_one_position_of_each_item_is_enough():
     write("good.tsv", bits)
     said = run("good.tsv", "--times", "times.csv", "--spillover", 0, "-o", "joined.csv").stderr
     assert "not a predictor, since it is constant or depends on others in a fold: position" in said
-    assert "position" not in lines_of("joined.csv")[0]
 
 
 def test_names_of_systems_may_have_points_and_files_of_two_folders_one_name():
@@ -377,7 +379,8 @@ OTHER_SENTENCES = {
     ),
     # without numbers of sentences, it may be one that ends with the item
     "a sentence is of the item that has most of it": (
-        "We all saw the big / dog in town . = We all saw the big cat in town . = 12345---- = 12345-789"
+        "We all saw the big / dog in town . = We all saw the big cat in town . "
+        "= 12345---- = 12345-789"
     ),
     "a sentence is of one item": "We saw the / dog . = We saw the cat . / A dog ran . = 123--",
     "a word differs, and one was not timed": (
@@ -390,7 +393,7 @@ OTHER_SENTENCES = {
         "It is n't un-seen / now or never = It isn't / un - seen / now or never = 1--6123"
     ),
 }
-"""Items of words, sentences of a table, the bits of the words; tokens of a sentence have the bits 1, 2, 3, ..."""
+"""Items of words, sentences of a table, bits of words; a sentence's tokens have 1, 2, 3, ..."""
 
 
 @pytest.mark.parametrize("header", ["sentence_id,token,surprisal", "word,Surp"])
@@ -543,7 +546,8 @@ def test_figures_and_the_joined_table():
     }
     script = Path("mixed.R").read_text(encoding="utf-8")
     assert 'read.csv("joined.csv"' in script and "(1 | item)" in script
-    assert "surprisal + surprisal_1 + surprisal_2" in script and "(1 | subject)" not in script
+    assert 'surprisal = c("surprisal", "surprisal_1", "surprisal_2")' in script
+    assert "(1 | subject)" not in script
 
 
 def test_words_that_differ_stop_the_command_or_are_reported():
@@ -557,9 +561,96 @@ def test_words_that_differ_stop_the_command_or_are_reported():
     assert "left out: 1, not in every table of surprisals" in result.stderr
 
 
+def test_other_measures_alone_and_over_surprisal():
+    """`noise` is a column of the table of `good`, and is measured as if it were a system."""
+    noise = [line.split("\t")[-1] for line in lines_of("noise.tsv")[1:]]
+    header, *rows = lines_of("good.tsv")
+    both = [f"{row}\t{bits}" for row, bits in zip(rows, noise, strict=True)]
+    write("both.tsv", [f"{header}\tnoise", *both])
+    arguments = ["both.tsv", "--times", "times.csv", "--measure", "surprisal,noise"]
+    table = run(*arguments, "-o", "alone.csv", "-o", "mixed.R", "--format", "txt", "-o", "a.txt")
+    alone = [line.split() for line in lines_of("a.txt")]
+    systems = [
+        line.split() for line in run("good.tsv", "noise.tsv", *arguments[1:3]).stdout.splitlines()
+    ]
+    assert alone[0][:2] == ["system", "measure"] and not table.stdout
+    assert [row[2:] for row in alone[1:3]] == [row[1:] for row in systems[1:3]]
+    assert alone[5][:4] == ["both", "surprisal", "both", "noise"]
+    script = Path("mixed.R").read_text(encoding="utf-8")
+    assert 'noise = c("noise", "noise_1", "noise_2")' in script
+    over = run(*arguments[:3], "--measure", "noise", "--over", "surprisal", "-o", "c.tsv")
+    assert "not a predictor" not in over.stderr
+    rows = [*csv.DictReader(lines_of("c.tsv"), delimiter="\t")]
+    assert {"noise", "noise_2", "surprisal", "surprisal_2"} <= {row["predictor"] for row in rows}
+    by_name = {row["predictor"]: float(row["coefficient"]) for row in rows}
+    assert abs(by_name["noise"]) < 0.5 < 3 < by_name["surprisal"]
+    said = refused(Path(), "reading-times", *arguments[:3], "--measure", "length")
+    assert "no column 'length'" in said
+
+
+def test_several_columns_of_times_and_the_rows_of_one_value():
+    header, *rows = lines_of("times.csv")
+    rows = [f"{row},{2 * float(row.split(',')[3]):.3f},{int(row[0]) % 2}" for row in rows]
+    write("times.csv", [f"{header},double,odd", *rows])
+    arguments = ["good.tsv", "--times", "times.csv"]
+    columns = [
+        *arguments,
+        "--column",
+        "time=time,double",
+        "--spillover",
+        "0",
+        "-o",
+        "j.csv",
+        "-o",
+        "c.tsv",
+    ]
+    said = run(*columns, "--where", "odd=1", "--where", "token_id=4").stderr
+    assert f"left out: {ITEMS * WORDS // 2}, not odd=1" in said
+    assert f"{ITEMS} of {ITEMS * WORDS} rows in {ITEMS // 2} items" in said
+    joined = [*csv.DictReader(lines_of("j.csv"))]
+    assert [row["times"] for row in joined] == ["time"] * ITEMS + ["double"] * ITEMS
+    assert {(row["odd"], row["token_id"], row["known"]) for row in joined} == {("1", "4", "1")}
+    slopes = [*csv.DictReader(lines_of("c.tsv"), delimiter="\t")]
+    first, second = (
+        [float(r["coefficient"]) for r in slopes if r["times"] == t] for t in ("time", "double")
+    )
+    assert second == pytest.approx([2 * slope for slope in first], rel=1e-4, abs=1e-3)
+    said = refused(Path(), "reading-times", *arguments, "--where", "region=3")
+    assert "no column 'region' in the table of times, nor in those of surprisals" in said
+
+
+def test_a_regression_predicts_times_of_other_texts():
+    items = ["item", "condition", "region_name", "region", "word_id", "token", "surprisal"]
+    texts = [("noun", 1, "the"), ("noun", 1, "dog"), ("verb", 2, "ran"), ("verb", 2, "off")]
+    rows = [
+        ("1", condition, name, number, i, word, bits)
+        for condition, bits in (("a", 2), ("b", 5))
+        for i, (name, number, word) in enumerate(texts, 1)
+    ]
+    write("items.tsv", ["\t".join(map(str, row)) for row in (items, *rows)])
+    arguments = ["good.tsv", "--times", "times.csv", "--spillover", "1", "-o", "c.tsv"]
+    formula = "(verb;%b%) > (verb;%a%)"
+    run(*arguments, "--predict", "items.tsv", "--effects", "e.csv", "--prediction", formula)
+    slope, before = [
+        float(row["coefficient"]) for row in csv.DictReader(lines_of("c.tsv"), delimiter="\t")
+    ][:2]
+    effects = {(row["effect"], row["name"]): row for row in csv.DictReader(lines_of("e.csv"))}
+    assert float(effects["b", "verb"]["mean"]) == pytest.approx(2 * 5 * (slope + before), rel=1e-5)
+    assert float(effects[formula, ""]["mean"]) == pytest.approx(2 * 3 * (slope + before), rel=1e-5)
+    # the first word has none before it
+    assert effects["a", "noun"]["items"] == "0"
+    change("items.tsv", "word_id", "position")
+    said = refused(
+        Path(), "reading-times", *arguments, "--predict", "items.tsv", "--effects", "f.csv"
+    )
+    assert "items.tsv:1: no column 'word_id'" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["--predict", "good.tsv"], "--predict and --effects go together"),
+        (["--where", "item"], "--where COLUMN=VALUE: each column once"),
         (["good.tsv"], "the same file twice among the systems"),
         (["--column", "colour=x"], "with one of item, position"),
         (["-o", "x.R"], "reads the joined table: add -o FILE.csv"),

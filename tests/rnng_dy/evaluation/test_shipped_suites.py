@@ -1,4 +1,4 @@
-"""The package's own suites: their words are the treebank's, their conditions differ where they should."""
+"""The package's own suites: words of the treebank, conditions that differ where they should."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_fewer_than_six_units_that_differ_have_no_p(differing):
 @pytest.mark.slow
 @pytest.mark.parametrize("sentences", [6, 7, 8, 9, 10, 12, 14, 20, 40, 100])
 def test_of_equal_systems_one_in_twenty_is_significant(sentences):
-    """2,000 pairs of systems with the same chance of a bracket, and of the same losses, which have no ties."""
+    """2,000 pairs of systems with equal chances of a bracket, and of equal losses without ties."""
     random = np.random.default_rng(sentences)
     shares = np.zeros(2)
     for _ in range(2000):

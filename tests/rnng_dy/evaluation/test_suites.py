@@ -11,10 +11,10 @@ import pytest
 
 from oracle.common.errors import InputError, RnngError
 from rnng_dy.drawing import pages
-from rnng_dy.evaluation import suite_scores
+from rnng_dy.evaluation import suite_reports
 from rnng_dy.evaluation.suite_files import read_suites, suites_of
 from rnng_dy.evaluation.suite_scores import evaluate
-from rnng_dy.evaluation.suites import Item, Suite
+from rnng_dy.evaluation.suites import Condition, Item, Suite
 from rnng_dy.text.columns import Columns
 from rnng_dy.text.segmenter import Segmenter
 
@@ -57,7 +57,8 @@ ITEMS = [
     pair_of(3, "The yak", "is", "are"),
 ]
 # a word's surprisal, whatever comes before: "here ." has 3 bits
-BITS = {"The": 1.0, "dogs": 4.0, "dog": 9.5, "yak": math.inf, "are": 2.0, "is": 2.5, "here": 2.5, ".": 0.5}  # fmt: skip
+BITS = {"The": 1.0, "dogs": 4.0, "dog": 9.5, "yak": math.inf}
+BITS |= {"are": 2.0, "is": 2.5, "here": 2.5, ".": 0.5}
 
 
 class Record(NamedTuple):
@@ -116,7 +117,10 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
 
 def test_effects_are_paired_differences_with_their_interval(write):
     [result] = evaluate([read_suite(write())], surprisals)
-    effects = {effect.region: effect for effect in result.effects()}
+    of_kind = {"prediction": [], "condition": [], "difference": []}
+    for effect in result.effects():
+        of_kind[effect.kind].append(effect)
+    effects = {effect.region: effect for effect in of_kind["difference"]}
     assert [*effects] == [1, 2, 3, 4]
     values = [[item.values[c, 3] for c in ("match", "mismatch")] for item in result.items]
     [a, b, c] = [match - mismatch for match, mismatch in values]
@@ -124,14 +128,21 @@ def test_effects_are_paired_differences_with_their_interval(write):
     # the t distribution with two degrees of freedom has 95 % within 4.3027
     half = 4.3027 * math.sqrt(sum((x - mean) ** 2 for x in (a, b, c)) / 2 / 3)
     found = effects[3]
-    assert found[:7] == ("", "number", "match", "mismatch", 3, "verb", 3)
-    assert found[7:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
+    assert found[3:8] == ("difference", "match - mismatch", 3, "verb", 3)
+    assert found[8:] == pytest.approx((mean, mean - half, mean + half), abs=1e-4)
+    # the first prediction is of that region; the second, of a sum that is infinite in one item
+    assert of_kind["prediction"][0][7:] == found[7:]
+    assert of_kind["prediction"][1][7:9] == (2, -4.0)
+    assert [(of.effect, of.region) for of in of_kind["condition"]][3:5] == [
+        ("match", 4),
+        ("mismatch", 1),
+    ]
     # the infinite subject of item 3 has no difference
     assert effects[1].items == 2
-    header, *lines = suite_scores.effect_lines([result])
-    names = "model suite condition other region name items difference low high"
+    header, *lines = suite_reports.effect_lines([result])
+    names = "model suite kind effect region name items mean low high"
     assert header.split() == names.split()
-    assert lines[2].split("\t")[1:7] == ["number", "match", "mismatch", "3", "verb", "3"]
+    assert lines[-2].split("\t")[1:6] == ["number", "difference", "match - mismatch", "3", "verb"]
     page = page_of([result], "m")
     assert page.count("match - mismatch") == 4
 
@@ -172,7 +183,7 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
 
 def test_the_sentences_of_a_context_are_scored_alone(write):
     asked = []
-    context = "a", [(1, ("The", "dog")), (2, (".", "is", "."))], (3,)
+    context = Condition("a", [(1, ("The", "dog")), (2, (".", "is", "."))], (3,))
     suite = Suite("s", "s", {}, (), (Item.of("x", [context]),))
     [result] = evaluate([suite], lambda of: asked.extend(of) or surprisals(of))
     assert asked == [("The", "dog", "."), ("is", ".")]
@@ -220,11 +231,10 @@ def test_pairs_are_the_same_in_all_forms(tmp_path):
     lines.write_text("\n".join(map(json.dumps, blimp)) + "\n", encoding="utf-8")
     first, second = evaluate([read_suite(str(tabs)), read_suite(str(lines))], surprisals)
     assert first.suite.name == "pairs"
-    assert first.items == second.items
+    assert [r.values for r in first.items] == [r.values for r in second.items]
     others = {
         "table.csv": "id,Bad,Good\n" + "".join(f"1,{b},{g}\n" for g, b in pairs),
         "array.json": json.dumps([{"grammatical": g, "ungrammatical": b} for g, b in pairs]),
-        "turns.txt": "".join(f"{good}\n{bad}\n" for good, bad in pairs),
     }
     for name, content in others.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
@@ -306,14 +316,14 @@ REGION_TWICE["conditions"][0]["regions"][1]["region_number"] = 1
 BAD_SUITES = [
     ({"predictions": [{"formula": "(9;%match%) < 1"}]}, "prediction 1: item 1 has no region 9"),
     ({"predictions": [{"formula": "1 < (3;%nomatch%)"}]}, "item 1 has no condition 'nomatch'"),
-    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "or in another place; see prediction 2"),
+    ({"predictions": [{"formula": "1 < 2"}, {"formula": "(3;%match%) <"}]}, "see prediction 2"),
     ({"predictions": [{}]}, "KeyError: 'formula'; see prediction 1"),
     ({"predictions": []}, "predictions and items are needed"),
     ({"items": None}, "predictions and items are needed"),
-    ({"items": [without(ITEMS[0], "item_number")]}, "KeyError: 'item_number'; see item 1 of the file"),
+    ({"items": [without(ITEMS[0], "item_number")]}, "'item_number'; see item 1"),
     ({"items": [{**ITEMS[0], "item_number": "x"}]}, "see item 1 of the file"),
-    ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "item 7: the condition 'match' is there twice"),
-    ({"items": [item(7, ("match", ("", " ")))]}, "item 7, condition 'match': a sentence without words"),
+    ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "7: the condition 'match' is there"),
+    ({"items": [item(7, ("match", ("", " ")))]}, "7, condition 'match': a sentence without"),
     ({"items": [REGION_TWICE]}, "item 1, condition 'match': the region 1 is there twice"),
     ({"items": [NULL]}, "item 1, condition match, region 2: content is null, not a text"),
     ({"region_meta": {"x": "y"}}, "invalid literal"),
@@ -343,19 +353,20 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("a\tb\n \tc\n", "bad.json:2: item 2, condition 'good': a sentence without words"),
         (
             '{"sentence_good": "a"}\n',
-            "bad.json:1: no columns of pairs (sentence_good and sentence_bad, good and bad, ...) among sentence_good: "
+            "bad.json:1: no columns of pairs (sentence_good and sentence_bad, good and bad, ...) "
+            "among sentence_good: "
             "name the good and the bad one by --column GOOD --column BAD",
         ),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: no object with a good"),
-        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: sentence_bad is a number, not a text"),
+        ('{"sentence_good": "a", "sentence_bad": 1}\n', "json:1: sentence_bad is a number"),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
         ('[{"good": "a", "bad": ["b"]}]', "bad.json:1: bad is a list, not a text"),
-        ("True\tIt is .\nFalse\tIt are .\n", "bad.json:1: the column of good sentences has only True and False"),
+        ("True\tIt is .\nFalse\tIt are .\n", "the column of good sentences has only True"),
         ("label\tsentence\n1\tIt is .\n0\tIt are .\n", "bad.json:2: '1' is a number"),
-        ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),
-        ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence_good and sentence_bad"),
-        ("It is .\n*It are .\n", "bad.json:2: '*It are .' begins with '*'"),
+        ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and"),
+        ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence"),
+        ("It is .\t*It are .\n", "bad.json:1: '*It are .' begins with '*'"),
         ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
     ],
 )  # fmt: skip
@@ -382,8 +393,8 @@ def test_names_cannot_break_the_table_the_columns_or_the_page(write):
         items=[item(1, (name, ("The",)))],
     )
     results = evaluate([read_suite(path)], surprisals)
-    assert len(suite_scores.accuracy_table(results).splitlines()) == 2
-    assert [line.count("\t") for line in suite_scores.region_lines(results)] == [9, 9]
+    assert len(suite_reports.accuracy_table(results).splitlines()) == 2
+    assert [line.count("\t") for line in suite_reports.region_lines(results)] == [9, 9]
     page = page_of(results, name)
     assert "<b>" not in page and "&lt;b&gt;" in page
 
@@ -394,7 +405,7 @@ def test_the_page_and_json_have_accuracies_and_means(write):
     assert re.findall(r'<rect class="total" height="6" width="(.*?)"', page)[:2] == ["33.3", "66.7"]
     for shown in ("33.3 %", "66.7 %", "7.75", "2.33", "3 verb", "(3;%match%) &lt; (3;%mismatch%)"):
         assert shown in page
-    [numbers] = suite_scores.as_json(results)
+    [numbers] = suite_reports.as_json(results)
     assert (numbers["right"], numbers["of"], numbers["left_out"]) == (1, 3, 0)
     assert numbers["predictions"][1]["accuracy"] == pytest.approx(2 / 3)
     assert numbers["means"]["mismatch"][3] == pytest.approx((2.5 + 2 + 2) / 3)
@@ -408,7 +419,7 @@ def test_the_page_and_json_have_accuracies_and_means(write):
 
 def test_the_tidy_table_has_numbers_of_tokens_and_of_unknown_words(write):
     [found] = evaluate([read_suite(write())], surprisals, "lm")
-    lines = [line.rstrip("\n").split("\t") for line in suite_scores.region_lines([found])]
+    lines = [line.rstrip("\n").split("\t") for line in suite_reports.region_lines([found])]
     assert lines[0][-3:] == ["tokens", "surprisal", "unknown"]
     place = ["lm", "number", "1", "match"]
     assert lines[1] == [*place, "1", "subject", "The dogs", "2", "5.000000", "0"]

@@ -84,7 +84,7 @@ def generative(shared, reference, tmp_path):
 
 def test_composition_and_state_are_taken_as_said(generative, tmp_path):
     result = run(*generative("ga-stack"), "--composition", "gated-attention", "--state", "stack")
-    assert "does not tell its parser state: if that is not stack, the model scores" in result.stderr
+    assert "does not tell its parser state: if it is not stack, scores are wrong" in result.stderr
     config = GenerativeModel.load(tmp_path / "m").config()
     assert (config["composition"], config["state"]) == ("gated-attention", "stack")
 

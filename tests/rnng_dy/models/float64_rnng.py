@@ -1,4 +1,4 @@
-"""Both models written a second time, in float64, straight from the description of the original program."""
+"""Both models written a second time, in float64, from the description of the original."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_OPEN = 100
 
 
 class Float64Rnng:
-    """The loss of one sentence from a model's parameters by name; no dropout, one node at a time."""
+    """The loss of one sentence from a model's parameters by name, one node at a time."""
 
     def __init__(self, arrays, layers, composition_layers, composition, state, transitions):
         self.p = {name: Value(array) for name, array in arrays.items()}
@@ -34,10 +34,10 @@ class Float64Rnng:
         self.has_words_in_history = state == "history"
         self.in_order = transitions == "in-order"
         self.attention = []
-        """Of gated attention: the label and weights of each constituent, in the order of the REDUCEs."""
+        """Each constituent's label and gated attention weights, in the order of the REDUCEs."""
 
     def step(self, name, layers, state, x):
-        """One step of `cnn::LSTMBuilder`; a state is a list of (h, c), None before the first step."""
+        """One step of `cnn::LSTMBuilder`; a state is a list of (h, c), None at first."""
         p, after = self.p, []
         for k in range(layers):
             w = {part: p[f"{name}.{k}.{part}"] for part in PARTS}
@@ -141,7 +141,7 @@ class Float64Rnng:
         return total
 
     def valid_in_order(self, n, left, opened, previous, unary):
-        """REDUCE, SHIFT, FINISH, and n - 3 times PJ, after the conditions of Liu and Zhang's program."""
+        """REDUCE, SHIFT, FINISH, n - 3 times PJ, by the conditions of Liu and Zhang's program."""
         more = left is None or left > 0
         if previous is None:
             return [False, True, False, *[False] * (n - 3)]

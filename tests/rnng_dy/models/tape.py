@@ -1,4 +1,4 @@
-"""Reverse-mode differentiation in float64 numpy: a few operations, enough to write RNNGs down a second time."""
+"""Reverse-mode differentiation in float64 numpy, enough to write RNNGs a second time."""
 
 from __future__ import annotations
 

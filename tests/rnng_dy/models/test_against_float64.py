@@ -1,4 +1,4 @@
-"""Losses, gradients and updates against the float64 models of `float64_rnng`, which share no code with ours."""
+"""Losses, gradients and updates against `float64_rnng`, which shares no code with the models."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SYSTEMS = [
 
 @pytest.mark.parametrize(("kind", "composition", "state", "transitions"), SYSTEMS)
 def test_gradient_of_every_parameter(trees, kind, composition, state, transitions):
-    """Minibatch of three, autobatched, against three single sentences in float64; what is left out has none."""
+    """A minibatch of three against single sentences in float64; omitted parts have no gradient."""
     data = sentences_of(trees, kind == "generative", transitions)
     make = make_parser if kind == "discriminative" else make_generator
     model = make(data, composition, state=state)
@@ -92,7 +92,7 @@ def test_twenty_updates_from_a_checkpoint_of_gated_attention_or_an_ablation(shar
 
 
 def require_equal_updates(model, data):
-    """SGD on the first 20 sentences, with a decay that float32 can show, against the rule in float64."""
+    """SGD on the first 20 sentences, with a decay that float32 shows, against float64."""
     eta, clip, decay = 0.1, 5.0, 1e-3
     changes = {"learning_rate": eta, "clip": clip, "l2": decay, "unknown_probability": 0.0}
     settings = replace(PRESETS["paper", model.kind], dropout=0.0, **changes)

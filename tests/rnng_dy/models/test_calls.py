@@ -10,12 +10,11 @@ import pytest
 
 import rnng_dy
 from oracle.common.errors import RnngError
-from rnng_dy import LstmLanguageModel
-from rnng_dy import generator as generator_module
+from rnng_dy import GenerativeModel, LstmLanguageModel
 from rnng_dy import parser as parser_module
 from rnng_dy.baselines.kneser_ney import KneserNey
 from rnng_dy.baselines.lstm_lm import LanguageModelSizes
-from rnng_dy.baselines.word_scorer import Scorer
+from rnng_dy.scorer import Scorer
 from rnng_dy.search.surprisal import SearchOptions
 
 TEXT = "It slept. The dog saw (and heard) it!"
@@ -45,10 +44,9 @@ def generator(generator, monkeypatch):
     generator.transitions.max_open = 3
     rest = len(generator.transitions) - 2
     generator.store.dense["action_bias"].set_value([3.0, 1.0] + [0.0] * rest)
+    word = generator.vocabulary.words.symbols[1]
     monkeypatch.setattr(
-        type(generator.vocabulary),
-        "unkify",
-        lambda self, tokens: [self.words.symbols[1]] * len([*tokens]),
+        generator.unknown, "unkify", lambda tokens, keep_classes: [word] * len([*tokens])
     )
     return generator
 
@@ -80,15 +78,15 @@ def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, m
     model = request.getfixturevalue(kind)
     module, name = {
         "parser": (parser_module, "parse_batch"),
-        "generator": (generator_module, "measure"),
+        "generator": (GenerativeModel, "measure"),
     }[kind]
     whole = getattr(module, name)
     length = (lambda tokens: len(tokens.words)) if kind == "parser" else len
 
-    def limited(of, batch, *options):
+    def limited(of, batch, **options):
         if any(length(tokens) > 5 for tokens in batch):
             raise MemoryError
-        return whole(of, batch, *options)
+        return whole(of, batch, **options)
 
     monkeypatch.setattr(module, name, limited)
     says = r"sentence 2 \(The dog saw -LRB- and \.\.\., 9 words\)"
@@ -185,7 +183,7 @@ def test_a_text_where_tokens_are_needed_is_refused_with_what_takes_one(parser):
 
 
 def test_lists_in_and_lists_out(parser, generator, trees):
-    """Several sentences at once have the numbers that they have alone; each of them draws its own samples."""
+    """Several sentences have the numbers that they have alone; each draws its own samples."""
     parser.transitions.max_open = generator.transitions.max_open = 3
     two = [["a", "dog", "barks"], ["cats", "sleep"]]
     both = parser.nbest(two, 2)

@@ -62,12 +62,15 @@ def test_a_given_word_has_its_share_of_every_word(generator):
     assert np.exp(table).sum(axis=1) == pytest.approx(np.ones(3), rel=1e-5)
     # `<s>` is never generated
     assert np.isneginf(table[:, 0]).all()
-    given = step.word_log_probs([1, 0, 1], [2, 7, 9])
+    given, clusters = step.word_log_probs([1, 0, 1], [2, 7, 9])
     assert given == pytest.approx(table[[0, 1, 2], [2, 7, 9]], rel=1e-5)
+    others = [next(c for c in generator.vocabulary.clusters if w in c) for w in (2, 7, 9)]
+    expected = [np.logaddexp.reduce(row[list(c)]) for row, c in zip(table, others, strict=True)]
+    assert clusters == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
 def trees_with_an_equal_constituent():
-    """Over words a b c: X over a b, since one child has all attention, in S or in S over another S."""
+    """Over words a b c: X over a b, as one child has all attention, in S or in S over another S."""
     inner = [NT + 1, SHIFT, SHIFT, REDUCE]
     return [NT, *inner, SHIFT, REDUCE], [NT, NT, *inner, REDUCE, SHIFT, REDUCE]
 

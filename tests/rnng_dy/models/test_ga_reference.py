@@ -1,4 +1,4 @@
-"""Equal to the gated-attention program and the ablated ones on their own models, scores and attention weights."""
+"""Equal to the gated-attention program and the ablated ones on their own models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def differences(shared, name, model):
 
 
 def attention_differences(shared, name, model):
-    """Differences of our attention weights from the printed ones, the labels having been found equal."""
+    """Differences of our attention weights from the printed ones; the labels are equal."""
     folder = shared / "ga_reference"
     lines = (folder / "attention.trees").read_text().splitlines()
     # tags, lest constituents of one word count as such

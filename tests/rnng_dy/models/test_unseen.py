@@ -1,4 +1,4 @@
-"""Symbols that training has not: the parser takes them for something it knows; in a tree they make p or q = 0."""
+"""The parser reads symbols that training lacks as known ones; in a tree they make p or q = 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rnng_dy.vocabulary import UNK
 
 def test_an_unseen_word_is_unk(parser):
     words = parser.encode(["zyx"], ["NN"], ["UNK-NEVER-SEEN"]).words
-    assert words == [parser.vocabulary.words.id(UNK)]
+    assert words == [parser.vocabulary.words[UNK]]
 
 
 def test_an_unseen_tag_is_the_average_tag(parser):
@@ -46,9 +46,13 @@ def test_a_tree_with_a_trace_is_refused(parser, generator):
 
 def test_a_class_stays_a_class_unless_the_rules_have_none(generator):
     vocabulary = generator.vocabulary
-    assert vocabulary.unkify(["the", "zork", "UNK-CAPS-NUM"]) == ["the", "UNK-LC", "UNK-CAPS-NUM"]
+    assert vocabulary.unknown.unkify(["the", "zork", "UNK-CAPS-NUM"], True) == [
+        "the",
+        "UNK-LC",
+        "UNK-CAPS-NUM",
+    ]
     single = replace(vocabulary, unknown=UnknownWords("single", vocabulary.unknown.known))
-    assert single.unkify(["the", "zork", "UNK-CAPS-NUM"]) == ["the", "UNK", "UNK"]
+    assert single.unknown.unkify(["the", "zork", "UNK-CAPS-NUM"], True) == ["the", "UNK", "UNK"]
 
 
 @pytest.mark.parametrize(("word", "unseen"), [("UNK-NEVER", "UNK-NEVER"), ("the", "QQ")])

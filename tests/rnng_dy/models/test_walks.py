@@ -1,4 +1,4 @@
-"""Trees cost the same, with the same gradient, in whatever batches their configurations are computed."""
+"""Losses and gradients of trees do not depend on the batches of their configurations."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_trees_cost_the_same_in_any_batches(
         if not is_batched:
             together = model.network.compute
 
-            def alone(configurations, dropout=0.0, together=together):
+            def alone(configurations, *options, together=together):
                 for c in list(configurations):
-                    together([c], dropout)
+                    together([c], *options)
 
             monkeypatch.setattr(model.network, "compute", alone)
         dy.renew_cg()
@@ -86,7 +86,7 @@ def test_an_action_that_is_not_valid_is_refused(actions, parser, sentences):
 
 
 def test_only_what_something_is_made_of_has_a_gradient(sentences):
-    """Adam moves the rows that have one: not the label of a root, if nothing else has it, which SGD decays."""
+    """Adam moves the rows with one: not the label of roots alone, which SGD decays."""
     model = make_parser(sentences)
     example = min(map(model.encode_training, sentences), key=lambda e: len(e.actions))
     root = example.actions[0] - 2

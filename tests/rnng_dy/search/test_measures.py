@@ -13,7 +13,7 @@ import pytest
 from oracle.common.errors import RnngError, UnseenSymbolError
 from oracle.transitions import REDUCE, SHIFT
 from rnng_dy.evaluation.records import ALL_MEASURES
-from rnng_dy.search.surprisal import SearchOptions, measure, next_words
+from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure, next_words
 
 from ...pages import CHECKOUT
 from ..conftest import make_lm
@@ -42,7 +42,7 @@ def ids(model):
 
 @pytest.fixture(scope="module")
 def prefixes(model, ids):
-    """Per word all derivations up to it: actions and log p, the best first; before the first word, the empty one."""
+    """Per word all derivations up to it, best first: actions and log p; at first the empty one."""
     return [[((), 0.0)], *every_derivation(model, ids)]
 
 
@@ -61,23 +61,14 @@ def log_probs(found):
     return np.array([log_p for _, log_p in found])
 
 
-def word_log_prob(model, ids, actions):
-    """log p(the last word | u), in nats, of a derivation that ends with it."""
+def word_log_probs(model, ids, actions):
+    """log p(the last word | u) and log p(its cluster | u), in nats, of a derivation that ends with it."""
     words = ids[: actions.count(SHIFT)]
     following = next_steps(model, words[:-1], actions[:-1])
-    steps = {(word, action): log_p for word, action, log_p in following}
-    of_words = [log_p for (word, _), log_p in steps.items() if word is not None]
-    return steps[words[-1], SHIFT] - np.logaddexp.reduce(of_words)
-
-
-def without_word(model, ids, found):
-    return np.array([log_p - word_log_prob(model, ids, actions) for actions, log_p in found])
-
-
-def begun(actions):
-    """A derivation up to the word before its last word."""
-    places = [i for i, action in enumerate(actions) if action == SHIFT]
-    return actions[: places[-2] + 1] if len(places) > 1 else ()
+    steps = {word: log_p for word, _, log_p in following if word is not None}
+    [cluster] = [of for of in model.vocabulary.clusters if words[-1] in of]
+    log_ps = steps[words[-1]], np.logaddexp.reduce([steps[word] for word in cluster])
+    return np.array(log_ps) - np.logaddexp.reduce(list(steps.values()))
 
 
 def since_word_before(actions):
@@ -97,22 +88,27 @@ def near(values):
     return pytest.approx(values, rel=1e-4, abs=1e-4)
 
 
-def test_surprisal_and_its_shares(model, ids, prefixes, records):
+def test_surprisal_and_its_three_shares(model, ids, prefixes, records):
     for (before, after), record in zip(pairwise(prefixes), records, strict=True):
-        actions_alone = without_word(model, ids, after)
         assert record.surprisal == near(bits(log_probs(after)) - bits(log_probs(before)))
-        assert record.syntactic == near(bits(actions_alone) - bits(log_probs(before)))
-        assert record.lexical == near(bits(log_probs(after)) - bits(actions_alone))
+        shares = np.exp(log_probs(after) + bits(log_probs(after)) * math.log(2))
+        of_words = np.array([word_log_probs(model, ids, actions) for actions, _ in after])
+        word, cluster = -shares @ of_words / math.log(2)
+        assert (record.cluster, record.word_in_cluster) == near((cluster, word - cluster))
+        # the probability of each partial tree before the word is known
+        expected = log_probs(after) - of_words[:, 0] + bits(log_probs(before)) * math.log(2)
+        assert record.structure == near(shares @ (np.log(shares) - expected) / math.log(2))
+        assert record.open == state_after(model, after[0][0]).open
 
 
-def test_shares_in_the_best_partial_tree(model, ids, prefixes, records):
-    for (before, after), record in zip(pairwise(prefixes), records, strict=True):
-        best, score = after[0]
-        lexical = word_log_prob(model, ids, best)
-        at_word = dict(before)[begun(best)]
-        assert record.best_lexical == near(-lexical / math.log(2))
-        assert record.best_syntactic == near((at_word + lexical - score) / math.log(2))
-        assert record.open == state_after(model, best).open
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_three_shares_add_up_to_the_surprisal(model, search):
+    options = SearchOptions(search, particles=300, beam=20, fast_track=2, word_beam=4)
+    [found] = measure(model, [SENTENCE], options, end=True)
+    for record in found.records:
+        shares = record.structure, record.cluster, record.word_in_cluster
+        assert sum(shares) == near(record.surprisal)
+    assert found.records[-1].structure == found.records[-1].surprisal
 
 
 def test_entropy_of_the_partial_trees_and_its_change(prefixes, records):
@@ -135,7 +131,7 @@ def test_constituents_opened_and_closed(model, ids, prefixes):
 
 
 def next_word_entropies(model, ids, prefixes):
-    """Per prefix, the entropy over each word that can follow and the end, from the probabilities of longer prefixes."""
+    """Per prefix, the entropy of the next word or end, by probabilities of longer prefixes."""
     for number, found in enumerate(prefixes):
         ended = complete_trees(model, ids[:number], found) if number else []
         outcomes = [np.logaddexp.reduce(log_probs(ended))]
@@ -155,6 +151,9 @@ def test_entropy_of_the_next_word_and_its_change(model, ids, prefixes):
     assert [record.next_word_entropy for record in words] == near(expected[1:])
     assert [record.next_word_entropy_delta for record in words] == near(np.diff(expected))
     assert end.next_word_entropy is end.next_word_entropy_delta is None
+    for i, record in enumerate(words, 1):
+        expected = next_words(model, SENTENCE[:i], 10, EVERYTHING)
+        assert dict(record.next_words) == near(dict(expected))
 
 
 @pytest.mark.parametrize("read", [0, 2])
@@ -178,9 +177,9 @@ def test_words_and_searches_that_lead_nowhere_have_no_next_words():
         next_words(model, SENTENCE, 3, SearchOptions("variable", particles=1))
 
 
-@pytest.mark.parametrize("search", ["beam", "particles", "variable"])
+@pytest.mark.parametrize("search", SEARCHES)
 def test_other_measures_do_not_depend_on_the_next_word(model, search, monkeypatch):
-    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 50)
+    monkeypatch.setattr("rnng_dy.search.batched_search.SEARCHED_STATES", 50)
     options = SearchOptions(search, particles=40, beam=20, fast_track=2, word_beam=4)
     [alone] = measure(model, [SENTENCE], options, end=True)
     [both] = measure(model, [SENTENCE], replace(options, next_word=True), end=True)
@@ -191,7 +190,7 @@ def test_other_measures_do_not_depend_on_the_next_word(model, search, monkeypatc
 
 
 def entropies_by_surprisal(scorer, seen, words):
-    """The entropy before each word but the first, and before the end, from the surprisals of all words there."""
+    """The entropy before later words and the end, from the surprisals of all words there."""
     for i in range(1, len(seen) + 1):
         sentences = [[*seen[:i], word] for word in words]
         found = scorer.records_of(sentences, sentences)

@@ -59,7 +59,7 @@ def test_the_first_is_at_least_as_probable_as_the_greedy_tree(beam):
 
 def test_sentences_beside_it_and_new_graphs_on_the_way_change_nothing(parser, encoded, monkeypatch):
     alone = [nbest_batch(parser, [one], 4, 6)[0] for one in encoded]
-    monkeypatch.setattr(batched_search, "MAX_STATES", 40)
+    monkeypatch.setattr(batched_search, "SEARCHED_STATES", 40)
     together = nbest_batch(parser, encoded, 4, 6)
     for expected, found in zip(alone, together, strict=True):
         assert [actions for actions, _ in found] == [actions for actions, _ in expected]

@@ -39,7 +39,7 @@ def brackets(tree, start=0):
 
 
 def binary_trees(words):
-    """All trees over words with LABELS, of at most two children each, a unary one over a word or as the root."""
+    """All trees of LABELS over words, of up to two children, unary over a word or as the root."""
 
     def over(words):
         if len(words) == 1:
@@ -111,7 +111,8 @@ def test_probabilities_are_shares_of_samples():
     [
         # no sample is this tree
         (
-            "(S (NP a b) c (X d e)) (S (NP a b) (X c d) e) (S (X a b) c (NP d e)) (S (NP a b) c d e) "
+            "(S (NP a b) c (X d e)) (S (NP a b) (X c d) e) (S (X a b) c (NP d e)) "
+            "(S (NP a b) c d e) "
             "(S a b c (NP d e)) (S a b c (NP d e))",
             "(S (NP a b) c (NP d e))",
         ),

@@ -11,7 +11,7 @@ from ..conftest import log_q, make_parser
 
 @pytest.fixture
 def parser(sentences):
-    """A parser with random parameters, kept from the endless trees that it would draw without a low limit."""
+    """A parser with random parameters, and a low limit against endless trees."""
     parser = make_parser(sentences)
     parser.transitions.max_open = 2
     return parser
@@ -67,7 +67,7 @@ def test_order_is_exchangeable(parser, short):
 @pytest.mark.parametrize("states", [1, 150])
 def test_samples_are_the_same_in_graphs_of_any_size(parser, sentences, states, monkeypatch):
     whole = draw(parser, sentences[0], 40, 0.8, 1)
-    monkeypatch.setattr(sampling, "MAX_STATES", states)
+    monkeypatch.setattr(sampling, "SAMPLED_STATES", states)
     parts = draw(parser, sentences[0], 40, 0.8, 1)
     assert [actions for actions, _ in parts] == [actions for actions, _ in whole]
     assert [log_q for _, log_q in parts] == pytest.approx([log_q for _, log_q in whole], rel=1e-5)

@@ -33,7 +33,7 @@ SIZES = [(2, 1, 1), (6, 2, 3), (30, 4, 20), (3000, 1, 3000)]
 
 
 def exact_log_masses(model, words):
-    """log p of each prefix of some words, and of the whole sentence, from every derivation by itself."""
+    """log p of each prefix of some words, and of the sentence, from single derivations."""
     ids = model.vocabulary.word_ids(words)
     prefixes = list(every_derivation(model, ids))
     found = [*prefixes, complete_trees(model, ids, prefixes[-1])]
@@ -96,7 +96,7 @@ def read_with(search, model):
 
 @pytest.fixture
 def run_filter(model, monkeypatch):
-    """Gives log p of each prefix and of the sentence by many filters: shape (words and end, filters)."""
+    """Gives log p of each prefix and of the sentence: shape (words and end, filters)."""
 
     def log_p(particles, filters, threshold):
         monkeypatch.setattr("rnng_dy.search.particles.RESAMPLED_BELOW", threshold)
@@ -172,7 +172,7 @@ def test_graphs_may_be_renewed_at_any_time(model, monkeypatch):
     sentence = ("c", "c", "a", "b", "a")
     kinds = [SearchOptions(kind, particles=50) for kind in ("beam", "particles", "variable")]
     expected = [log_masses(model, sentence, options) for options in kinds]
-    monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", 1)
+    monkeypatch.setattr("rnng_dy.search.batched_search.SEARCHED_STATES", 1)
     for options, before in zip(kinds, expected, strict=True):
         assert log_masses(model, sentence, options) == pytest.approx(before, rel=1e-5)
 
@@ -188,7 +188,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(model, monkeypatch):
 
     monkeypatch.setattr("rnng_dy.search.batched_search.answers", noted)
     for most in (1000, 40):
-        monkeypatch.setattr("rnng_dy.search.batched_search.MAX_STATES", most)
+        monkeypatch.setattr("rnng_dy.search.batched_search.SEARCHED_STATES", most)
         sizes.clear(), batches.clear()
         log_masses(model, SENTENCE, SearchOptions("particles", particles=100))
         assert sum(batches) > 80
@@ -256,7 +256,7 @@ def exact_entropies(model, words):
 
 
 def test_few_particles_estimate_the_entropy_of_all_analyses(model):
-    """Ten show fewer analyses than there are: the entropy of what they show is up to 3 bits too low."""
+    """Ten show too few analyses: the entropy of these is up to 3 bits too low."""
 
     def entropies(seed):
         options = SearchOptions("particles", particles=10, seed=seed)

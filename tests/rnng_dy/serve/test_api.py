@@ -1,4 +1,4 @@
-"""The JSON interface: the numbers of the Python interface, the limits, and what strangers may send."""
+"""The JSON interface: the numbers of Python, the limits, and what strangers may send."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_surprisal_gives_the_records_of_the_python_interface(client, models):
     words = found["sentences"][0]["words"]
     assert [w["token"] for w in words] == [*WORDS, None]
     for word, record in zip(words, expected, strict=True):
-        assert (word["surprisal"], word["lexical"]) == (record.surprisal, record.lexical)
+        assert (word["surprisal"], word["cluster"]) == (record.surprisal, record.cluster)
         assert "beam" not in word
 
 
@@ -227,7 +227,7 @@ def test_limits_bind_defaults_too(models):
 
 
 def test_a_full_queue_has_the_status_503_and_one_thread_computes():
-    """Of three requests at once, with room for two, the last is refused; the others are computed in turn."""
+    """Of three requests with room for two, the last is refused; the others are answered in turn."""
     from fastapi import HTTPException
 
     from rnng_dy.serve.worker import Worker

@@ -37,7 +37,7 @@ def browser():
 
 
 def is_mistake(said) -> bool:
-    """Whether a message of the console is an error, other than that a page has a status of refusal."""
+    """Whether a message of the console is an error other than the status of a refusal."""
     return said.type == "error" and "status of 422" not in said.text
 
 
@@ -88,6 +88,7 @@ def test_the_film_is_played_by_keys_links_and_a_button(page):
     word = page.locator(".frame:target .controls b")
     until(page, lambda: word.count() == 1)
     assert word.inner_text() == "After"
+    assert page.evaluate("scrollY") == 0
     page.keyboard.press("ArrowRight")
     until(page, lambda: word.inner_text() == "the")
     page.locator(".words a").nth(5).click()

@@ -44,12 +44,12 @@ def one(segmenter, text):
         ("it 's|it ’s", "it’s", "it ’s"),
         (20 * "it 's|" + "it ’s", "it’s", "it 's"),
         # a word that mostly stands alone is no prefix
-        ("a-b non-stop|long - term high - rise low - key" + 20 * "|a cats", "a-c non-d", "a - c non-d"),
+        ("a-b non-stop|a - term b - rise c - key" + 20 * "|a cats", "a-c non-d", "a - c non-d"),
         # the period at the end is what it mostly is in training, also of one abbreviation
         ("at Acme Corp. he|at Corp .|Corp. Corp.", "at Corp.", "at Corp ."),
         ("at Acme Corp. he|at Corp. .|Corp. Corp.", "at Corp.", "at Corp. ."),
         ("at Acme Corp. he|at Corp.|Corp. Corp.", "at Corp.", "at Corp."),
-        ("at Corp. he|at Corp.|at Ltd. he|Ltd. he|at Ltd .|Inc. he|Inc. he|at Inc .", "at Corp.", "at Corp."),
+        ("a Corp. b|a Corp.|a Ltd. b|Ltd. b|a Ltd .|Inc. b|Inc. b|a Inc .", "at Corp.", "at Corp."),
         # initials at the end are an abbreviation, one letter is none
         ("at Corp. he|at Corp.", "She joined the F.B.I.", "She joined the F.B.I."),
         ("at Corp. he", "It is plan B.", "It is plan B ."),

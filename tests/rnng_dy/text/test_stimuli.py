@@ -25,7 +25,10 @@ def read(tmp_path):
 def shown(stimuli):
     """The sentences with `[name: text]` for each region, and the cells of its first region."""
     return [
-        ("".join(f"[{r.name}:{text}]" for r, text in s.region_texts), *s.regions[0].cells)
+        (
+            "".join(f"[{r.name or r.number}:{text}]" for r, text in s.region_texts),
+            *s.regions[0].cells,
+        )
         for s in stimuli.texts
     ]
 
@@ -41,7 +44,6 @@ ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
         'item\ttext\tc\n1\tA dog, or two\ta\n2\t"""Yes""; no"\tb',
         '\ufeff\n"item", Text ,c\n1,"A dog,\tor\ntwo",a\n2, """Yes""; no",b\n'.replace(', "', ',"'),
         ',item,text,c\n1,1,"A dog, or two",a\n2,2,"""Yes""; no",b\n',
-        'sep=;\nitem;text;c\n1;A dog, or two;a\n2;"""Yes""; no";b\n',
         'item;text;c\n1;A dog, or two ; a\n2 ;"""Yes""; no";b\u00a0\n',
     ],
 )
@@ -85,9 +87,9 @@ def test_a_mark_separates_regions(read, text, regions):
 @pytest.mark.parametrize(
     ("mark", "texts", "regions"),
     [
-        ("/", ["The dog / ran and/or sat", "It rained"], ["[1:The dog ][2:ran and/or sat]", "[1:It rained]"]),
+        ("/", ["A dog / ran and/or sat", "It ran"], ["[1:A dog ][2:ran and/or sat]", "[1:It ran]"]),
         ("//", ["A dog // ran ."], ["[1:A dog ][2:ran .]"]),
-        ("*", ["The *dog*, it ran", "*Dogs* ran"], ["[1:The ][2:dog][3:, it ran]", "[1:][2:Dogs ][3:ran]"]),
+        ("*", ["A *dog* ran", "*Dogs* ran"], ["[1:A ][2:dog ][3:ran]", "[1:][2:Dogs ][3:ran]"]),
         ("[]", ["[The dog] [ran].", "[It] [5]"], ["[1:The dog ][2:ran.]", "[1:It ][2:5]"]),
         ("|", ["Dogs / cats ran", "All [sic]"], ["[1:Dogs / cats ran]", "[1:All [sic]]"]),
         # without a name: what is text in one sentence out of many, or after a number, is no mark
@@ -103,13 +105,13 @@ def test_a_mark_that_is_named_separates_or_encloses_regions(read, mark, texts, r
 @pytest.mark.parametrize(
     ("mark", "texts", "message"),
     [
-        (None, ["The dog / ran", "A cat / sat"], "2: 'The dog / ran': '/' is a mark of regions, not a word"),
+        (None, ["The dog / ran", "A cat / sat"], "2: 'The dog / ran': '/' is a mark of regions"),
         (None, ["It rained", "It ^ ran", "It ^ sat"], "3: 'It ^ ran': '^' is a mark"),
         (None, ["The *dog* ran", "A *cat* sat"], "by --mark '*'"),
         (None, ["The [dog] ran", "A [cat] sat"], "by --mark '[]'"),
         (None, ["The dog/ ran/ home", "A cat/ sat"], "by --mark '/'"),
         (None, ["The_dog that_barked ran", "A_cat sat"], "'_' joins words"),
-        ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around words: 'A dog/ ran'"),
+        ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around"),
         ("/", ["He and/or she"], " no text has the mark '/'"),
         ("a", ["a b a c"], "'a' is no mark: one or two characters"),
         ("[]", ["A [dog ran"], "2: the mark '[]' stands"),
@@ -132,7 +134,7 @@ def test_a_mark_is_never_read_as_a_word(read, mark, texts, message):
         (["x1", "x2", "x1"], "2: column 'text' has only x1 and x2: labels"),
         (["A <b>dog</b> ran"], "2: 'A <b>dog</b> ran' has '<b>', which is markup"),
         (["A <unk> ran"], "2: 'A <unk> ran' has '<unk>'"),
-        (["5", "dogs", "ran", "."], " each text is one word: name the column of words' numbers by --region"),
+        (["5", "dogs", "ran", "."], " each text is one word: name the column of words' numbers"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_sentence_is_not_read_as_one(read, texts, message):
@@ -176,11 +178,12 @@ def test_merged_cells_have_the_value_of_the_first(read, caplog):
 def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     rows = "1,a,np,The dog,7\n1,b,np,The cat,7\n1,a,verb,ran |.,8\n1,b,verb,,9\n1,b,end,.,9"
     stimuli = read(f"item,condition,region,text,length\n{rows}")
-    assert list(stimuli.columns) == ["item", "condition", "length"]
+    assert list(stimuli.columns) == ["item", "condition", "length", "region_name"]
     assert shown(stimuli) == [
-        ("[np:The dog ][verb:ran |.]", "1", "a", "7"),
-        ("[np:The cat ][verb:][end:.]", "1", "b", "7"),
+        ("[np:The dog ][verb:ran |.]", "1", "a", "7", "np"),
+        ("[np:The cat ][verb:][end:.]", "1", "b", "7", "np"),
     ]
+    assert [r.number for r in stimuli.texts[1].regions] == [1, 2, 3]
     assert [r.cells[2] for r in stimuli.texts[1].regions] == ["7", "9", "9"]
     assert [s.line for s in stimuli.texts] == [2, 3]
     assert [found[:2] for found in stimuli.conditions()] == [("1", "a"), ("1", "b")]
@@ -189,7 +192,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item, words: name it by"),
+        ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item"),
         ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
@@ -208,15 +211,112 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
             "item,condition,text\n1,a,Dogs ran\n1,a,It ran.\n",
             "3: item '1' has the condition 'a' again: if",
         ),
-        ("item,region,text\n1,x,a\n1,x,b\n", "3: the sentence '1' has the region 'x' twice"),
+        ("item,region,text\n1,x,a b\n1,x,c\n", "3: the sentence '1' has the region 'x' twice"),
+        ("item,region,word\n1,x,a\n1,y,b\n1,x,c\n", "4: the sentence '1' has the region 'x' twice"),
+        ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),
+        ("item,region,word,zone\n1,x,a,1\n1,x,b,2\n1,x,a,1\n", "4: the sentence '1' has the"),
+        ("item,zone,word\n1,1,a\n1,2,b\n1,1,a\n1,2,c\n", "5: the sentence '1' has the region '2'"),
+        ("# Results on Monday\n# 1. item.\n1,a\n", "3: 2 columns, and the comments name 1"),
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
-        ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are regions"),
-        ("sentence,idx,word\nA dog,1,A\nA dog,2,dog\n", "2: sentences in several rows, beside 'word'"),
+        ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are"),
+        ("sentence,idx,word\nA dog,1,A\nA dog,2,dog\n", "2: sentences in several rows, beside"),
     ],
 )  # fmt: skip
 def test_other_tables_are_errors_with_their_line(read, content, message):
     with pytest.raises(InputError, match=r"items\.csv:" + re.escape(message)):
         read(content)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "item,condition,region,word\n1,a,np,The\n1,a,np,dog\n1,a,v,ran\n1,b,v,Dogs\n1,b,end,ran\n",
+        "item,condition,region_name,word,zone\n1,a,v,ran,3\n1,a,np,dog,2\n1,a,np,The,1\n"
+        "1,b,v,Dogs,1\n1,b,end,ran,2\n",
+    ],
+)
+def test_neighbouring_words_with_one_name_are_a_region(read, rows):
+    both = read(rows).texts
+    regions = [[(r.number, r.name, text.strip()) for r, text in of.region_texts] for of in both]
+    assert regions == [
+        [(1, "np", "The dog"), (2, "v", "ran")],
+        [(2, "v", "Dogs"), (3, "end", "ran")],
+    ]
+
+
+def test_a_name_that_a_sentence_has_again_is_another_region(read):
+    rows = "1,,The,1\n1,,dog,2\n1,verb,ran,3\n1,,home,4\n"
+    [found] = read(f"item,region,word,zone\n{rows}").texts
+    assert [(r.number, r.name, text) for r, text in found.region_texts] == [
+        (1, "", "The dog "), (2, "verb", "ran "), (3, "", "home")
+    ]  # fmt: skip
+    # a word has the cells of its row, a region those that its words share
+    assert [found.cells_at(4), found.regions[0].cells] == [("1", "2", ""), ("1", "", "")]
+
+
+def test_a_region_without_a_name_has_a_number_alone(read):
+    stimuli = read("item,region,word\n1,,Dogs\n1,,ran\n")
+    assert (stimuli.columns, shown(stimuli)) == (["item"], [("[1:Dogs ran]", "1")])
+
+
+def test_a_name_of_a_region_is_no_number_of_another(read):
+    stimuli = read("item,condition,region,text\n1,a,x,Dogs\n1,a,1,ran\n")
+    with pytest.raises(InputError, match="some regions have numbers as names"):
+        list(stimuli.conditions())
+
+
+IBEX = """\
+# Results on Monday, 02 March 2026
+# 1. Label.
+# 2. item.
+# 3. Parameter.
+# 4. Value.
+# 5. Reading time.
+intro,NULL,_Trial_,Start,NULL
+a,1,1,One%2C,250
+a,1,2,two,260
+b,1,1,One%2C,240
+b,1,2,two,230
+# 3. Comments.
+end,1,5
+"""
+
+
+def test_results_of_a_web_experiment_are_the_texts_that_were_read(read):
+    [text] = read(IBEX).texts
+    assert (text.text, text.line) == ("One, two", 8)
+    # what differs between the readers is empty
+    assert text.regions[0].cells == ("", "1", "")
+
+
+@pytest.mark.parametrize(
+    ("file", "columns"),
+    [
+        ("marks/slash.csv", Columns(conditions=("verb", "comma"), mark="/")),
+        ("marks/merged_items.xlsx", Columns(conditions=("verb", "comma"), mark="/")),
+        ("words/words.csv", USUAL),
+    ],
+)
+def test_a_design_has_the_same_regions_however_it_is_laid_out(shared, file, columns):
+    def regions(path, columns):
+        if path.endswith("xlsx"):
+            pytest.importorskip("openpyxl")
+        texts = read_stimuli(str(shared / "study" / path), columns).texts
+        return {text.name: [of for _, of in text.region_texts] for text in texts if text.condition}
+
+    assert regions(file, columns) == regions("interaction/items.csv", USUAL)
+
+
+def test_the_texts_of_a_whole_experiment_are_read_from_its_results(shared):
+    def texts(path):
+        return {
+            (t.item, t.condition): t.text for t in read_stimuli(str(shared / "study" / path)).texts
+        }
+
+    assert texts("pcibex/results.csv") == {
+        key: " ".join(text.replace("| ", "").split())
+        for key, text in texts("interaction/items.csv").items()
+    }
 
 
 def test_sentences_need_words(read):

@@ -1,4 +1,7 @@
-"""Run as a rank: `rnng-dy` whose gradient goes wrong in one rank. Arguments: FAULT RANK UPDATE, then the command."""
+"""Run as a rank: `rnng-dy` whose gradient goes wrong in one rank.
+
+Arguments: FAULT RANK UPDATE, then the command.
+"""
 
 from __future__ import annotations
 

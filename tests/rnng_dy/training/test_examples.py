@@ -70,7 +70,7 @@ def test_training_from_stored_sentences_is_the_same_to_the_last_bit(trees, tmp_p
     for name, data in (("listed", sentences), ("read", stored(sentences, tmp_path / "stored"))):
         model = make_parser(data)
         training = Training(model, data, tmp_path / name, **changes)
-        training.create_folder()
+        training.begin()
         training.run()
         found.append(model.store.arrays())
     for name, values in found[0].items():

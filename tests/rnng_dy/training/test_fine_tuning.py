@@ -12,7 +12,7 @@ from oracle.brackets import LocatedTree, parse_line
 from oracle.common.errors import RnngError
 from rnng_dy.engine import dy
 from rnng_dy.models.configuration import Derivation
-from rnng_dy.training.initial_models import as_seen_by, extended, unseen
+from rnng_dy.training.initial_models import as_read_by, extended, unseen
 
 from ..conftest import make_generator, make_parser, sentences_of
 
@@ -45,7 +45,7 @@ def step_table(model, tree):
         tokens = model.encode(words, [tag for _, tag in tree.pos()])
         decisions, _ = model.network.walk([Derivation(tokens, [ids], None)])
     else:
-        generated = model.vocabulary.word_ids(model.vocabulary.unkify(words))
+        generated = model.vocabulary.word_ids(model.vocabulary.unknown.unkify(words, True))
         decisions, _ = model.network.walk([Derivation(None, [ids], generated)])
     return model.network.step([d.configuration for d in decisions]).action_log_probs()
 
@@ -96,7 +96,10 @@ def test_a_parser_gets_the_words_that_come_twice(old):
 
 
 def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_classes(old):
-    """Those seen once have a row, as has the lower-cased form of every word; both are parsed as their classes."""
+    """Those seen once have a row, as has the lower-cased form of every word.
+
+    Both are parsed as their classes.
+    """
     sentences = sentences_of(old, False)
     model = make_parser(sentences)
     v = model.vocabulary
@@ -114,7 +117,7 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
     after = larger.vocabulary
     assert after.unknown.unkify(words) == list(words)
     assert after.words.symbols == (*v.words.symbols, "xyzzy")
-    assert v.singletons - after.singletons == {v.words.id(once)}
+    assert v.singletons - after.singletons == {v.words[once]}
     rows, before = larger.store.arrays()["word"], model.store.arrays()["word"]
     classes = v.word_ids(v.unknown.unkify(words))
     assert np.array_equal(rows[after.word_ids(words)], before[classes])
@@ -125,9 +128,9 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
 
 
 def test_words_are_seen_as_the_model_knows_them(made, old):
-    """Whatever the new oracle takes for known: xyzzy comes twice there, and every old word may come once."""
+    """Whatever the new oracle takes for known: xyzzy is there twice, each old word once."""
     model, [sentence] = made
-    [seen] = as_seen_by(model, [sentence])
+    [seen] = as_read_by(model, [sentence])
     assert sentence.unkified[0] == "xyzzy"
     assert seen.unkified[0] == "UNK-LC-y"
     assert seen.tokens == sentence.tokens

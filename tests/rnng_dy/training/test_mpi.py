@@ -1,4 +1,4 @@
-"""`train --mpi`: ranks make the updates of as many local processes, but for rounding, and end together."""
+"""`train --mpi`: ranks make the updates of as many processes, and end together."""
 
 from __future__ import annotations
 

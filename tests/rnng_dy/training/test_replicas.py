@@ -1,4 +1,4 @@
-"""One process, two processes and two ranks of MPI make the same updates, whatever a composition looks up."""
+"""One process, two processes and two ranks of MPI make the same updates."""
 
 from __future__ import annotations
 
@@ -123,15 +123,15 @@ def test_what_goes_wrong_in_a_helper_is_said(sentences, tmp_path, error, says):
     run = Training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
     failing = Failing(sentences[:8])
     failing.error = error
-    run.updater.examples = Examples(run.model, failing, np.arange(8))
-    run.create_folder()
+    run.updater.examples = Examples(run.updater.model, failing, np.arange(8))
+    run.begin()
     with pytest.raises(RnngError, match=f"^training process 1: {says}; continue with `resume`$"):
         run.run()
 
 
 def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
     run = Training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
-    run.create_folder()
+    run.begin()
     says = "training process 1 ended with code -9 .* memory ran out"
     with pytest.raises(RnngError, match=says), Processes(run.updater, run.folder):
         for process in multiprocessing.active_children():
@@ -141,7 +141,7 @@ def test_a_helper_that_is_killed_is_said(sentences, tmp_path):
 
 def test_a_python_that_cannot_be_started_is_not_called_killed(sentences, tmp_path, monkeypatch):
     run = Training(make_parser(sentences), sentences[:8], tmp_path / "m", batch_size=4, jobs=2)
-    run.create_folder()
+    run.begin()
     # of a program that embeds Python
     monkeypatch.setattr(multiprocessing.spawn, "_python_exe", b"")
     says = r"training process 1 ended with code 255 \(it could not start: `multiprocessing\.set"

@@ -1,4 +1,4 @@
-"""A signal to all processes of a training, as of a terminal or a batch system: the update is finished and kept."""
+"""A signal to all processes of a training: the update is finished and kept."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.training.data import examples_of
-from rnng_dy.training.evaluation import word_scores
 from rnng_dy.training.loop import Progress
 from rnng_dy.training.presets import PRESETS
+from rnng_dy.training.train import word_scores
 
 from ..conftest import looked_up_rows, make_generator, make_parser
 from .trainings import Training as training
@@ -27,7 +27,7 @@ PLAIN = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-2}
 
 def update(run):
     """One update from all examples."""
-    return run.updater.update(range(len(run.examples)), 0, run.learning_rate())
+    return run.updater.update(range(len(run.updater.examples)), 0, run.learning_rate())
 
 
 def gradients(model, examples):
@@ -52,12 +52,12 @@ def kind_and_sentences(request, sentences, generative_sentences):
 
 @pytest.mark.parametrize("clip", [0.01, 5.0, 1e6])
 def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path, clip):
-    """v -= eta * clip * g + lambda * v, for dense parameters and the lookup rows of the sentence only."""
+    """v -= eta * clip * g + lambda * v, for dense parameters and rows of the sentence."""
     make, sentences = kind_and_sentences
     model = make(sentences)
     run = training(model, sentences[:1], tmp_path, clip=clip, **PLAIN)
     before = {k: v.astype(np.float64) for k, v in model.store.arrays().items()}
-    g = gradients(model, run.examples)
+    g = gradients(model, run.updater.examples)
     norm = np.sqrt(sum((x**2).sum() for x in g.values()))
     assert update(run) > 0
     rows = looked_up_rows(model.vocabulary, sentences[:1])
@@ -73,13 +73,13 @@ def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path,
 
 
 def test_rows_looked_up_without_gradient_decay_too(kind_and_sentences, tmp_path):
-    """The root's label and the last action: in a flat tree they cannot change the loss, but they are looked up."""
+    """The root's label and the last action cannot change a flat tree's loss."""
     make, sentences = kind_and_sentences
     model = make(sentences)
     length = len(sentences[0].tokens)
     flat = replace(sentences[0], actions=(sentences[0].actions[0], *["SHIFT"] * length, "REDUCE"))
     run = training(model, [flat], tmp_path, **PLAIN)
-    g, before = gradients(model, run.examples), model.store.arrays()
+    g, before = gradients(model, run.updater.examples), model.store.arrays()
     update(run)
     after = model.store.arrays()
     [label] = looked_up_rows(model.vocabulary, [flat])["nonterminal"]
@@ -130,18 +130,18 @@ def test_words_seen_once_become_their_class_half_of_the_time(sentences):
 
 def score_from_parameters(model):
     """An evaluation that depends on the parameters and nothing else."""
-    return lambda: {"score": float(model.store.arrays()["hidden_bias"].sum())}
+    return lambda: {"f1": 0.0, "score": float(model.store.arrays()["hidden_bias"].sum())}
 
 
 def run_to_end(make, sentences, folder, stops=(), **settings):
-    """Train 2 epochs with dropout, stopping after the given numbers of updates and going on anew each time."""
+    """Train 2 epochs with dropout, and resume after each of some stops."""
     schedule = {"epochs": 2, "first_evaluation": 10, "evaluate_every": 15, "evaluate_from_epoch": 0}
     schedule |= {"save_every": 0.0, "report_every": 5} | settings
     for n, stop in enumerate([*stops, None]):
         model = make(sentences, seed=5)
         run = training(model, sentences[:20], folder, score_from_parameters(model), **schedule)
         if n == 0:
-            run.create_folder()
+            run.begin()
         else:
             run.resume()
         finished = run.run(lambda run=run, stop=stop: run.progress.updates == stop)
@@ -191,11 +191,11 @@ def test_the_best_model_is_kept(sentences, tmp_path, scores, left_out, best):
     def evaluate():
         score, missing = scores[len(kept)], left_out[len(kept)]
         kept.append(model.store.arrays()["hidden_bias"])
-        return {"score": score, "dev_left_out": missing, "perplexity": np.inf}
+        return {"f1": 0.0, "score": score, "dev_left_out": missing, "perplexity": np.inf}
 
     schedule = {"epochs": 1, "first_evaluation": 2, "evaluate_every": 2}
     run = training(model, sentences[:8], tmp_path / "m", evaluate, **schedule)
-    run.create_folder()
+    run.begin()
     assert run.run()
     saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")["hidden_bias"]
     assert np.array_equal(saved, kept[best])
@@ -207,7 +207,7 @@ def test_the_best_model_is_kept(sentences, tmp_path, scores, left_out, best):
 def test_a_stop_before_the_first_evaluation_leaves_the_model_as_it_is_then(sentences, tmp_path):
     model = make_parser(sentences)
     run = training(model, sentences[:8], tmp_path / "m", first_evaluation=100)
-    run.create_folder()
+    run.begin()
     assert not run.run(lambda: run.progress.updates == 3)
     saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")
     for name, values in model.store.arrays().items():
@@ -224,9 +224,9 @@ def run_with_scores(sentences, folder, stops=(), **settings):
     for n, stop in enumerate([*stops, None]):
         model = make_parser(sentences, seed=5)
         run = training(model, sentences[:20], folder, **(PATIENCE | settings))
-        run.evaluate = lambda run=run: {"score": SCORES.get(run.progress.sentences, 0.0)}
+        run.evaluate = lambda run=run: {"f1": 0.0, "score": SCORES.get(run.progress.sentences, 0.0)}
         if n == 0 and not folder.exists():
-            run.create_folder()
+            run.begin()
         else:
             run.resume()
         assert run.run(lambda run=run, stop=stop: run.progress.updates == stop) == (stop is None)
@@ -249,13 +249,13 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_
     straight, straight_log = run_with_scores(sentences, tmp_path / "straight", patience=4)
     assert on.progress.sentences == straight.progress.sentences == 40
     assert [r["sentences"] for r in log] == [r["sentences"] for r in straight_log]
-    for name, values in straight.model.store.arrays().items():
-        assert np.array_equal(on.model.store.arrays()[name], values), name
+    for name, values in straight.updater.model.store.arrays().items():
+        assert np.array_equal(on.updater.model.store.arrays()[name], values), name
 
 
 def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
     run = training(make_parser(sentences), sentences[:8], tmp_path / "m", epochs=4, **ADAM)
-    run.create_folder()
+    run.begin()
     rates = []
     for run.progress.sentences in (0, 8, 16, 31):
         rates.append(run.learning_rate())
@@ -267,19 +267,19 @@ def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_pa
 def test_sentences_that_do_not_fit_are_left_out_and_named(sentences, tmp_path, monkeypatch, caplog):
     model = make_parser(sentences)
     run = training(model, sentences[:9], tmp_path / "m", epochs=2, batch_size=4)
-    run.create_folder()
+    run.begin()
     loss = model.training_loss
-    fits = 2 * max(model.length(e) for e in run.examples)
-    long = max(range(9), key=lambda i: model.length(run.examples[i]))
+    fits = 2 * max(len(e.words) for e in run.updater.examples)
+    long = max(range(9), key=lambda i: len(run.updater.examples[i].words))
 
     def limited(examples, dropout):
-        if examples[0].actions == run.examples[long].actions or len(examples) * 10 > fits:
+        if examples[0].actions == run.updater.examples[long].actions or len(examples) * 10 > fits:
             raise MemoryError
         return loss(examples, dropout)
 
     monkeypatch.setattr(model, "training_loss", limited)
     assert run.run()
-    words = model.length(run.examples[long])
+    words = len(run.updater.examples[long].words)
     said = f"sentence {long + 1} of {words} words does not fit into memory"
     # once in each epoch
     assert caplog.text.count(said) == caplog.text.count("is left out") == 2
@@ -303,14 +303,14 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
     """Its score may be the best of all, since sentences without a likelihood are left out."""
     model = make_parser(sentences)
     run = training(model, sentences[:2], tmp_path / "m", epochs=1)
-    run.create_folder()
+    run.begin()
     before = {path: path.read_bytes() for path in (tmp_path / "m").iterdir()}
 
     bias = model.store.dense["action_bias"]
     bias.set_value(np.full(len(model.transitions), value))
     run.updater.update = lambda *arguments: 1.0
     for changes in ({"first_evaluation": 1}, {"save_every": 0.0}):
-        run.updater.settings = replace(run.settings, **changes)
+        run.updater.settings = replace(run.updater.settings, **changes)
         with pytest.raises(RnngError, match=r"diverged before update .*learning_rate"):
             run.run()
         assert {path: path.read_bytes() for path in before} == before

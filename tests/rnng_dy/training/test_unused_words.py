@@ -1,4 +1,4 @@
-"""What an update of the generative model leaves alone: the words of classes that no sentence of it has."""
+"""What an update of the generative model leaves alone: words of classes not in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.engine import dy
-from rnng_dy.training.updates import OPTIMIZERS, PartialLoss, Replicas
+from rnng_dy.training.updates import OPTIMIZERS, PartialLoss, Replicas, add_up
 
 from ..conftest import make_generator
 
@@ -14,12 +14,13 @@ from ..conftest import make_generator
 class Alone(Replicas):
     """The only replica, which remembers how many numbers it would exchange."""
 
-    def _of_all(self, own):
-        return [own]
+    def gathered(self, message):
+        return [message]
 
-    def _total(self, size):
-        self.size = size
-        return self._row[:size]
+    def total(self, arrays):
+        total = np.concatenate(arrays)
+        self.size = len(total)
+        return total
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -46,8 +47,8 @@ def test_an_update_leaves_the_words_of_unused_clusters_alone(generative_sentence
     unused = {name for name, p in store.dense.items() if p in store.unused(used)}
     assert 0 < len(unused) < sum(name.startswith("word_") for name in store.dense)
     # what is exchanged is without them
-    replica = Alone(store, np.zeros(store.count(), np.float32))
-    replica.add_up(PartialLoss(0.0, rows, used))
+    replica = Alone()
+    add_up(store, PartialLoss(0.0, rows, used), replica)
     size = sum(before[name].size for name in store.dense if name not in unused)
     rows_size = sum(len(ids) * before[name].shape[1] for name, ids in rows.items())
     assert replica.size == size + rows_size

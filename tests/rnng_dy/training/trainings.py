@@ -11,7 +11,7 @@ import numpy as np
 from rnng_dy import checkpoint
 from rnng_dy.training import loop
 from rnng_dy.training.data import examples_of
-from rnng_dy.training.loop import Progress, require_same, restored, saved_state, state_of
+from rnng_dy.training.loop import require_same, saved_state
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.replicas import Processes
 from rnng_dy.training.updates import Updater
@@ -39,37 +39,28 @@ def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
         assert all(np.array_equal(ours[key], expected[key]) for key in ours)
 
 
-class Training:
+class Training(loop.Training):
     """A training in a folder, by the settings of the paper with changes."""
 
-    def __init__(self, model, sentences, folder, evaluate=lambda: {"score": 0.0}, **changes):
-        self.settings = replace(PRESETS["paper", model.kind], **changes)
-        self.model, self.folder, self.evaluate = model, Path(folder), evaluate
-        self.examples = examples_of(model, sentences, "some sentences")
-        self.updater = Updater(model, self.examples, self.settings)
-        self.progress = Progress()
-
-    def create_folder(self):
-        """Write the folder of a new training."""
-        state = state_of(self.updater, self.progress, {})
-        checkpoint.save(self.model, self.folder, state, self.updater.optimizer)
+    def __init__(
+        self, model, sentences, folder, evaluate=lambda: {"f1": 0.0, "score": 0.0}, **changes
+    ):
+        settings = replace(PRESETS["paper", model.kind], **changes)
+        examples = examples_of(model, sentences, "some sentences")
+        super().__init__(Updater(model, examples, settings), Path(folder), evaluate)
 
     def resume(self):
         """Load what the folder has."""
-        saved = saved_state(self.folder)
-        require_same(saved, self.settings, {}, self.folder)
-        self.progress = restored(self.updater, self.folder, saved)
+        state = saved_state(self.folder)
+        require_same(state, self.updater.settings, {}, self.folder)
+        super().resume(state)
 
     def learning_rate(self):
         """The learning rate of the next update."""
-        return self.progress.learning_rate(self.settings, len(self.examples))
+        return self.progress.learning_rate(self.updater.settings, len(self.updater.examples))
 
     def run(self, stop=lambda: False):
         """Train to the end and return True, or False if `stop` returned true after an update."""
-        several = self.settings.jobs > 1
-        replicas = Processes(self.updater, self.folder) if several else nullcontext()
-        with replicas:
-            of_loop = loop.Training(
-                self.updater, self.progress, lambda: self.evaluate(), self.folder
-            )
-            return of_loop.run(stop)
+        several = self.updater.settings.jobs > 1
+        with Processes(self.updater, self.folder) if several else nullcontext():
+            return super().run(stop)

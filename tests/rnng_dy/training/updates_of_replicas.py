@@ -24,7 +24,7 @@ from .trainings import Training
 
 
 class OwnTables(BidirectionalComposition):
-    """A composition with tables of its own, one looked up by the number of children and one read as a whole."""
+    """A composition with two tables of its own, one of which is read as a whole."""
 
     name = "own tables"
 
@@ -50,7 +50,7 @@ MINIBATCHES = [[0, 1, 2], [6], [3, 4, 5], [6, 7]]
 
 
 def chosen(kind):
-    """A few sentences; the label of the last two's root is nowhere else, and one of them is flat."""
+    """A few sentences; the last two have a label of their own, and one is flat."""
     trees = [located for _, located in zip(range(120), read_trees(str(TINY)), strict=False)]
     every = sentences_of(trees, generative=kind == "generator")
     few = every[:8]
@@ -72,10 +72,10 @@ def make_updates(folder, how):
         before = {f"before/{name}": values for name, values in model.store.arrays().items()}
         changes = {"dropout": 0.0, "unknown_probability": 0.0, "l2": 1e-3}
         run = Training(model, few, Path(folder, how, *system), optimizer=optimizer, **changes)
-        run.settings = run.updater.settings = replace(run.settings, jobs=2)
+        run.updater.settings = replace(run.updater.settings, jobs=2)
         replicas = nullcontext()
         if how == "processes":
-            run.create_folder()
+            run.begin()
             replicas = Processes(run.updater, run.folder)
         elif how == "ranks":
             replicas = Ranks()
@@ -86,7 +86,7 @@ def make_updates(folder, how):
                 for number, members in enumerate(MINIBATCHES):
                     run.updater.update(members, number, 0.01)
         named = {**model.store.arrays(), **run.updater.optimizer.arrays(), **before}
-        [label, *_] = run.examples[6].actions
+        [label, *_] = run.updater.examples[6].actions
         named["root"] = model.transitions.label(label)
         arrays |= {"/".join([*system, name]): values for name, values in named.items()}
     return arrays

@@ -1,5 +1,5 @@
-// The accesses of kernels: g++ makes a call of each with -fsanitize=thread, which comes here and
-// not to that library.
+// The accesses of kernels: with -fsanitize=thread, g++ makes each a call of a function of the
+// library that this file replaces.
 
 #include <link.h>
 
@@ -39,7 +39,7 @@ bool is_host_data(const char* address) {
 
 void instrumented(const void* address, std::size_t bytes, bool writes, const void* place) {
   if (in_arena(address)) {
-    // the host's own accesses meet the protected pages
+    // protected pages catch the host's own accesses
     if (now.in_kernel) touch(address, bytes, writes, false, place);
   } else if (now.in_kernel && !is_thread_memory(address) && !is_host_data(static_cast<const char*>(address))) {
     wrong("host pointer", cudaErrorIllegalAddress, "a kernel touches memory of the host", place);

@@ -67,7 +67,7 @@ cublasStatus_t multiply(cublasHandle_t handle, Product product, const float* alp
     if (on_gpu && !(touch(alpha, sizeof(float), false) && touch(beta, sizeof(float), false))) return;
     const float scale = on_gpu ? *alpha : host_alpha, old = on_gpu ? *beta : host_beta;
     for (int i = 0; i < count; ++i) {
-      // an element of the batch is to the record of accesses what a thread is
+      // the record of accesses treats an element of the batch as a thread
       now.thread = std::uint32_t(i);
       if (!product.touches(old)) return;
       product.run(scale, old);
@@ -92,7 +92,7 @@ void philox(std::uint64_t seed, std::uint64_t place, std::uint32_t words[4]) {
   }
 }
 
-// In (0, 1], as cuRAND's.
+// A number in (0, 1], like cuRAND's.
 double uniform(std::uint64_t seed, std::uint64_t place) {
   std::uint32_t words[4];
   philox(seed, place / 4, words);
@@ -142,13 +142,13 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
 curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t) { return *generator = new curandGenerator_st, CURAND_STATUS_SUCCESS; }
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator) { return delete generator, CURAND_STATUS_SUCCESS; }
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed) {
-  // what was drawn stays drawn: only the offset takes it back
+  // a seed does not reset the sequence; only the offset does
   return generator->seed = seed, CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) { return generator->drawn = offset, CURAND_STATUS_SUCCESS; }
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* numbers, std::size_t count) { return generate(generator, numbers, count, uniform); }
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* numbers, std::size_t count, float mean, float deviation) {
-  // pairs of numbers are made at once
+  // numbers are made in pairs
   if (count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   return generate(generator, numbers, count, [=](std::uint64_t seed, std::uint64_t place) {
     const double radius = std::sqrt(-2 * std::log(uniform(seed, place & ~1ull))), angle = 2 * M_PI * uniform(seed, place | 1);

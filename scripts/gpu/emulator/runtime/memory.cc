@@ -16,8 +16,8 @@
 namespace emulator {
 namespace {
 
-// What is at most SMALL is not given back to the system, which takes long, and is reused after a
-// LAP.
+// Memory of at most SMALL bytes is not given back to the system, since that takes long; it is
+// reused after a LAP.
 constexpr std::size_t SMALL = 64 << 10, LAP = 64 << 20;
 constexpr std::size_t PAGE = 4096, ARENA = std::size_t(16) << 30, BLOCK_MEMORY = 64 << 10, LARGE = 2 << 20;
 
@@ -36,12 +36,12 @@ struct Allocation {
   int device;
 };
 
-// `words` holds nothing of a page as long as it is FRESH, and so all zeros, or an operation has set
-// it to zero as a whole.
+// `words` has no entries of a page that is FRESH, and so all zeros, or that an operation has set to
+// zero as a whole.
 constexpr std::uint32_t FRESH = ~0u;
 struct Page {
   Allocation* owner;
-  std::uint32_t set_in;  // that operation; 0 where `words` holds what became of the page
+  std::uint32_t set_in;  // that operation; 0 if `words` has the entries of the page
 };
 
 char* arena = nullptr;
@@ -50,8 +50,8 @@ Page* pages = nullptr;
 std::map<char*, Allocation> allocations;
 std::size_t in_use[64];
 char* next_free = nullptr;
-char* lap = nullptr;  // where next_free began to go round
-char* highest = nullptr;  // end of what has ever been used
+char* lap = nullptr;  // next_free at the beginning of this lap
+char* highest = nullptr;  // the end of all memory used so far
 std::size_t block_used = 0;
 Allocation block_allocation;
 
@@ -108,8 +108,8 @@ void start() {
 std::size_t page_number(const char* address) { return std::size_t(address - arena) / PAGE; }
 std::size_t in_pages(std::size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-// A place for so many bytes and a page between, after the last one; from the start again where the
-// arena ends.
+// Returns room for some bytes, one page after the last room; at the end of the arena, it begins
+// again at the start.
 char* place_for(std::size_t bytes) {
   for (int round = 0; round < 2; ++round) {
     for (char* start = next_free; start + bytes + PAGE <= arena + ARENA;) {
@@ -122,7 +122,7 @@ char* place_for(std::size_t bytes) {
   return nullptr;
 }
 
-// Whether nothing orders that access and what the thread does now, both in one kernel.
+// Whether nothing orders this access and the thread's present one, both in one kernel.
 bool is_unordered(const Access& access) {
   if (access.thread == now.thread) return false;
   std::uint32_t one = access.thread, other = now.thread;
@@ -139,11 +139,11 @@ std::string race_with(const Access& access, const char* did) {
   return "thread " + std::to_string(now.thread) + " and thread " + std::to_string(access.thread) + ", which " + did + " the same word";
 }
 
-// What is wrong with an access to a word; null where nothing is.
+// The kind of fault of an access to a word, null if there is none.
 const char* look(Word& word, bool writes, bool is_atomic, std::string& says) {
   if (word.written_in == 0 && (!writes || is_atomic)) return "uninitialised";
   if (word.written_in == now.operation) {
-    // reading a word that others change by atomic operations only is how they begin
+    // atomic operations begin with a read of a word that others change only atomically
     if (!(word.written.is_atomic && (is_atomic || !writes)) && is_unordered(word.written)) return says = race_with(word.written, "writes"), "race";
   } else if (!is_before(word.written_in)) {
     return "race of streams";
@@ -172,8 +172,7 @@ void note(Word& word, bool writes, bool is_atomic) {
     word.read_in = now.operation;
     word.read[0] = word.read[1] = {~0u, 0, 0, 0};
   }
-  // an atomic access does not conflict with a later one, and a plain write after it is found by
-  // `written`
+  // an atomic access does not conflict with a later one; `written` finds a plain write after it
   if (is_atomic) return;
   if (word.read[0].thread != now.thread) word.read[1] = word.read[0];
   word.read[0] = access;
@@ -234,7 +233,7 @@ void release_all() {
   while (!allocations.empty()) release(allocations.begin()->first);
 }
 
-// Protect what has been used, in large pages.
+// Protects the memory used so far, in large pages.
 static void protect(int protection) {
   mprotect(arena, std::min(ARENA, (std::size_t(highest - arena) + LARGE - 1) / LARGE * LARGE), protection);
 }
@@ -250,8 +249,8 @@ static void begin_words(std::size_t page) {
   pages[page].set_in = 0;
 }
 
-// DyNet sets the whole of its pools to zero, of which a test uses little: only what is used
-// afterwards takes memory.
+// DyNet sets all of its pools to zero, of which a test uses little. Only pages used afterwards take
+// memory.
 bool fill(void* memory, int value, std::size_t bytes) {
   char *at = static_cast<char*>(memory), *const end = at + bytes;
   for (char* next; at < end; at = next) {
@@ -283,7 +282,7 @@ bool touch(const void* address, std::size_t bytes, bool writes, bool is_atomic, 
   std::string says;
   const std::size_t first = std::size_t(start - arena) / 4, last = std::size_t(start + bytes + 3 - arena) / 4;
   for (std::size_t i = first; i < last; ++i) {
-    // neighbours within a word are not told apart
+    // bytes of one word are not distinguished
     const char* kind = bytes < 4 ? nullptr : look(words[i], writes, is_atomic, says);
     if (kind) return wrong(kind, cudaErrorLaunchFailure, named(arena + 4 * i) + (says.empty() ? "" : ": " + says), place);
     note(words[i], writes, is_atomic);
@@ -303,7 +302,7 @@ char* block_memory(std::size_t bytes) {
   return block_used > 49152 ? nullptr : memory;
 }
 
-// Allocations that nobody freed.
+// Reports allocations that nobody freed.
 struct Leaks {
   ~Leaks() {
     if (!setting("CUDA_EMULATOR_LEAKS", 0)) return;

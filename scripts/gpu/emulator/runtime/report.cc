@@ -1,4 +1,4 @@
-// Errors, findings, the trace, and what the emulated GPU says of itself.
+// Errors, findings, the trace, and the properties of the emulated GPU.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ State& state() {
   return it;
 }
 
-// The source line of an instruction, where binutils are installed.
+// The source line of an instruction, if binutils are installed.
 std::string source_of(const void* place) {
   Dl_info info;
   if (!place || !dladdr(place, &info) || !info.dli_fname) return "";
@@ -58,7 +58,7 @@ int visible_devices() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!visible) return devices;
   int count = 0;
-  // the first number that is no GPU's ends the list
+  // the list ends at the first number without a GPU
   for (char* next; *visible; visible = *next ? next + 1 : next, ++count) {
     const long number = std::strtol(visible, &next, 10);
     if (next == visible || number < 0 || number >= devices) break;
@@ -162,7 +162,7 @@ cudaError_t cudaSetDevice(int chosen) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  // an H100 but for its memory
+  // an H100, except for its memory
   *properties = {"emulated NVIDIA H100", 9, 0, 132, 32, 1024, 2048, 5120, 1, total_bytes(), 49152};
   return cudaSuccess;
 }
@@ -175,7 +175,7 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return entered()
 cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 13000, cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
 
-// of the driver, which the project asks through libcuda.so.1
+// Functions of the driver, which the project calls through libcuda.so.1.
 int cuInit(unsigned) { return visible_devices() ? 0 : cudaErrorNoDevice; }
 int cuDeviceGetCount(int* count) { return *count = visible_devices(), 0; }
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }

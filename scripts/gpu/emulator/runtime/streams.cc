@@ -1,4 +1,4 @@
-// Streams: what is launched waits in queues until the host asks for it, and queues advance in a
+// Streams: operations wait in queues until the host asks for their results. Queues advance in a
 // shuffled order.
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Queue {
 };
 std::vector<Queue> queues(1);
 std::vector<std::uint8_t> stream_of(1);
-Clock host;  // what the host has waited for
+Clock host;  // the operations that the host has waited for
 std::map<const char*, std::size_t> pinned;
 
 std::size_t number_of(cudaStream_t stream) { return stream ? stream->number : 0; }
@@ -118,7 +118,7 @@ cudaError_t take(void** memory, std::size_t bytes) {
   if (bytes == 0) return *memory = nullptr, cudaSuccess;
   *memory = allocate(bytes);
   if (!*memory) {
-    // what waits to be freed may make room
+    // memory that waits to be freed may make room
     synchronize_all();
     *memory = allocate(bytes);
   }
@@ -146,7 +146,7 @@ void enqueue(cudaStream_t stream, const std::string& name, std::function<void()>
   const std::size_t number = number_of(stream);
   Queue& queue = queues[number];
   join(queue.clock, host);
-  // the default stream waits for the others and they for it
+  // the default stream waits for the others, and the others wait for it
   for (std::size_t s = 0; s < queues.size(); ++s)
     if (s != number && (number == 0 ? queues[s].waits_for_default : s == 0 && queue.waits_for_default)) join(queue.clock, queues[s].clock);
   const std::uint32_t operation = std::uint32_t(stream_of.size());

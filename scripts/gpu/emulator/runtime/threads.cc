@@ -1,5 +1,5 @@
-// Kernels: blocks one after the other, their threads as fibres that are switched at barriers, both
-// in a shuffled order.
+// Kernels: their blocks run one after the other, their threads are fibres that switch at barriers,
+// both in a shuffled order.
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include "../include/device_code.h"
 #include "emulator.h"
 
-// Saves the registers and the stack of the caller at *from, and goes on where `to` was saved.
+// Saves the registers and the stack of the caller at *from, and continues those saved in `to`.
 extern "C" void emulator_switch(void** from, void* to);
 asm(R"(
 .text
@@ -44,7 +44,7 @@ namespace {
 constexpr unsigned WARP = 32;
 constexpr std::size_t STACK = 256 << 10;
 
-// Numbers below `count` in an order of its own.
+// The numbers below `count` in a shuffled order.
 struct Shuffled {
   std::uint64_t count, step, start;
   explicit Shuffled(std::uint64_t count) : count(count), step(1), start(random_number() % count) {
@@ -153,7 +153,7 @@ void run_threads() {
 void prepare(Fibre& fibre) {
   char* top = stacks + STACK * std::size_t(&fibre - fibres + 1);
   void** words = reinterpret_cast<void**>(top) - 8;
-  // six registers, where to go on, and an address to return to that is never used
+  // six registers, the address to continue at, and a return address that is never used
   words[6] = reinterpret_cast<void*>(run_threads);
   fibre.stack_pointer = words;
 }
@@ -169,7 +169,7 @@ void start_fibres() {
   }
 }
 
-// A block side by side with others that has threads to run, by chance; null where none has.
+// Draws one of the blocks side by side that has threads to run; null if none has.
 Block* able_block() {
   const std::size_t count = side_by_side.size(), first = count > 1 ? random_number() % count : 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -179,7 +179,7 @@ Block* able_block() {
   return nullptr;
 }
 
-// Returns whether all threads of the blocks side by side came to their end.
+// Returns whether all threads of the blocks side by side have ended.
 bool run_blocks() {
   block_memory(0);
   for (Block& b : side_by_side)

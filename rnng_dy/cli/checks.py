@@ -36,13 +36,13 @@ def lstm_differences() -> Iterator[tuple[str, float]]:
     store = ParameterStore(1)
     lstm = Lstm(store, "x", 2, 48, 16)
     random = store.arrays().items()
-    arrays = {name: _waves(of.shape, start) / 2 for start, (name, of) in enumerate(random)}
+    arrays = {name: _waves(array.shape, start) / 2 for start, (name, array) in enumerate(random)}
     store.load(arrays)
     dy.renew_cg()
     state = lstm.start
     for step in (1, 2, 3):
-        read = Embedding(lambda steps: dy.inputTensor(_waves((48,), *steps)), step)
-        state = LstmState(state, read)
+        vector = Embedding(lambda steps: dy.inputTensor(_waves((48,), *steps)), step)
+        state = LstmState(state, vector)
         output = lstm.outputs([state])
     total = dy.dot_product(output, dy.inputTensor(_waves((16,), 0)))
     value = total.value()
@@ -57,7 +57,7 @@ def _waves(shape: tuple[int, ...], start: int) -> np.ndarray:
 
 
 def growth_difference(megabytes: int = MEMORY) -> float:
-    """Return the relative error of a gradient in a graph that is larger than the first memory pools.
+    """Return the relative error of a gradient in a graph larger than the first memory pools.
 
     Two kinds of nodes feed one kind, whose batch has to gather them. There backward allocates
     memory and frees it soon, which without our patch fails once a pool has grown.

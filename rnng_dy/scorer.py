@@ -1,11 +1,11 @@
-"""What gives words surprisals: generative and LSTM language models, n-grams, tables of other programs, and plugins."""
+"""What gives words surprisals: models, n-grams, tables of other programs, and plugins."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -18,7 +18,6 @@ from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.text.columns import USUAL, Columns
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel, required_spelling
-from rnng_dy.text.stimuli import read_stimuli
 
 Sentences = Sequence[Sequence[str]]
 """The words of each sentence."""
@@ -33,12 +32,16 @@ class Scorer:
     with a search replaces `measure`.
     """
 
+    generates_words: ClassVar[bool] = True
+    has_trees: ClassVar[bool] = False
+    updates: int | None = None
+    about: Any = None
     spelling: SpellingModel | None = None
     """The probabilities of strings for an open vocabulary; None if the scorer has none."""
 
     @property
     def unknown(self) -> UnknownWords | None:
-        """The words that the scorer knows, and its classes of all others; None if only scoring shows them."""
+        """The words that the scorer knows; None if only scoring shows them."""
         return None
 
     @cached_property
@@ -87,10 +90,10 @@ class Scorer:
 
         Args:
             sentences: Running text or sentences; see `Segmenter.sentences_in`.
-            options: See `surprisals`.
-            end: See `surprisals`.
-            open_vocabulary: See `surprisals`.
-            numbers: See `measure`.
+            options: The search, as in `surprisals`.
+            end: Whether to add a record for the end of each sentence.
+            open_vocabulary: Whether words count as strings, as in `surprisals`.
+            numbers: The numbers of the sentences, which decide the draws of a particle filter.
 
         Returns:
             A list of `WordRecord` per sentence.
@@ -98,14 +101,14 @@ class Scorer:
         sentences, _ = self.segmenter.sentences_in(sentences, has_tags=False)
         if not open_vocabulary:
             measured = self.measure(sentences, options, end, numbers=numbers)
-            return [found.records for found in measured]
+            return [sentence.records for sentence in measured]
         spelling = required_spelling(self, "this model")
-        read = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
-        unkified = [[word.unk for word in words] for words in read]
+        spelt = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
+        unkified = [[word.unk for word in words] for words in spelt]
         measured = self.measure(sentences, options, end, unkified, numbers)
         return [
-            with_spellings(found.records, [word.log_prob for word in words])
-            for found, words in zip(measured, read, strict=True)
+            with_spellings(sentence.records, [word.log_prob for word in words])
+            for sentence, words in zip(measured, spelt, strict=True)
         ]
 
     def table(
@@ -119,9 +122,9 @@ class Scorer:
 
         Args:
             stimuli: The name of a table (CSV, TSV, xlsx), a DataFrame, or rows as dictionaries.
-            columns: The columns that do not have the usual names; see `read_stimuli`.
-            options: See `surprisals`.
-            open_vocabulary: See `surprisals`.
+            columns: The columns that do not have the usual names (see `Columns`).
+            options: The search, as in `surprisals`.
+            open_vocabulary: Whether words count as strings, as in `surprisals`.
 
         Returns:
             A row per written word, as dictionaries; its methods `by_region` and `by_sentence` add
@@ -130,11 +133,8 @@ class Scorer:
         Raises:
             InputError: The table cannot be read as stimuli, or has a column that is added.
         """
-        read = read_stimuli(stimuli, columns)
-        texts = read.tokenised(self.segmenter)
-        sentences = [list(sentence.tokens) for of in texts for sentence in of]
-        records = self.surprisals_of(sentences, options, open_vocabulary=open_vocabulary)
-        return WordTable(read, texts, records)
+        surprisals = partial(self.surprisals_of, options=options, open_vocabulary=open_vocabulary)
+        return WordTable.measured(stimuli, columns, self.segmenter, surprisals)
 
     def measure(
         self,
@@ -148,17 +148,18 @@ class Scorer:
 
         Args:
             sentences: The tokens of each sentence.
-            options: See `surprisals`.
-            end: See `surprisals`.
+            options: The search, as in `surprisals`.
+            end: Whether to add a record for the end of each sentence.
             unkified: The words as the scorer should read them, None to derive them.
             numbers: The numbers of the sentences, which decide the draws of a particle filter.
         """
-        found = self.records_of(sentences, unkified)
-        records = self._with_next_words(found) if options.next_word else found
-        return (_measured(of, end) for of in records)
+        records: Iterable[list[WordRecord]] = self.records_of(sentences, unkified)
+        if options.next_word:
+            records = self._with_next_words([*records])
+        return (_measured(sentence, end) for sentence in records)
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
-        """Return a record per token of each sentence and one, with the token None, for its end; surprisals in bits.
+        """Return a record per token and one, with the token None, for the end; surprisals in bits.
 
         `unkified` are the words as the scorer should read them, None to derive them.
         """
@@ -167,20 +168,19 @@ class Scorer:
     def _as_read(
         self, sentences: Sentences, unkified: Unkified
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-        """Yield the words of each sentence, as written and as a scorer with `unknown` reads them."""
-        given = unkified or [None] * len(sentences)
-        for sentence, words in zip(sentences, given, strict=True):
+        """Yield the words of each sentence, as written and as the scorer reads them."""
+        for sentence, words in zip(sentences, unkified or [None] * len(sentences), strict=True):
             tokens, _ = split_tokens(sentence)
             yield tokens, words or self.unknown.unkify(tokens, True)  # type: ignore[union-attr]
 
-    def log_probs_of(self, sentences: Sequence[SourceSentence]) -> list[float]:
-        """Return log p of sentences and their ends in nats; not finite where a surprisal is missing."""
+    def sentence_log_probs(self, sentences: Sequence[SourceSentence]) -> list[float]:
+        """Return log p of sentences with ends in nats; not finite where a surprisal is missing."""
         tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
         records = self.records_of(tokens, unkified)
-        return [-math.log(2) * math.fsum(record.surprisal for record in of) for of in records]
+        return [-math.log(2) * math.fsum(r.surprisal for r in sentence) for sentence in records]
 
     def next_word_entropies(self, sentences: Sentences) -> Sequence[Sequence[float]]:
-        """Return the entropy of the next word in bits before each word and before the end of each sentence.
+        """Return the entropy of the next word in bits before each word and before each end.
 
         `sentences` are words as the scorer reads them. The end of the sentence counts as a word.
         Raises RnngError unless a scorer overrides this method.
@@ -190,18 +190,15 @@ class Scorer:
     def _with_next_words(
         self, records: Sequence[Sequence[WordRecord]]
     ) -> Iterator[list[WordRecord]]:
-        """Yield the records of each sentence, with the entropy of the next word for the words that were read."""
+        """Yield the records of each sentence, with entropies of the next word."""
 
         def was_read(record: WordRecord) -> bool:
             return record.token is not None and math.isfinite(record.surprisal)
 
-        read = [[str(record.unk) for record in filter(was_read, of)] for of in records]
-        for of, entropies in zip(records, self.next_word_entropies(read), strict=True):
+        words = [[str(record.unk) for record in filter(was_read, row)] for row in records]
+        for row, entropies in zip(records, self.next_word_entropies(words), strict=True):
             steps = pairwise(entropies)
-            yield [
-                _with_entropies(record, *next(steps)) if was_read(record) else record
-                for record in of
-            ]
+            yield [_with_entropies(r, *next(steps)) if was_read(r) else r for r in row]
 
 
 class WordScorer(Scorer):
@@ -215,7 +212,7 @@ class WordScorer(Scorer):
 
     @classmethod
     def open(cls, path: str | None, order: int) -> WordScorer:
-        """Return a scorer made from a file, None if the user names none; `order` is the n of n-grams.
+        """Return a scorer made from a file, if the user names one; `order` is the n of n-grams.
 
         Raises RnngError for an unusable file.
         """

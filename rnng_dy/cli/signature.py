@@ -1,0 +1,85 @@
+"""What the numbers of a run depend on, in one line, as sacrebleu says it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+import rnng_dy
+from rnng_dy import checkpoint
+from rnng_dy.baselines.scorers import OpenableScorer
+from rnng_dy.cli.rules import applies, is_given, meanings
+from rnng_dy.kinds import ModelFolder, kind_of
+from rnng_dy.search.surprisal import SearchOptions
+
+UNSIGNED = {"jobs", "device", "form"}
+"""Options that change no number."""
+SEARCHED = {"search", *(field.name for field in fields(SearchOptions))}
+"""Options of searches, which models without trees and measures along given trees do without."""
+MEMORY = "rnng_dy.signature"
+
+
+def signature() -> str:
+    """Return the signature of the running command.
+
+    It has the version, with the commit of a checkout, the command, each model or scorer with the
+    first eight digits of its content's hash, and each option that applies and has a value, but
+    names of files and options that change no number.
+    """
+    context = click.get_current_context()
+    if MEMORY not in context.meta:
+        sections = f"rnng_dy:{version()}", context.info_name or "", *_settings(context)
+        context.meta[MEMORY] = "|".join(sections)
+    return str(context.meta[MEMORY])
+
+
+def version() -> str:
+    """Return the version, with the commit of a checkout and a + if its files were changed since."""
+    checkout = Path(rnng_dy.__file__).parents[1]
+    command = ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*"]
+    try:
+        if (checkout / ".git").exists():
+            described = subprocess.run(command, capture_output=True, text=True, check=True)
+            return f"{rnng_dy.__version__}-{described.stdout.strip()}"
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    return rnng_dy.__version__
+
+
+def _settings(context: click.Context) -> Iterator[str]:
+    """Yield the models, then the options of a command that apply and have a value."""
+    params = context.command.params
+    values = meanings(params, context.params)
+    searches, settings = not values.get("along_trees"), []
+    for param in params:
+        name = param.opts[0].lstrip("-")
+        # the meaning of a scorer is its name alone
+        value = context.params[param.name] or values[param.name]
+        for one in value if isinstance(value, tuple) else (value,):
+            if getattr(param.type, "is_model", False) and one:
+                one = ModelFolder(kind_of(one).kind, one)
+            if hasattr(one, "content"):
+                yield f"{name}:{identified(one)}"
+                searches = searches and one.has_trees
+            elif _is_set(param.type, one) and applies(param, values):
+                settings.append((param.name, f"{name}:{'yes' if one is True else one}"))
+    for name, setting in settings:
+        if name not in UNSIGNED and (searches or name not in SEARCHED or is_given(name)):
+            yield setting
+
+
+def identified(system: ModelFolder | OpenableScorer) -> str:
+    """Return the name of a model or scorer, with the first eight digits of its content's hash."""
+    name = re.sub(r"[^=]*/", "", system.title)
+    return f"{name}#{checkpoint.content_hash(*system.content())[:8]}"
+
+
+def _is_set(kind: click.ParamType, value: Any) -> bool:
+    """Return whether an option has a value that is no file's name."""
+    return value not in (None, False, "") and not isinstance(kind, click.Path)

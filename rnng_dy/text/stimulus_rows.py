@@ -1,0 +1,188 @@
+"""The rows of tables of stimuli: each with a text, or with a region of one, or a word."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
+from oracle.common.tables import cell_text, read_table
+from rnng_dy.text.columns import CONDITION, ColumnIndices
+from rnng_dy.text.regions import USUAL_MARK
+
+_log = logging.getLogger(__name__)
+_LINE_ENDS = str.maketrans("\t\r\n", "   ")
+_NUMBER = re.compile(r"(?:[0-9]+-)*?(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
+"""A number, or as in GECO those of a text and a sentence before it."""
+_MISSING = frozenset(["NA", "NaN", "#N/A", "<NA>"])
+
+
+class TextRow(NamedTuple):
+    """The text of a row, or of a region in it."""
+
+    line: int
+    text: str
+    cells: tuple[Any, ...]
+    name: str = ""
+    """That of its region, or the region's number."""
+    number: float | None = None
+    """That of its region."""
+    position: float | None = None
+    """The number of the word, if the table numbers words."""
+
+    @property
+    def region(self) -> float | str:
+        """What tells its region from others."""
+        return self.name if self.number is None else self.number
+
+
+TextKey = tuple[str | None, str | None, int]
+"""The item and the condition of a text, and if it is a row, its line, else 0."""
+
+
+def read_rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, Sequence[Any]]]]:
+    """Return a table's name, its header's line, names of columns, and rows with their lines."""
+    if isinstance(table, str) or hasattr(table, "__fspath__"):
+        return str(table), *read_table(table, quoted_tsv=True)
+    rows = table.to_dict("records") if hasattr(table, "to_dict") else table
+    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if not all(isinstance(row, Mapping) for row in rows):
+        message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
+        raise InputError(message, "stimuli")
+    names = list(rows[0]) if rows else []
+    cells = ([row.get(name) for name in names] for row in rows)
+    return "stimuli", 1, [str(name) for name in names], enumerate(cells, 1)
+
+
+def text_rows(
+    lines: Iterable[tuple[int, Sequence[Any]]], names: Sequence[str], at: ColumnIndices, path: str
+) -> tuple[list[str], dict[TextKey, list[TextRow]]]:
+    """Return the names of the columns that go into the output, and the rows of each text."""
+    # the condition of a text in one of several columns takes the place of the row's
+    is_wide = len(at.texts) > 1
+    replaced = [i for i in at.conditions if is_wide and names[i] == CONDITION]
+    used = (*at.texts, at.region, at.number, *replaced)
+    carried = [i for i, name in enumerate(names) if name and i not in used]
+    texts: dict[TextKey, list[TextRow]] = {}
+    for line, row in _filled(lines, at, path):
+        cells = list(map(_plain, row))
+        item = "_".join(cells[i] for i in at.items) if at.items else None
+        # rows in Python keep their numbers
+        kept = [cells[i] if isinstance(row[i], str) else row[i] for i in carried]
+        for i in at.texts:
+            levels = [*(cells[i] for i in at.conditions), *[names[i]] * is_wide]
+            condition = "_".join(levels if any(levels) else "") if levels else None
+            if at.region is None and not cells[i]:
+                raise InputError(f"column {names[i]!r}: no text", path, line)
+            with placed(path, line):
+                text = _text_row(line, cells, i, at, (*kept, *[condition] * is_wide))
+            texts.setdefault((item, condition, line * (at.region is None)), []).append(text)
+    return [*(names[i] for i in carried), *[CONDITION] * is_wide], texts
+
+
+def _plain(cell: Any) -> str:
+    return cell_text(cell).translate(_LINE_ENDS).strip()
+
+
+def _filled(
+    lines: Iterable[tuple[int, Sequence[Any]]], at: ColumnIndices, path: str
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """Yield the rows, with merged cells filled by those above.
+
+    These are an empty item and, if rows are regions or words, its empty conditions.
+    """
+    merged = at.items if at.region is None else (*at.items, *at.conditions)
+    last: Sequence[Any] = []
+    filled = 0
+    for line, row in lines:
+        empty = {i for i in merged if not _plain(row[i])}
+        if last and all(i in empty or _plain(row[i]) == _plain(last[i]) for i in at.items):
+            filled += not empty.isdisjoint(at.items)
+            row = [last[i] if i in empty else cell for i, cell in enumerate(row)]
+        last = row
+        yield line, row
+    if filled:
+        _log.warning(f"{path}: {filled} empty cells of items are filled with the item above them")
+
+
+def _text_row(
+    line: int, cells: Sequence[str], text: int, at: ColumnIndices, carried: tuple[Any, ...]
+) -> TextRow:
+    """Return a row's text and region. Raises RnngError for a number, and a text, that is none."""
+    if at.region is None:
+        return TextRow(line, cells[text], carried)
+    name = cells[at.region]
+    number, position = (None if i is None else _number(cells[i]) for i in (at.number, at.position))
+    if at.region == at.position:
+        number = position
+    elif at.number is None and (match := _NUMBER.fullmatch(name)) and match[1] == name:
+        # 2-3 is a number of GECO's words, and the name of other regions
+        number = float(name)
+    if number is not None and at.number in (None, at.region):
+        name = cell_text(number)
+    if f" {USUAL_MARK} " in cells[text]:
+        raise RnngError(f"{USUAL_MARK!r} in {name!r}: one row per region")
+    if cells[text] in _MISSING:
+        raise RnngError(f"{cells[text]!r} in {name!r}: leave an empty region empty")
+    return TextRow(line, f" {cells[text]} ", carried, name, number, position)
+
+
+def _number(cell: str) -> float:
+    if match := _NUMBER.fullmatch(cell):
+        return float(match[1])
+    raise RnngError(f"{cell!r} is no number of a region")
+
+
+def by_region(rows: Sequence[TextRow], path: str, sentence: str) -> list[list[TextRow]]:
+    """Return the rows of each region of a text, in order.
+
+    Words with numbers may have a row for each of their readers. Raises InputError for any other
+    region or word that is there twice.
+    """
+    if rows[0].position is not None:
+        rows = _words(rows, path, sentence)
+    else:
+        regions, last = set(), rows[0]
+        for row in rows:
+            # neighbouring words of one region
+            is_next = row.region == last.region and row.text != last.text
+            are_words = len(row.text.split()) == len(last.text.split()) == 1
+            if row.region in regions and not (is_next and are_words):
+                raise _twice(row, path, sentence)
+            regions.add(row.region)
+            last = row
+        if not any(isinstance(region, str) for region in regions):
+            rows = sorted(rows, key=lambda row: row.region)
+    return [list(region) for _, region in groupby(rows, key=lambda row: row.region)]
+
+
+def _words(rows: Iterable[TextRow], path: str, sentence: str) -> list[TextRow]:
+    """Return the words of a text in the order of their numbers, one row each."""
+    readings: dict[float | None, list[TextRow]] = {}
+    for row in rows:
+        readings.setdefault(row.position, []).append(row)
+    longest = max(readings.values(), key=len)
+    for first, *others in readings.values():
+        different = [r for r in others if (r.text, r.region) != (first.text, first.region)]
+        if different or len(others) + 1 < len(longest):
+            raise _twice([*different, longest[-1]][0], path, sentence)
+    return [
+        word[0]._replace(cells=common(row.cells for row in word))
+        for _, word in sorted(readings.items())
+    ]
+
+
+def _twice(row: TextRow, path: str, sentence: str) -> InputError:
+    what = f"the sentence {sentence!r} has the region {row.name!r} twice: number its regions"
+    how = "tell sentences apart by the columns of --item and --condition, each one or several"
+    return InputError(f"{what}, and {how}", path, row.line)
+
+
+def common(rows: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the cells of several rows, empty where they differ."""
+    columns = zip(*rows, strict=True)
+    return tuple(first if all(first == o for o in others) else "" for first, *others in columns)
