@@ -76,7 +76,8 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
     Examples:
         >>> load("no/such/folder")
         Traceback (most recent call last):
-        oracle.common.errors.RnngError: there is no folder no/such/folder: ...
+        oracle.common.errors.RnngError: there is no folder no/such/folder: name one that
+        `rnng-dy train` or `import-clab` wrote
     """
     # imported here, since help and completion need not wait for them
     from rnng_dy import checkpoint, engine

@@ -33,7 +33,7 @@ MODULES = tuple(module_names())
 @pytest.mark.parametrize("name", MODULES)
 def test_every_example_of_a_module_runs_and_is_true(name: str) -> None:
     module = importlib.import_module(name)
-    outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    outcome = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     # as many as the text has: doctest passes over what is no docstring of the module's own
     text = Path(module.__file__).read_text(encoding="utf-8")
     assert outcome.attempted == text.count(PROMPT)

@@ -24,6 +24,7 @@ from oracle.common.files import file_hash, is_replaced, replacing
 from rnng_dy import __version__, checkpoint, engine
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
+from rnng_dy.cli.signature import content_hash
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
@@ -207,7 +208,7 @@ class Job:
         Raises:
             KeyboardInterrupt: With a message that names the file of finished results.
         """
-        contents = chain.from_iterable(openable.content() for openable in self.openables)
+        contents = map(content_hash, self.openables)
         key = checkpoint.content_hash(__version__, FORMAT, _command(), *settings, *contents)
         with tidy(), ExitStack() as stack:
             name = path or os.path.join(stack.enter_context(TemporaryDirectory()), "results")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -186,13 +186,7 @@ def ending_of(path: str) -> str:
 
 def all_of(*options: Callable) -> Callable:
     """Return a decorator that adds options to a command, in this order."""
-
-    def decorate(command: Callable) -> Callable:
-        for each in reversed(options):
-            command = each(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def together(name: str, make: Callable, *options: Callable) -> Callable:

@@ -22,7 +22,8 @@ UNSIGNED = {"jobs", "device", "form"}
 """Options that change no number."""
 SEARCHED = {"search", *(field.name for field in fields(SearchOptions))}
 """Options of searches, which models without trees and measures along given trees do without."""
-MEMORY = "rnng_dy.signature"
+MEMORY, HASHES = "rnng_dy.signature", "rnng_dy.hashes"
+"""Keys of a command's memory: its signature; hashes by the titles of its models and scorers."""
 
 
 def signature() -> str:
@@ -77,7 +78,15 @@ def _settings(context: click.Context) -> Iterator[str]:
 def identified(system: ModelFolder | OpenableScorer) -> str:
     """Return the name of a model or scorer, with the first eight digits of its content's hash."""
     name = re.sub(r"[^=]*/", "", system.title)
-    return f"{name}#{checkpoint.content_hash(*system.content())[:8]}"
+    return f"{name}#{content_hash(system)[:8]}"
+
+
+def content_hash(system: ModelFolder | OpenableScorer) -> str:
+    """Return the hash of a model's or scorer's content, which a command reads once."""
+    hashes = click.get_current_context().meta.setdefault(HASHES, {})
+    if system.title not in hashes:
+        hashes[system.title] = checkpoint.content_hash(*system.content())
+    return str(hashes[system.title])
 
 
 def _is_set(kind: click.ParamType, value: Any) -> bool:

@@ -41,7 +41,8 @@ def require_unmarked(text: str) -> None:
 
     >>> require_unmarked("*The doctor are tall.")
     Traceback (most recent call last):
-    oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word: ...
+    oracle.common.errors.RnngError: '*The doctor are tall.' begins with '*', a mark and no word:
+    take it out
     """
     if begins := _BEFORE.match(text):
         mark = repr(begins[0].strip())

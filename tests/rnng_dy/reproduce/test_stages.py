@@ -12,7 +12,7 @@ sample corrected-1: sample --model parser-corrected-1 test.oracle --samples 100 
 train generator-corrected-1: train generative --train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths --composition corrected --preset paper --seed 1 --model generator-corrected-1
 score corrected-1: score --model generator-corrected-1 corrected-1.props -o corrected-1.likelihoods
 rerank corrected-1: rerank corrected-1.props corrected-1.likelihoods --oracle test.oracle -o corrected-1.map.trees
-"""
+"""  # noqa: E501
 
 
 def planned(*systems, **more):
