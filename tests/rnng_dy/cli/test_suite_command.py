@@ -200,10 +200,10 @@ def test_plain_stimuli_have_the_tokens_and_values_of_surprisal(folder):
     [
         (STIMULI, "(2;%long%) <", "Error: '(2;%long%) <'"),
         (STIMULI, "(3;%long%) < 1", "items.csv: prediction 1: item one has no region 3"),
-        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "the condition 'short' again"),
+        (STIMULI.replace("long", "short", 1), "(2;%short%) > 0", "item 'one' has the condition 'short' again"),
         (STIMULI.replace("She | slept .", "|"), "(2;%short%) > 0", "a sentence without words"),
-        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "csv:3: item 'one' has several"),
-        ("item,text\n1,a b\n", "(2;%short%) > 0", "items.csv:1: no column 'condition'"),
+        (STIMULI.replace("condition", "c"), "(2;%short%) > 0", "items.csv:3: item 'one' has several rows: if"),
+        ("item,text\n1,a b\n", "(2;%short%) > 0", "items.csv:1: no column 'condition', which a test"),
     ],
 )  # fmt: skip
 def test_stimuli_that_are_no_suite_are_refused(folder, content, formula, says):

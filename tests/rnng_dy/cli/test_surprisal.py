@@ -260,9 +260,9 @@ def test_a_particle_filter_repeats_its_seed(folder):
     ("arguments", "says"),
     [
         (["--model", "parser", "s.txt"], "parser is a parser, which gives words no probability"),
-        ([*KINDS["lm"], "--scorer", "kneser-ney=train.oracle", "s.txt"], "either --model or"),
+        ([*KINDS["lm"], "--scorer", "kneser-ney=train.oracle", "s.txt"], "either --model or --scorer"),
         ([*KINDS["lm"], "s.txt", "-o", "t.trees"], "-o FILE.trees is for generative models"),
-        ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees"),
+        ([*KINDS["lm"], "s.txt", "-o", "t.json"], "this command writes .tsv, .csv, .jsonl, .trees, .html"),
         ([*KINDS["lm"], "s.txt", "--word-beam", "5"], "--word-beam is for generative models"),
         ([*KINDS["n-grams"], "s.txt", "--search", "beam"], "--search is for generative models"),
         (["--model", "generator", "s.txt", "--particles", "9"], "--particles goes with --search particles/variable"),

@@ -105,13 +105,13 @@ def test_a_mark_that_is_named_separates_or_encloses_regions(read, mark, texts, r
 @pytest.mark.parametrize(
     ("mark", "texts", "message"),
     [
-        (None, ["The dog / ran", "A cat / sat"], "2: 'The dog / ran': '/' is a mark of regions"),
+        (None, ["The dog / ran", "A cat / sat"], "2: 'The dog / ran': '/' is a mark of regions, not a word"),
         (None, ["It rained", "It ^ ran", "It ^ sat"], "3: 'It ^ ran': '^' is a mark"),
         (None, ["The *dog* ran", "A *cat* sat"], "by --mark '*'"),
         (None, ["The [dog] ran", "A [cat] sat"], "by --mark '[]'"),
         (None, ["The dog/ ran/ home", "A cat/ sat"], "by --mark '/'"),
         (None, ["The_dog that_barked ran", "A_cat sat"], "'_' joins words"),
-        ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around"),
+        ("/", ["A dog/ ran", "A / cat"], "2: the mark '/' stands between blanks, or around words: 'A dog/ ran'"),
         ("/", ["He and/or she"], " no text has the mark '/'"),
         ("a", ["a b a c"], "'a' is no mark: one or two characters"),
         ("[]", ["A [dog ran"], "2: the mark '[]' stands"),
@@ -192,7 +192,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item"),
+        ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item, words: name it by"),
         ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
@@ -218,8 +218,8 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,zone,word\n1,1,a\n1,2,b\n1,1,a\n1,2,c\n", "5: the sentence '1' has the region '2'"),
         ("# Results on Monday\n# 1. item.\n1,a\n", "3: 2 columns, and the comments name 1"),
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
-        ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are"),
-        ("sentence,idx,word\nA dog,1,A\nA dog,2,dog\n", "2: sentences in several rows, beside"),
+        ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are regions"),
+        ("sentence,idx,word\nA dog,1,A\nA dog,2,dog\n", "2: sentences in several rows, beside 'word'"),
     ],
 )  # fmt: skip
 def test_other_tables_are_errors_with_their_line(read, content, message):
