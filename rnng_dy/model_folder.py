@@ -89,10 +89,14 @@ def is_name(model: str | os.PathLike) -> bool:
     return (os.path.isdir(model) and not Path(model, CONFIG).exists()) or not os.path.lexists(model)
 
 
-def generative(model: str) -> str:
-    """Return NAME-generative for the NAME of a parser that has one; any other model as it is."""
-    companion = f"{model}-generative"
-    return companion if is_name(model) and {model, companion} <= known_models().keys() else model
+def companion(model: str, roles: Sequence[str]) -> str:
+    """Return NAME-ROLE, of the first role that there is, for the NAME of a parser.
+
+    Any other model is returned as it is.
+    """
+    known = known_models() if is_name(model) else {}
+    names = [f"{model}-{role}" for role in roles] if model in known else []
+    return next((name for name in names if name in known), model)
 
 
 def located(model: str | Folder) -> Folder:

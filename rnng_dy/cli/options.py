@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import reduce, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from rnng_dy.cli.messages import say
 from rnng_dy.cli.rules import goes, require_fit, require_once, with_flags
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing import pages
-from rnng_dy.model_folder import generative, paths_of
+from rnng_dy.model_folder import companion, paths_of
 
 PACKED = (".gz", ".bz2", ".xz", ".lzma")
 
@@ -42,8 +42,10 @@ class PathName(click.Path):
 SEED = click.IntRange(0, 2**32 - 1)
 FILE, OUTPUT = PathName("file"), PathName("file")
 FOLDER, MODEL = PathName("folder"), PathName("folder", is_model=True)
-GENERATIVE = PathName("folder", generative, is_model=True)
+GENERATIVE = PathName("folder", partial(companion, roles=["generative"]), is_model=True)
 """A model that gives probabilities of words; the name of a parser stands for its companion."""
+JUDGE = PathName("folder", partial(companion, roles=["judge", "generative"]), is_model=True)
+"""A generative model of a parser's trees, which may have more labels than the model of words."""
 
 
 class LiveChoice(click.Choice):

@@ -12,11 +12,11 @@ from oracle.sentences import ScoredTree, SourceSentence, json_line
 from rnng_dy import kinds
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Job, Lines, job_options
-from rnng_dy.cli.options import GENERATIVE, Command, model_option, outputs_option
+from rnng_dy.cli.options import JUDGE, Command, model_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given
 from rnng_dy.cli.signature import signature
 from rnng_dy.kinds import ModelFolder
-from rnng_dy.search import decoding
+from rnng_dy.search import decoding, scoring
 from rnng_dy.search.decoding import BESIDE
 from rnng_dy.search.nbest import BEAM
 from rnng_dy.settings import AT_LEAST_1, COUNT
@@ -35,7 +35,7 @@ from rnng_dy.text.sources import SentenceReader, Source
 @click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
 @inputs.decode_option("The greedy or best trees")
 @click.option(
-    "--generator", type=GENERATIVE, help=f"Generative model: p^{BESIDE} q^{1 - BESIDE} decides."
+    "--generator", type=JUDGE, help=f"Generative model: p^{BESIDE} q^{1 - BESIDE} decides."
 )
 @inputs.search_options(inputs.seed_option, without=("search", "particles", "like_reference"))
 @job_options
@@ -73,9 +73,10 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
             decoder = decoding.BestTrees(nbest, beam)
         else:
             decoder = decoding.MbrTrees(samples, options.seed) if mbr else decoding.GreedyTrees()
-    job.open(ModelFolder(kind.kind, folder))
+    model = job.open(ModelFolder(kind.kind, folder))
     if generator:
-        job.open(ModelFolder("generative", generator))
+        judge = job.open(ModelFolder("generative", generator))
+        scoring.require_labels(judge, model.vocabulary.nonterminals)
     lines_of = _best_lines if nbest is None else sample_lines
     write_trees(job, source, decoder, output, _json_lines if form == ".jsonl" else lines_of)
 

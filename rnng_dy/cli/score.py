@@ -8,13 +8,13 @@ import click
 
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import warn
-from rnng_dy.cli.options import FILE, GENERATIVE, Command, model_option, output_option
+from rnng_dy.cli.options import FILE, JUDGE, Command, model_option, output_option
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.search import scoring
 
 
 @click.command(cls=Command)
-@model_option(GENERATIVE)
+@model_option(JUDGE)
 @click.argument("source", type=FILE, metavar="SAMPLES")
 @output_option()
 @job_options

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.brackets import read_tree_lines
-from oracle.common.errors import ImpossibleError, RnngError
+from oracle.common.errors import ImpossibleError, RnngError, listed
 from oracle.common.files import numbered_lines, open_text, peeked, placed, reading
 from oracle.common.lazy import nltk
 from oracle.samples import begins_samples, format_likelihood, read_samples
@@ -119,7 +119,7 @@ class SentenceTrees(NamedTuple):
 def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
     """Yield the trees of a file of samples or trees by sentence; unknown words become classes.
 
-    Raises InputError, with the line, for a tree that has no actions.
+    Raises InputError, with the line, for a tree without actions or with unseen labels.
     """
     # opened once, because a pipe cannot be read again
     with reading(path), open_text(path) as stream:
@@ -135,12 +135,22 @@ def trees_to_score(path: str, model) -> Iterator[SentenceTrees]:
 
         def actions_of(located) -> tuple[str, ...]:
             with placed(path, located.line):
-                if is_samples:
-                    return tuple(model.transitions.actions_of(located.tree, False))
-                return tuple(model.transitions.actions_of(untraced(located.tree)))
+                tree = located.tree if is_samples else untraced(located.tree)
+                actions = model.transitions.actions_of(tree, False if is_samples else None)
+                require_labels(model, model.transitions.labels(actions))
+            return tuple(actions)
 
         for (number, words), group in groupby(enumerate(read), sentence_of):
             yield SentenceTrees(number, words, tuple(actions_of(located) for _, located in group))
+
+
+def require_labels(model, labels: Iterable[str]) -> None:
+    """Raise RnngError for labels that a generative model lacks: trees with them have p = 0."""
+    if lacking := [label for label in labels if label not in model.vocabulary.nonterminals]:
+        raise RnngError(
+            f"the generative model has no label {listed(lacking, 3)}: name one that has learned "
+            "from trees with all labels; `rnng-dy prepare --keep-labels` takes labels out of trees"
+        )
 
 
 def likelihood_lines(sentences: Iterable[SentenceTrees], model: BatchedModel) -> list[list[str]]:
