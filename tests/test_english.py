@@ -113,9 +113,9 @@ def result(suite, share):
     """A result as `suite` writes it; of several predictions, all together hold of no item."""
     both = suite == "fgd_hierarchy"
     predictions = [{"accuracy": share}, {"accuracy": 0.0}][: 1 + both]
-    return {"model": "m", "suite": suite, "accuracy": 0.0 if both else share} | {
-        "predictions": predictions
-    }
+    accuracy = 0.0 if both else share
+    known = {"model": "m", "suite": suite, "of": 10}
+    return known | {"accuracy": accuracy, "predictions": predictions}
 
 
 def test_scores_by_phenomenon_are_means_over_the_suites_that_the_publication_counts(
@@ -152,6 +152,12 @@ def test_variants_are_scored_over_suites_and_paradigms_and_seeds(tmp_path, monke
     assert capsys.readouterr().out.splitlines()[2:] == [
         "| good | 70.0 | 60.0 | 65.0 | 65.0 to 65.0 | 0.0 | 0.0 to 0.0 |",
         "| bad | 20.0 | 60.0 | 40.0 | 40.0 to 40.0 | -25.0 | -25.0 to -25.0 |",
+        "",
+        "| variant | agreement | all |",
+        "|---|---|---|",
+        # 95 % of binomial samples of ten items
+        "| good | 70.0 (40.0 to 100.0) | 70.0 (40.0 to 100.0) |",
+        "| bad | 20.0 (0.0 to 50.0) | 20.0 (0.0 to 50.0) |",
     ]
 
 

@@ -2,19 +2,22 @@
 
 VARIANT is a folder with a folder per seed, which has outputs of `rnng-dy suite`: `syntaxgym.json`
 and `blimp.json`. The score S is the mean of two means: over the suites of SyntaxGym that count, and
-over the paradigms of BLiMP. Each suite and paradigm has the mean over the seeds.
+over the paradigms of BLiMP. Each suite and paradigm has the mean over the seeds. A second table has
+the circuits, with intervals over items.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
 import scripts.script_start  # noqa: F401
-from scripts.english.circuits import measured
+from scripts.english.circuits import CIRCUITS, measured
 
 RULERS = ("syntaxgym", "blimp")
 SAMPLES, SEED = 10_000, 1
@@ -22,7 +25,7 @@ SAMPLES, SEED = 10_000, 1
 
 
 def main() -> None:
-    """Print a table in Markdown; differences are to the first variant, on the same suites."""
+    """Print tables in Markdown; differences are to the first variant, on the same suites."""
     variants = {name: percentages(Path(name)) for name in sys.argv[1:]}
     first = next(iter(variants.values()))
     print(
@@ -30,20 +33,36 @@ def main() -> None:
         "|---|---|---|---|---|---|---|"
     )
     for name, variant in variants.items():
-        differences = [ours - others for ours, others in zip(variant, first, strict=True)]
-        cells = [f"{values.mean():.1f}" for values in variant]
-        for s, low, high in map(interval, (variant, differences)):
+        rulers, others = ([np.array([*r.values()]) for r in v] for v in (variant, first))
+        differences = [ours - theirs for ours, theirs in zip(rulers, others, strict=True)]
+        cells = [f"{values.mean():.1f}" for values in rulers]
+        for s, low, high in map(interval, (rulers, differences)):
             cells += [f"{s:.1f}", f"{low:.1f} to {high:.1f}"]
+        print(f"| {Path(name).name} | {' | '.join(cells)} |")
+    names = {
+        circuit: [suite for suite in first[0] if suite.startswith(beginnings)]
+        for circuit, beginnings in CIRCUITS.items()
+    }
+    circuits = {circuit: suites for circuit, suites in names.items() if suites}
+    print(f"\n| variant | {' | '.join(circuits)} |\n|{'---|' * (len(circuits) + 1)}")
+    for name, (of_suite, _) in variants.items():
+        results = json.loads(next(Path(name).glob(f"*/{RULERS[0]}.json")).read_text("utf-8"))
+        items = {result["suite"]: result["of"] for result in results}
+        cells = []
+        for suites in circuits.values():
+            values = [of_suite[suite] for suite in suites]
+            low, high = over_items(values, [items[suite] for suite in suites])
+            cells.append(f"{fmean(values):.1f} ({low:.1f} to {high:.1f})")
         print(f"| {Path(name).name} | {' | '.join(cells)} |")
 
 
-def percentages(variant: Path) -> list[np.ndarray]:
-    """Return the percentages of suites, in order, and of paradigms: the means over seeds."""
+def percentages(variant: Path) -> list[dict[str, float]]:
+    """Return the percentages of suites, by name, and of paradigms: the means over seeds."""
     means = []
     for ruler in RULERS:
         outputs = [measured(path) for path in sorted(variant.glob(f"*/{ruler}.json"))]
-        seeds = [sorted(suites.items()) for output in outputs for suites in output.values()]
-        means.append(np.mean([[value for _, value in seed] for seed in seeds], axis=0))
+        seeds = [suites for output in outputs for suites in output.values()]
+        means.append({name: fmean(seed[name] for seed in seeds) for name in sorted(seeds[0])})
     return means
 
 
@@ -53,6 +72,14 @@ def interval(rulers: Sequence[np.ndarray]) -> tuple[float, float, float]:
     drawn = [random.choice(values, (SAMPLES, len(values))).mean(axis=1) for values in rulers]
     low, high = np.percentile(np.mean(drawn, axis=0), [2.5, 97.5])
     return float(np.mean([values.mean() for values in rulers])), float(low), float(high)
+
+
+def over_items(percentages: Sequence[float], items: Sequence[int]) -> tuple[float, float]:
+    """Return the 95 % interval of the suites' mean percentage, by a bootstrap over their items."""
+    shares, sizes = np.array(percentages) / 100, np.array(items)
+    drawn = np.random.default_rng(SEED).binomial(sizes, shares, (SAMPLES, len(sizes))) / sizes
+    low, high = np.percentile(100 * drawn.mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
 
 
 if __name__ == "__main__":
