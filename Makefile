@@ -11,7 +11,7 @@ PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 
-.PHONY: help setup parts smoke test test-all demo wheels test-wheels cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness docs lint release clean again
+.PHONY: help setup parts smoke test test-all demo wheels test-wheels test-sdist cuda-build gpu-check gpu-bundle test-cuda-emulated english faithfulness docs lint release clean again
 
 help:
 	@echo 'make demo        train and evaluate both models on a small treebank; TEXT="…" is parsed and drawn at the end'
@@ -21,9 +21,10 @@ help:
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make wheels      write to dist/ wheels for x86-64 and ARM Linux that need no compiler; MACHINE=macos-arm64 for Macs'
 	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it; MACHINE=aarch64 (emulated), macos-arm64 (inspected)'
+	@echo 'make test-sdist  install the sdist of dist/ in a new environment and run its first tests'
 	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'
-	@echo 'make docs        build the pages of docs/ as a site in site/'
+	@echo 'make docs        write docs/reference from the code, and build docs/ as a site in site/'
 	@echo 'make lint        check the style of the code and the types of the public interface'
 	@echo 'make cuda-build  compile DyNet with its CUDA backend for sm_80, sm_90 and later GPUs; installs nothing'
 	@echo 'make gpu-check   on a machine with a GPU: does it compute what the CPU does, and how fast; ARGS="--device cpu"'
@@ -40,7 +41,7 @@ setup:
 parts: $(VENV)/.package
 	@:
 
-$(VENV)/.package: setup.py pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
+$(VENV)/.package: pyproject.toml rnng_dy/__init__.py $(RECIPE) $(if $(BUILDS),,again)
 	$(VENV)/bin/python scripts/install_dynet --editable $(DYNET_FLAGS)
 	@touch $@
 
@@ -65,6 +66,7 @@ lint: setup
 	$(VENV)/bin/hadolint Dockerfile
 
 docs: setup
+	$(VENV)/bin/python -m scripts.command_reference
 	$(VENV)/bin/python -m mkdocs build --strict -f scripts/mkdocs.yml
 
 faithfulness: setup
@@ -79,6 +81,12 @@ wheels:
 
 test-wheels: setup
 	$(VENV)/bin/python -m scripts.dynet.wheels $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
+
+# the sdist in an empty environment, with DyNet of the wheel in dist/
+test-sdist:
+	rm -rf build/sdist && mkdir -p build/sdist
+	tar -xzf dist/rnng_dy-$(VERSION).tar.gz -C build/sdist --strip-components 1
+	RNNG_DY_WHEELS=$(CURDIR)/dist $(MAKE) -C build/sdist smoke VENV=.venv ARGS=tests/test_install.py
 
 cuda-build:
 	$(PYTHON) scripts/install_dynet --cuda --cuda-arch 80,90 --wheel-only
@@ -111,10 +119,13 @@ release:
 	grep -qx "version: $(VERSION)" CITATION.cff
 	$(MAKE) lint
 	$(MAKE) test-all
+	$(MAKE) wheels
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check build twine
 	$(VENV)/bin/python -m build --sdist
-	$(MAKE) wheels
 	$(VENV)/bin/python -m twine check --strict dist/rnng_dy-$(VERSION)*
+	$(MAKE) test-wheels MACHINE=x86_64
+	$(MAKE) test-wheels MACHINE=aarch64
+	$(MAKE) test-sdist
 	@echo 'twine upload dist/rnng_dy-$(VERSION)*'
 
 clean:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from clusters.bigrams import Bigrams, count_bigrams
+from clusters.bigrams import Bigrams, count_bigrams, summed, tolerance
 from clusters.exchanges import Exchanges
-from clusters.files import ClusteredWord
-from clusters.information import summed, tolerance
+from clusters.files import ClusteredWord, place_unseen, rules_of
 from clusters.merge_tables import MergeTables
-from clusters.unseen import place_unseen, rules_of
 from oracle.common.errors import RnngError
 from oracle.unknown import unknown_classes
 
@@ -61,8 +59,13 @@ class BrownClustering:
                 f"no word occurs {min_count} times: the corpus is empty, or --min-count too high"
             )
         self.classes = min(classes or max(1, round(len(self.words) ** 0.5)), self._frequent)
-        self._bigrams, self._within_sentences = bigrams, within_sentences
-        self._pairs = _PairsByLaterWord(bigrams, within_sentences)
+        self._pairs = bigrams.pairs(within_sentences)
+        left, right, counts = self._pairs
+        key = 2 * np.maximum(left, right).astype(np.int64) + (left < right)
+        order = np.argsort(key, kind="stable")
+        # by the later word of each pair, which counts from when that word enters
+        self._earlier, self._pair_counts = np.minimum(left, right)[order], counts[order]
+        self._start = np.searchsorted(key[order], np.arange(2 * len(self.words) + 1))
         self._tables = MergeTables(self.classes + 1)
         self._tolerance = tolerance(bigrams.tokens)
         self.class_of = np.full(len(self.words), -1, dtype=np.int32)
@@ -84,8 +87,7 @@ class BrownClustering:
             self._bring_in(word)
             yield
         if self._refine:
-            pairs = self._bigrams.pairs(self._within_sentences)
-            exchanges = Exchanges(pairs, self.class_of[: self._frequent], self.classes + 1)
+            exchanges = Exchanges(self._pairs, self.class_of[: self._frequent], self.classes + 1)
             for _ in range(SWEEPS):
                 exchanges.sweep()
                 yield
@@ -94,7 +96,9 @@ class BrownClustering:
             self._bring_in(word)
             yield
         for merge in range(self.classes - 1):
-            self._merge_in_tree(merge)
+            kept, freed = self._best_pair()
+            self._merges[merge] = sorted((kept, freed), key=self._number.__getitem__)
+            self._merge(kept, freed, len(self.words) + merge)
             yield
 
     @property
@@ -120,18 +124,20 @@ class BrownClustering:
         # a single cluster has an empty path, which a line of a file would hardly show
         return [path_of[slot] or "0" for slot in self.class_of.tolist()]
 
-    def entries(self) -> list[ClusteredWord]:
-        """Return all words with their paths, in the order of the tree, then by rank."""
+    def entries(self, rules: str | None = None) -> list[ClusteredWord]:
+        """Return all words with their paths, in the order of the tree, then by rank.
+
+        Classes of unknown words that `rules` give and that never occur are among them.
+        """
         rows = zip(self.paths(), self.words, self.counts.tolist(), strict=True)
-        return sorted((ClusteredWord(*row) for row in rows), key=lambda entry: entry.path)
+        return place_unseen([ClusteredWord(*row) for row in rows], unknown_classes(rules))
 
     def _bring_in(self, word: int) -> None:
         slot = self._free
         self.class_of[word] = slot
         self._members[slot] = [word]
         self._first_word[slot] = self._number[slot] = word
-        right, left = self._pairs.of(word, self.class_of, self.classes + 1)
-        self._tables.add(slot, self.counts[word], right, left)
+        self._tables.add(slot, self.counts[word], *self._beside(word))
         if word < self.classes:
             self._free += 1
         else:
@@ -140,6 +146,17 @@ class BrownClustering:
             self.class_of[self._members[freed]] = kept
             self._members[kept] += self._members[freed]
             self._free = freed
+
+    def _beside(self, word: int) -> list[np.ndarray]:
+        """Return how often the words so far follow and precede `word`, summed by slot."""
+        start, middle, end = self._start[2 * word : 2 * word + 3]
+        right, left = (
+            summed(self.class_of[self._earlier[a:b]], self._pair_counts[a:b], self.classes + 1)
+            for a, b in ((start, middle), (middle, end))
+        )
+        # `word` after itself is a pair of both kinds
+        left[self.class_of[word]] = right[self.class_of[word]]
+        return [right, left]
 
     def _fill_tables(self, joint: np.ndarray) -> None:
         """Refill the tables from the clusters of frequent words, with pair counts `joint`."""
@@ -170,45 +187,14 @@ class BrownClustering:
         sizes = np.count_nonzero(self._tables.contexts[:, pair], axis=0)
         return pair if sizes[0] >= sizes[1] else pair[::-1]
 
-    def _merge_in_tree(self, merge: int) -> None:
-        kept, freed = self._best_pair()
-        self._merges[merge] = sorted((kept, freed), key=self._number.__getitem__)
-        self._merge(kept, freed, len(self.words) + merge)
-
     def _merge(self, kept: int, freed: int, step: int) -> None:
         self._tables.merge(kept, freed)
         self._first_word[kept] = min(self._first_word[kept], self._first_word[freed])
         self._number[kept] = len(self.words) + step
 
 
-class _PairsByLaterWord:
-    """The corpus's pairs, indexed by the later word; a pair counts from when that word enters."""
-
-    def __init__(self, bigrams: Bigrams, within_sentences: bool):
-        left, right, counts = bigrams.pairs(within_sentences)
-        later_is_left = left >= right
-        key = 2 * np.maximum(left, right).astype(np.int64) + ~later_is_left
-        order = np.argsort(key, kind="stable")
-        self._other = np.minimum(left, right)[order]
-        self._counts = counts[order]
-        self._start = np.searchsorted(key[order], np.arange(2 * len(bigrams.words) + 1))
-
-    def of(self, word: int, class_of: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return how often the words so far follow and precede `word`, summed by slot."""
-        start, middle, end = self._start[2 * word : 2 * word + 3]
-        right, left = (
-            summed(class_of[self._other[a:b]], self._counts[a:b], slots)
-            for a, b in ((start, middle), (middle, end))
-        )
-        # `word` after itself is a pair of both kinds
-        left[class_of[word]] = right[class_of[word]]
-        return right, left
-
-
 def brown_clusters(
-    sentences: Iterable[Sequence[str]],
-    classes: int | None = None,
-    rules: str | None = None,
+    sentences: Iterable[Sequence[str]], classes: int | None = None, rules: str | None = None
 ) -> list[ClusteredWord]:
     """Cluster the words of sentences; classes of unknown words that never occur are placed too.
 
@@ -219,8 +205,6 @@ def brown_clusters(
     >>> [(entry.path, entry.word) for entry in brown_clusters(corpus, 3)]
     [('0', 'cat'), ('0', 'dog'), ('10', 'sat'), ('10', 'ran'), ('11', 'the'), ('11', 'a')]
     """
-    bigrams = count_bigrams(sentences)
-    clustering = BrownClustering(bigrams, classes).run()
-    shown = rules_of(bigrams.words)
-    placed = unknown_classes(rules or shown) if shown else []
-    return place_unseen(clustering.entries(), placed)
+    clustering = BrownClustering(count_bigrams(sentences), classes).run()
+    shown = rules_of(clustering.words)
+    return clustering.entries(shown and (rules or shown))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from clusters.bigrams import count_bigrams
+from clusters.bigrams import average_mutual_information, count_bigrams
 from clusters.brown import BrownClustering
-from clusters.files import ClusteredWord
-from clusters.information import average_mutual_information
-from clusters.unseen import place_unseen, rules_of
+from clusters.files import ClusteredWord, rules_of
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
 from oracle.common.files import FileName, numbered_lines, open_text, peeked, reading, split_words
 from oracle.sentences import format_of
 from oracle.training_data import Preparation
 from oracle.treebank import untraced, words
-from oracle.unknown import RULES, UnknownWords, known_words, unknown_classes
+from oracle.unknown import RULES, UnknownWords, known_words
 
 
 def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[str]]:
@@ -68,15 +66,12 @@ def cluster_corpus(
     The mutual information of the report is in nats. Raises InputError for a corpus that cannot be
     read.
     """
-    rules = RULES[0] if unk in (None, "none") else unk
-    bigrams = count_bigrams(read_corpus(corpus, rules))
+    bigrams = count_bigrams(read_corpus(corpus, RULES[0] if unk in (None, "none") else unk))
     options = {"min_count": min_count, "within_sentences": within_sentences, "refine": refine}
     with reading(corpus):
         clustering = BrownClustering(bigrams, classes, **options)
     for _ in show(clustering.steps(), clustering.total):
         pass
-    placed = [] if unk == "none" else unknown_classes(unk or rules_of(bigrams.words))
-    entries = place_unseen(clustering.entries(), placed)
     information = average_mutual_information(bigrams, clustering.class_of)
     report = {
         "sentences": bigrams.sentences,
@@ -85,4 +80,4 @@ def cluster_corpus(
         "classes": clustering.classes,
         "mutual_information_within_sentences": information,
     }
-    return entries, report
+    return clustering.entries(None if unk == "none" else unk or rules_of(bigrams.words)), report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusters.information import n_log_n, summed, tolerance
+from clusters.bigrams import n_log_n, summed, tolerance
 
 
 class Exchanges:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clusters.information import n_log_n
+from clusters.bigrams import n_log_n
 
 
 class MergeTables:
@@ -41,8 +41,6 @@ class MergeTables:
         self._size = np.ones(slots)
         # A(s)
         self._ends = np.zeros(slots)
-        # A(s) log c(s)
-        self._ends_log_size = np.zeros(slots)
         # whether the slot has a cluster
         self._active = np.zeros(slots, dtype=bool)
         # the losses, T L2(s, t), which `losses` returns
@@ -133,9 +131,9 @@ class MergeTables:
     def _update(self, slot: int, changed: np.ndarray) -> None:
         """Update the quantities that depend on one cluster, and on the changed ends of some."""
         self._log_size[slot] = self._log_size[:, slot] = np.log(self._size[slot] + self._size)
-        self._ends_log_size = self._ends * np.log(self._size)
         self._own[slot] = self._own[:, slot] = self._own_contexts(slot)
-        ends, weighted = self._ends, self._ends_log_size
+        # A(s) and A(s) log c(s)
+        ends, weighted = self._ends, self._ends * np.log(self._size)
         rest = (ends[changed][:, None] + ends) * self._log_size[changed] + self._own[changed]
         rest -= weighted[changed][:, None] + weighted
         rest[:, ~self._active] = np.inf

@@ -16,14 +16,12 @@ import numpy as np
 
 from oracle.brackets import LocatedTree, format_tree
 from oracle.common.errors import RnngError, UnderivableError
-from oracle.common.files import WHITE_SPACE, Location, open_text, placed, reading, split_words
+from oracle.common.files import WHITE_SPACE, open_text, placed, reading, split_words
 from oracle.transition_system import TransitionSystem
 from oracle.transitions import SYSTEMS, TOP_DOWN, is_action, opens_constituent, system_of
-from oracle.treebank import tags, words
+from oracle.treebank import require_length, tags, words
 from oracle.unknown import UnknownWords, lower
 
-_LINES_BEFORE_ACTIONS = (3, 5)
-"""The lines of a generative and of a discriminative sentence that come before its actions."""
 STORED = "train.sentences"
 """The name of a file of training sentences."""
 
@@ -128,7 +126,8 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 def _first_action(block: Sequence[str]) -> int:
     """Return the index of a block's first action, or 0 for a block of neither kind."""
-    for first in _LINES_BEFORE_ACTIONS:
+    # the lines of a generative and of a discriminative sentence before its actions
+    for first in (3, 5):
         if len(block) <= first or not is_action(block[first]):
             continue
         rows = block[1:first]
@@ -140,14 +139,13 @@ def _first_action(block: Sequence[str]) -> int:
     return 0
 
 
-def _read_block(block: list[str], location: Location) -> OracleSentence:
+def _read_block(block: list[str], location: Any) -> OracleSentence:
     begin = location.line or 0
     # by position and not by `# `, since `#` is a word and a tag of the PTB
     if not block[0].startswith("# "):
         wanted = "a sentence of an oracle begins with `# ` and its tree"
         raise ValueError(f"{wanted}, not {block[0]!r:.60}")
-    first = _first_action(block)
-    if not first:
+    if not (first := _first_action(block)):
         number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
         wanted = "not 2 (generative) or 4 (discriminative)"
         wrong = f"{number} lines between the tree and its actions, {wanted}"
@@ -157,6 +155,7 @@ def _read_block(block: list[str], location: Location) -> OracleSentence:
         if len(row) != len(rows[0]):
             location.line = number
             raise ValueError(f"{len(row)} words here, {len(rows[0])} on line {begin + 1}")
+    require_length(rows[0])
     tag_row = rows[0] if len(rows) == 4 else ()
     # format_tree could not write a tree with this tag
     if bad := next((tag for tag in tag_row if "(" in tag or ")" in tag), None):

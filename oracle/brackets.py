@@ -7,16 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from oracle.common import files
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import (
-    WHITE_SPACE,
-    FileName,
-    NumberedLines,
-    placed,
-    read_lines,
-    reading,
-    require_text,
-)
+from oracle.common.files import WHITE_SPACE
 from oracle.common.lazy import nltk
 from oracle.treebank import require_words
 
@@ -26,6 +19,7 @@ _WORD = re.compile(rf"(?:[^({WHITE_SPACE}][{WHITE_SPACE}]+|\))[^(){WHITE_SPACE}]
 _BREAKS_A_WORD = re.compile(rf"[(){WHITE_SPACE}]")
 _CLOSE = object()
 _ESCAPE = "a bracket that is a word is written -LRB- or -RRB-"
+_UNTAGGED = "the word {0!r} has no POS tag of its own: write it (TAG {0})"
 EXPORT = re.compile(r"\s*(%%|#BOS|#FORMAT)(?!\S)")
 """How a file in the export format of German treebanks begins."""
 NO_BRACKETS = "this is the export format, which is not read: convert it to brackets"
@@ -60,7 +54,7 @@ class LocatedTree(NamedTuple):
     """The line without white space at its end, if the tree alone fills it."""
 
 
-def read_trees(path: FileName) -> Iterator[LocatedTree]:
+def read_trees(path: files.FileName) -> Iterator[LocatedTree]:
     """Yield the trees of a bracketed file (PTB's, CTB's with its SGML, one per line).
 
     `-` is standard input.
@@ -68,11 +62,11 @@ def read_trees(path: FileName) -> Iterator[LocatedTree]:
     Raises InputError for wrong brackets, labels, words or encoding, and for discontinuous and
     binarised trees.
     """
-    return read_tree_lines(read_lines(path), path)
+    return read_tree_lines(files.read_lines(path), path)
 
 
 def read_tree_lines(
-    lines: NumberedLines, path: object, bare: bool = False, wordless: bool = False
+    lines: files.NumberedLines, path: object, bare: bool = False, wordless: bool = False
 ) -> Iterator[LocatedTree]:
     """Yield the trees of numbered lines; see `read_trees`.
 
@@ -86,7 +80,7 @@ def read_tree_lines(
             yield LocatedTree(nltk.Tree("", []), str(path), number)
             continue
         for located in reader.read(text, number):
-            with placed(path, located.line):
+            with files.placed(path, located.line):
                 require_words(located.tree)
             yield located
     reader.finish()
@@ -115,8 +109,8 @@ def parse_line(
     ['The', 'cat', 'sleeps']
     """
     if not any_bytes:
-        with reading(path, line):
-            require_text(text)
+        with files.reading(path, line):
+            files.require_text(text)
     reader = _Reader(path, bare=True)
     trees = reader.read(text, line)
     reader.finish()
@@ -124,7 +118,7 @@ def parse_line(
         what = f"{len(trees) or 'no'} trees in {text!r:.60}"
         raise InputError(f"{what}: give one tree per line", path, line)
     if path is not None and not any_bytes:
-        with placed(path, line):
+        with files.placed(path, line):
             require_words(trees[0].tree)
     return trees[0].tree
 
@@ -202,20 +196,20 @@ class _Reader:
         whole = not self._open
         trees = []
         for i, token in enumerate(tokens):
-            if token == "(":
-                if not self._open:
-                    self._begin = number
-                problem = self._begin_constituent()
-            elif token == ")":
-                problem = self._end_constituent()
-                if not self._open and not problem:
+            try:
+                if token == "(":
+                    if not self._open:
+                        self._begin = number
+                    self._begin_constituent()
+                elif token != ")":
+                    self._add_word(token)
+                elif tree := self._end_constituent():
                     sole = whole and not trees and i == len(tokens) - 1 and text is line
                     verbatim = line.rstrip(WHITE_SPACE) if sole else None
-                    trees.append(LocatedTree(self._tree, self._path, self._begin, verbatim))
-            else:
-                problem = self._add_word(token)
-            if problem:
-                raise InputError(f"{problem}, near {_near(text, i)!r}", self._path, number)
+                    trees.append(LocatedTree(tree, self._path, self._begin, verbatim))
+            except ValueError as problem:
+                where = f"near {_near(text, i)!r}"
+                raise InputError(f"{problem}, {where}", self._path, number) from None
         return trees
 
     def finish(self) -> None:
@@ -226,39 +220,36 @@ class _Reader:
             message = f"unbalanced brackets: {what}, {len(self._open)} closing brackets are missing"
             raise InputError(message, self._path, self._begin)
 
-    def _begin_constituent(self) -> str | None:
+    def _begin_constituent(self) -> None:
         if self._open and not self._open[-1]:
             if len(self._open) > 1 and self._open[-2][0]:
-                return "a constituent without a label: give it one"
+                raise ValueError("a constituent without a label: give it one")
             self._open[-1].append("")
         self._open.append([])
-        return None
 
-    def _add_word(self, token: str) -> str | None:
+    def _add_word(self, token: str) -> None:
         if not self._open:
-            if EXPORT.match(token):
-                return NO_BRACKETS
-            return f"{token!r} stands beside the brackets of a tree: take it out, or bracket it"
-        node = self._open[-1]
-        if len(node) > 1 and not self._bare:
-            return f"the word {token!r} has no POS tag of its own: write it (TAG {token})"
-        node.append(token)
-        return None
+            beside = f"{token!r} stands beside the brackets of a tree: take it out, or bracket it"
+            raise ValueError(NO_BRACKETS if EXPORT.match(token) else beside)
+        if len(self._open[-1]) > 1 and not self._bare:
+            raise ValueError(_UNTAGGED.format(token))
+        self._open[-1].append(token)
 
-    def _end_constituent(self) -> str | None:
+    def _end_constituent(self) -> nltk.Tree | None:
+        """Return the tree if this bracket closes it."""
         if not self._open:
-            return f"unbalanced brackets: nothing is open that this ) could close; {_ESCAPE}"
-        node = self._open[-1]
+            what = "unbalanced brackets: nothing is open that this ) could close"
+            raise ValueError(f"{what}; {_ESCAPE}")
+        node = self._open.pop()
         if len(node) < 2:
-            return f"({''.join(node)}) is empty: fill it, or take the brackets out; {_ESCAPE}"
-        del self._open[-1]
+            what = f"({''.join(node)}) is empty: fill it, or take the brackets out"
+            raise ValueError(f"{what}; {_ESCAPE}")
         tree = nltk.Tree(node[0], node[1:])
         if not self._open:
-            self._tree = tree
-            return None
+            return tree
         parent = self._open[-1]
         if len(parent) == 2 and isinstance(parent[1], str) and not self._bare:
-            return f"the word {parent[1]!r} has no POS tag of its own: write it (TAG {parent[1]})"
+            raise ValueError(_UNTAGGED.format(parent[1]))
         parent.append(tree)
         return None
 
@@ -269,8 +260,7 @@ class _Reader:
         text = line
         while True:
             if self._in_skipped:
-                end = _END_TAG.search(text)
-                if not end:
+                if not (end := _END_TAG.search(text)):
                     return ""
                 self._in_skipped = False
                 text = text[end.end() :]

@@ -129,8 +129,7 @@ class PennTreebank(BracketedFiles):
     @staticmethod
     def section(path: Path) -> int | None:
         """Return the number in the file's name, or that of its folder."""
-        match = _PTB_FILE.match(path.name.lower())
-        if match:
+        if match := _PTB_FILE.match(path.name.lower()):
             return int(match[1])
         folder = os.path.basename(os.path.dirname(os.path.realpath(path)))
         return int(folder) if re.fullmatch("[0-9]{1,2}", folder) else None

@@ -121,8 +121,7 @@ def read_scored_samples(
         what = f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}"
         raise InputError(f"{what}: {again}", likelihoods_path)
     for number, (sample, (length, _)) in enumerate(zip(samples, scores, strict=True), 1):
-        count = len(words(sample.tree))
-        if length != count:
+        if length != (count := len(words(sample.tree))):
             what = f"{length} words, but the tree at {samples_path}:{sample.line} has {count}"
             raise InputError(f"{what}: {again}", likelihoods_path, number)
     for before, sample in pairwise(samples):

@@ -10,20 +10,9 @@ from typing import NamedTuple
 
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import EXPORT, NO_BRACKETS, escape_brackets, read_tree_lines
+from oracle.common import files
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import (
-    WHITE_SPACE,
-    FileName,
-    NumberedLines,
-    finite,
-    numbered_lines,
-    one_line,
-    open_text,
-    peeked,
-    placed,
-    reading,
-    split_words,
-)
+from oracle.common.files import WHITE_SPACE
 from oracle.treebank import has_preterminals, tags, untraced, words
 
 _ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
@@ -61,7 +50,7 @@ def format_of(first: str) -> str:
     return "trees" if first.lstrip(WHITE_SPACE).startswith("(") else "text"
 
 
-def read_sentences(path: FileName, tagged: bool | None = None) -> Iterator[SourceSentence]:
+def read_sentences(path: files.FileName, tagged: bool | None = None) -> Iterator[SourceSentence]:
     """Yield the sentences of an oracle, of trees, or of tokenised text, one per line.
 
     The first line that is not empty decides the format. Brackets in tokens become -LRB- and -RRB-,
@@ -72,8 +61,8 @@ def read_sentences(path: FileName, tagged: bool | None = None) -> Iterator[Sourc
 
     Raises InputError for other input.
     """
-    with reading(path), open_text(path) as stream:
-        first, lines = peeked(stream)
+    with files.reading(path), files.open_text(path) as stream:
+        first, lines = files.peeked(stream)
         if not first:
             raise InputError("no sentence in this file", path)
         if EXPORT.match(first):
@@ -85,12 +74,12 @@ def read_sentences(path: FileName, tagged: bool | None = None) -> Iterator[Sourc
             for s in read_oracle_lines(lines, path):
                 yield SourceSentence(s.tokens, s.tags, s.unkified, s.line)
         elif format == "trees":
-            yield from _from_trees(numbered_lines(lines, path), path)
+            yield from _from_trees(files.numbered_lines(lines, path), path)
         else:
-            yield from _from_tokens(numbered_lines(lines, path), path, tagged)
+            yield from _from_tokens(files.numbered_lines(lines, path), path, tagged)
 
 
-def _from_trees(lines: NumberedLines, path: object) -> Iterator[SourceSentence]:
+def _from_trees(lines: files.NumberedLines, path: object) -> Iterator[SourceSentence]:
     """Yield the sentences of trees; they have tags if the first DECIDING trees have."""
     located = read_tree_lines(lines, path, bare=True)
     head = list(islice(located, DECIDING))
@@ -98,13 +87,13 @@ def _from_trees(lines: NumberedLines, path: object) -> Iterator[SourceSentence]:
     for tree, _, line, _ in chain(head, located):
         if tagged and not has_preterminals(tree):
             raise InputError("a tree without POS tags after trees with them", path, line)
-        with placed(path, line):
+        with files.placed(path, line):
             untraced(tree)
         yield SourceSentence(tuple(words(tree)), tuple(tags(tree)) if tagged else None, None, line)
 
 
 def _from_tokens(
-    lines: NumberedLines, path: object, tagged: bool | None
+    lines: files.NumberedLines, path: object, tagged: bool | None
 ) -> Iterator[SourceSentence]:
     rows = ((number, _tokens(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
@@ -127,7 +116,7 @@ def _from_tokens(
 def _tokens(text: str, path: object, line: int) -> list[str]:
     if _TREE_BEGINS.match(text):
         raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
-    return [escape_brackets(token) for token in split_words(text)]
+    return [escape_brackets(token) for token in files.split_words(text)]
 
 
 def _from_row(tokens: Sequence[str], path: object, line: int, mark: str | None) -> SourceSentence:
@@ -209,7 +198,7 @@ class ScoredTree(NamedTuple):
         """Return an object for JSON; without samples it has no `posteriors`."""
         # the digits of a samples file
         log_prob = None if self.log_prob is None else float(f"{self.log_prob:.9g}")
-        content = {"tree": self.tree, "log_prob": finite(log_prob)}
+        content = {"tree": self.tree, "log_prob": files.finite(log_prob)}
         if self.posteriors is None:
             return content
         return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}
@@ -236,4 +225,4 @@ def json_line(
         "text": source.text,
         "tokens": tokens,
     }
-    return one_line({**content, "trees": [tree.to_json() for tree in trees]})
+    return files.one_line({**content, "trees": [tree.to_json() for tree in trees]})

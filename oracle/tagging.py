@@ -154,8 +154,7 @@ def training_pairs(path: str) -> list[TaggedSentence]:
 
     Raises InputError naming file and line if there are none.
     """
-    training = tagged_trees(read_trees(path))
-    if not training:
+    if not (training := tagged_trees(read_trees(path))):
         raise InputError("no trees to train a tagger on", path)
     return training
 
@@ -209,8 +208,7 @@ def fold_tags(
     """Return tags of every `folds`-th sentence from `fold` on; the others train the tagger."""
     others = [sentence for i, sentence in enumerate(sentences) if i % folds != fold]
     tagger = train_tagger(others, seed)
-    held_out = sentences[fold::folds]
-    return [tags_by(tagger, [word for word, _ in sentence]) for sentence in held_out]
+    return [tags_by(tagger, [word for word, _ in sentence]) for sentence in sentences[fold::folds]]
 
 
 def jackknife(

@@ -59,8 +59,7 @@ class Preparation:
         first = None
         for located in self._trees:
             self.read += 1
-            cleaned = self._cleaned(located)
-            if cleaned is None:
+            if (cleaned := self._cleaned(located)) is None:
                 self.emptied += 1
             elif is_preterminal(cleaned.tree):
                 self.skipped += 1
@@ -70,8 +69,7 @@ class Preparation:
         if first and not self._skips:
             what = f"{format_tree(first.tree)} is only a preterminal, no tree"
             how = "take them out, or skip them by --skip-preterminals of `prepare`"
-            message = f"{what} ({self.skipped} such in all): {how}"
-            raise InputError(message, first.path, first.line)
+            raise InputError(f"{what} ({self.skipped} such in all): {how}", first.path, first.line)
 
     def require_trees(self) -> None:
         """Raise InputError if none of the trees that have passed remains."""
@@ -81,8 +79,7 @@ class Preparation:
 
     def _cleaned(self, located: LocatedTree) -> LocatedTree | None:
         with placed(located.path, located.line):
-            tree = self._cleaner(located.tree)
-            if tree is None:
+            if (tree := self._cleaner(located.tree)) is None:
                 return None
             if tree is located.tree:
                 return located
@@ -188,11 +185,10 @@ def make_training_data(
     if not train_trees.stat().st_size:
         message = "one tree alone: held out, it leaves none to train on; give --dev-trees"
         raise InputError(message, trees.path)
-    system = unlimited(SYSTEMS[transitions])
 
     def oracle_of(texts: Iterable[str]) -> Iterator[OracleSentence]:
         located = read_tree_lines(enumerate(texts, 1), trees.path)
-        return make_oracle(located, unknown_words, generative, system)
+        return make_oracle(located, unknown_words, generative, unlimited(SYSTEMS[transitions]))
 
     with open_text(train_trees) as texts:
         return stored(oracle_of(texts), folder / STORED), list(oracle_of(dev_texts))

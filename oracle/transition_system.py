@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from oracle.brackets import format_tree
 from oracle.common.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.common.lazy import nltk
-from oracle.states import Cell, State
 from oracle.treebank import has_tags, is_preterminal
 
 REDUCE, SHIFT = 0, 1
@@ -22,6 +21,18 @@ MAX_OPEN = 100
 
 MOST_MOVES = 1 << 16
 """How many transitions between states are cached, some 20 MB."""
+
+
+class State(Protocol):
+    """The facts that decide the valid actions; immutable, and equal if they decide the same."""
+
+    open: int
+    """Number of open constituents."""
+    is_finished: bool
+    """Whether the stack holds one complete tree."""
+
+    def after(self, action: int) -> State:
+        """Return the state that a valid action leads to."""
 
 
 class TransitionSystem(ABC):
@@ -39,10 +50,7 @@ class TransitionSystem(ABC):
     opening: ClassVar[str] = "NT"
     """The beginning of the names of actions that open a nonterminal."""
     opens_after: ClassVar[int] = 0
-    """How many children are on the stack when their nonterminal is opened.
-
-    The others follow above it.
-    """
+    """How many children are on the stack below their nonterminal; the others follow above it."""
     opening_needs_word: ClassVar[bool] = True
     """Whether an opened nonterminal must get a word before it can be closed."""
     limits: ClassVar[tuple[str, ...]] = ("max_open",)
@@ -55,20 +63,15 @@ class TransitionSystem(ABC):
         """The id of the first action that opens a nonterminal."""
         self.names = (*self.structural, *map(self.open_action, self.nonterminals))
         self._ids = {name: i for i, name in enumerate(self.names)}
-        self._kinds: dict[str, int] = {}
+        self._kinds = {name: i for i, name in enumerate(self.structural)}
         self._moves: dict[tuple[State, int], State] = {}
         kinds = np.minimum(np.arange(len(self.names)), self.first_open)
         self.masks = (np.arange(2 << self.first_open)[:, None] >> kinds & 1).astype(bool)
-        """Shape (masks, actions): the actions that mask number i allows.
-
-        Its bits are the structural actions, and one for all actions that open a nonterminal.
-        """
+        """Shape (masks, actions): the actions that mask i allows; its last bit is for opening."""
 
     def __len__(self) -> int:
         """Return the number of actions."""
         return len(self.names)
-
-    # for subclasses to define
 
     @abstractmethod
     def start(self, words: int | None) -> State:
@@ -87,12 +90,11 @@ class TransitionSystem(ABC):
             return "comes after the tree is complete"
         if action == SHIFT and state.words_left == 0:
             return "needs one word more than there are"
-        too_many = f"opens one constituent more than the {self.max_open + 1} that can be open"
-        reasons = {
-            SHIFT: "puts a word outside all constituents",
-            REDUCE: "finds no open constituent",
-        }
-        return reasons.get(action, too_many)
+        if action == SHIFT:
+            return "puts a word outside all constituents"
+        if action == REDUCE:
+            return "finds no open constituent"
+        return f"opens one constituent more than the {self.max_open + 1} that can be open"
 
     def actions_of(self, tree: nltk.Tree, preterminals: bool | None = None) -> list[str]:
         """Return the actions that build the tree.
@@ -128,8 +130,8 @@ class TransitionSystem(ABC):
                 pending += [closing, *others[::-1], opening, *first[::-1]]
         return actions
 
-    def constituent(self, stack: Cell) -> tuple[Cell, list[Cell], Cell | None]:
-        """Return what REDUCE takes: the open nonterminal, its children, and the stack below."""
+    def constituent(self, stack: Any) -> tuple[Any, list[Any], Any]:
+        """Return what REDUCE takes from a linked list: open nonterminal, children, stack below."""
         children = []
         while stack.label is None:
             children.append(stack)
@@ -250,8 +252,7 @@ class TransitionSystem(ABC):
         for number, name in enumerate(actions, 1):
             action = self._kind(name, number)
             # sentences share many states
-            after = self._moves.get((state, action))
-            if after is None:
+            if (after := self._moves.get((state, action))) is None:
                 if not self.is_valid(state, action):
                     why = self.why_not(state, action)
                     raise UnderivableError(f"action {number}, {name!r}, {why}")
@@ -281,12 +282,11 @@ class TransitionSystem(ABC):
     def _kind(self, name: str, number: int | None = None) -> int:
         """Return the id of a structural action, or `first_open` for any opening one."""
         if name not in self._kinds:
-            if not self.has(name):
+            if self.label_of(name) is None:
                 prefix = "" if number is None else f"action {number}, "
                 names = ", ".join((self.open_action("X"), *self.structural))
                 raise UnderivableError(f"{prefix}{name!r}, is none of {names}")
-            is_structural = name in self.structural
-            self._kinds[name] = self.structural.index(name) if is_structural else self.first_open
+            self._kinds[name] = self.first_open
         return self._kinds[name]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence, Sized
 
 from oracle.common.errors import RnngError
 from oracle.common.lazy import nltk
 
 NO_TAG = "XX"
 """The tag of trees without tags, as the original prints it."""
+
+LONGEST = 10_000
+"""Words of the longest sentence that is read; parsing one takes seconds and a gigabyte."""
 
 ROOT = "S"
 """The label of the root of a tree that keeps some labels alone."""
@@ -131,9 +134,16 @@ def with_tags(tree: nltk.Tree, new_tags: Sequence[str]) -> nltk.Tree:
     return copy
 
 
+def require_length(words: Sized) -> None:
+    """Raise RnngError for more words than a sentence has."""
+    if len(words) > LONGEST:
+        raise RnngError(f"a sentence of {len(words)} words: divide it, {LONGEST} are the most")
+
+
 def require_words(tree: nltk.Tree) -> None:
-    """Raise RnngError for a discontinuous tree (with leaves such as 0=Das) or a binarised one."""
+    """Raise RnngError for a tree that is too long, discontinuous (0=Das) or binarised."""
     leaves = words(tree)
+    require_length(leaves)
     positions = [*map(_POSITION.fullmatch, leaves)] if leaves[0][0].isdigit() else [None]
     numbers = sorted(int(position[1]) for position in positions if position)
     are_positions = len(leaves) > 1 and numbers == [*range(len(leaves))]
@@ -162,8 +172,7 @@ def untraced(tree: nltk.Tree) -> nltk.Tree:
 def _without_markup(tree: nltk.Tree) -> nltk.Tree:
     """Return the tree itself. Raises RnngError for markup of a corpus in place of a word."""
     ids = [child for child in tree if is_preterminal(child) and child.label() == "ID"]
-    markup = next(filter(_MARKUP.fullmatch, words(tree)), None) or (ids and ids[0][0])
-    if markup:
+    if markup := next(filter(_MARKUP.fullmatch, words(tree)), None) or (ids and ids[0][0]):
         raise RnngError(f"{markup!r} is no word: `rnng-dy prepare --strip-ids` leaves it out")
     return tree
 

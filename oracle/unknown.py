@@ -116,10 +116,9 @@ class UnknownWords:
         >>> unknown.read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
         ['cat', 'UNK-LC-s', 'UNK-INITC-KNOWNLC-s']
         """
-        triples = zip(tokens, unkified, self.unkify(tokens), strict=True)
         return [
             theirs if word not in self.known and theirs in self.classes else ours
-            for word, theirs, ours in triples
+            for word, theirs, ours in zip(tokens, unkified, self.unkify(tokens), strict=True)
         ]
 
     def word_class(self, word: str) -> str:

@@ -15,7 +15,6 @@ from rnng_dy.model_folder import Folder
 BITS = (32, 16, 8)
 """The bits of a parameter that an archive can have."""
 _SCALES = "scales/"
-_INT8_LARGEST = 127
 _FINE = frozenset(["action_weights", "class_weights"])
 """Small output layers that decide at every step, which have 16 bits in place of 8.
 
@@ -29,12 +28,11 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], bits: int = 32) -
         np.savez(stream, **rounded(arrays, bits))
 
 
-def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+def read_arrays(path: Folder, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """Return all arrays of an .npz file, or only `names`, by name.
 
     Raises InputError if it is damaged.
     """
-    path = Path(path) if isinstance(path, str) else path
     with reading(path, remedy="missing or damaged: this model folder is not complete"):
         # an open file stays whole if it is replaced meanwhile; a member of an archive is read at
         # once
@@ -44,8 +42,6 @@ def read_arrays(path: str | Folder, names: Sequence[str] | None = None) -> dict[
             if not isinstance(path, Path) and any(m.compress_type for m in archive.zip.infolist()):
                 raise ValueError("compressed arrays")
             arrays = {n: archive[n] for n in archive.files if names is None or n in names}
-        if not all(isinstance(values, np.ndarray) for values in arrays.values()):
-            raise ValueError("no arrays")
         return restored(arrays)
 
 
@@ -64,7 +60,7 @@ def rounded(arrays: Mapping[str, np.ndarray], bits: int) -> dict[str, np.ndarray
         if bits == 32 or not np.issubdtype(values.dtype, np.floating):
             result[name] = values
         elif bits == 8 and values.ndim == 2 and name not in _FINE:
-            scales = np.abs(values).max(axis=1) / _INT8_LARGEST
+            scales = np.abs(values).max(axis=1) / 127
             result[_SCALES + name] = scales = np.where(scales > 0, scales, 1).astype(np.float32)
             result[name] = np.rint(values / scales[:, None]).astype(np.int8)
         else:

@@ -187,13 +187,26 @@ def build(kind: type[Any], folder: str | Folder) -> Any:
     if vocabulary.pretrained is not None:
         with reading(location / model_folder.VECTORS):
             config["vectors"] = read_arrays(location / model_folder.VECTORS)["vectors"]
+            *rows, dimension = config["vectors"].shape
+            if rows != [len(vocabulary.pretrained)] or not dimension:
+                raise ValueError("not the vectors of the words")
             if not are_usable(config["vectors"]):
                 raise ValueError("no finite numbers")
     try:
         model = kind(vocabulary, sizes, seed=None, **config)
     except RnngError as error:
         raise InputError(f"no model can be made of it: {error}", location / CONFIG) from None
-    _read_companions(model, location)
+    model.about = model_folder.read_about(location)
+    if (location / model_folder.TAGGER).is_dir():
+        # imported here, since it loads NLTK
+        from oracle.tagging import load_tagger
+
+        model.tagger = load_tagger(location / model_folder.TAGGER)
+    if model.generates_words and (location / model_folder.SPELLING).is_file():
+        words = model.unknown, model.vocabulary.ids
+        model.spelling = SpellingModel.load(location / model_folder.SPELLING, *words)
+    if (location / model_folder.TEXT).is_file():
+        model.segmenter = Segmenter.load(location / model_folder.TEXT)
     return model
 
 
@@ -218,20 +231,6 @@ def _sizes_and_parts(kind: type[Any], location: Folder) -> tuple[Any, dict[str, 
 
 def _read_json(path: Folder) -> dict[str, Any]:
     return json.loads(path.read_bytes().decode("utf-8", "surrogateescape"))
-
-
-def _read_companions(model: Any, folder: Folder) -> None:
-    """Read what `_write` writes besides the network. Raises InputError naming a damaged file."""
-    model.about = model_folder.read_about(folder)
-    if (folder / model_folder.TAGGER).is_dir():
-        from oracle.tagging import load_tagger
-
-        model.tagger = load_tagger(folder / model_folder.TAGGER)
-    if model.generates_words and (folder / model_folder.SPELLING).is_file():
-        words = model.unknown, model.vocabulary.ids
-        model.spelling = SpellingModel.load(folder / model_folder.SPELLING, *words)
-    if (folder / model_folder.TEXT).is_file():
-        model.segmenter = Segmenter.load(folder / model_folder.TEXT)
 
 
 def load_parameters(model: Any, folder: Folder) -> None:
@@ -264,9 +263,8 @@ def load_training(store: Any, folder: str | Path, optimizer: Any) -> None:
 def training_state(folder: str | Path) -> dict[str, Any]:
     """Return the JSON object of a folder's training state. Raises InputError if it is damaged."""
     path = Path(folder) / model_folder.TRAINING
-    arrays = read_arrays(path, ["state"])
     with reading(path, remedy="no training state"):
-        return json.loads(str(arrays["state"]))
+        return json.loads(str(read_arrays(path, ["state"])["state"]))
 
 
 def warn_of_model(model: Any, name: object) -> None:

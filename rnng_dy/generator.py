@@ -18,7 +18,7 @@ from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.scorer import Scorer
 from rnng_dy.search import surprisal
-from rnng_dy.search.generation import generate_trees
+from rnng_dy.search.sampling import generate_trees
 from rnng_dy.search.scoring import tree_log_probs_of
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, search_batches
 from rnng_dy.settings import Sizes
@@ -127,9 +127,8 @@ class GenerativeModel(Model, Scorer, ParserI):
         It has the tags of its tokens, or XX.
         """
         for batch in search_batches(DEFAULT_OPTIONS, map(split_tokens, sentences)):
-            results = split_on_memory_error(
-                lambda some: [*self.measure(some, end=True)], [words for words, _ in batch]
-            )
+            texts = [words for words, _ in batch]
+            results = split_on_memory_error(lambda some: [*self.measure(some, end=True)], texts)
             for (words, tags), measured in zip(batch, results, strict=True):
                 if measured is None or not measured.trees:
                     yield None, TOO_LONG if measured is None else measured.problem or ""

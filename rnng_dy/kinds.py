@@ -17,21 +17,15 @@ from rnng_dy.model_folder import ABOUT, CONFIG, Folder, located, model_files, re
 
 def kind(name: str) -> type[Any]:
     """Return the class of the kind called `name`. Raises RnngError if there is none."""
-    # imported when it is needed, since it loads NLTK
-    match name:
-        case "discriminative":
-            from rnng_dy.parser import DiscriminativeParser
+    # imported when they are needed, since they load NLTK
+    from rnng_dy.baselines.lstm_lm import LstmLanguageModel
+    from rnng_dy.generator import GenerativeModel
+    from rnng_dy.parser import DiscriminativeParser
 
-            return DiscriminativeParser
-        case "generative":
-            from rnng_dy.generator import GenerativeModel
-
-            return GenerativeModel
-        case "lstm-lm":
-            from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-
-            return LstmLanguageModel
-    raise RnngError(f"no kind of model is called {name!r}: discriminative, generative, lstm-lm")
+    kinds = {k.kind: k for k in (DiscriminativeParser, GenerativeModel, LstmLanguageModel)}
+    if name not in kinds:
+        raise RnngError(f"no kind of model is called {name!r}: {', '.join(kinds)}")
+    return kinds[name]
 
 
 def kind_of(folder: str | os.PathLike[str]) -> type[Any]:
@@ -91,7 +85,7 @@ def load(folder: str | os.PathLike[str], device: str | None = None) -> Any:
 
 
 class ModelFolder(NamedTuple):
-    """A model that commands and their workers open; see `parallel.Place`."""
+    """A model that commands and their workers open; see `parallel.Workers`."""
 
     kind: str
     folder: str
@@ -125,7 +119,7 @@ class ModelFolder(NamedTuple):
         about.json does not count.
         """
         files = [item for item in sorted(self.files().items()) if item[0] != ABOUT]
-        return [*chain.from_iterable(files), *plugins.loaded().values()]
+        return [*chain.from_iterable(files), *plugins.loaded.values()]
 
     def moved(self, folder: str) -> ModelFolder:
         """Return the model with its files in another folder."""

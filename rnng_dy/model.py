@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
 import nltk
 import numpy as np
 
 from oracle.common import plugins
 from oracle.common.errors import RnngError
+from oracle.common.files import FileName
 from oracle.sentences import Token, split_tokens
 from oracle.tagging import Tagger
 from oracle.transitions import TransitionSystem
@@ -99,7 +100,7 @@ class Model:
         return self.vocabulary, self.tagger, self.spelling, self.updates
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Let pickle take the path of the folder.
+        """Let pickle and copy take the path of the folder.
 
         Raises RnngError unless the folder has the model as it is.
         """
@@ -110,12 +111,7 @@ class Model:
                 "a model travels as the path of its folder, which does not have this one as it is: "
                 "save() it first"
             )
-        return _loaded, (type(self), folder, dict(plugins.loaded()))
-
-    def __copy__(self, memo: object = None) -> NoReturn:
-        raise RnngError("a model is not copied: save() it, and load the folder again")
-
-    __deepcopy__ = __copy__
+        return _loaded, (type(self), folder, dict(plugins.loaded))
 
     def __repr__(self) -> str:
         config = self.config()
@@ -168,9 +164,8 @@ class Model:
         Raises ImpossibleError if the model cannot derive the tree, RnngError if the model has no
         such weights.
         """
-        example = self.example_of(tree)
         dy.renew_cg(derivatives=False)
-        return self.network.attention(example)
+        return self.network.attention(self.example_of(tree))
 
     def example_of(self, tree: nltk.Tree) -> Any:
         """Encode a tree. Raises ImpossibleError for p = 0, RnngError if the model has no trees."""
@@ -207,11 +202,7 @@ class Model:
         self._is_saved(str(folder))
 
     def export(
-        self,
-        path: str | os.PathLike[str],
-        bits: int = 32,
-        licence: str | None = None,
-        data: str | None = None,
+        self, path: FileName, bits: int = 32, licence: str | None = None, data: str | None = None
     ) -> None:
         """Write an archive with all that is needed to use the model; `load` reads it.
 

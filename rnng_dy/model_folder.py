@@ -17,14 +17,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISLNK
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from oracle.common import plugins
 from oracle.common.errors import RnngError
 from oracle.common.files import finite, reading, replacing
-
-if TYPE_CHECKING:
-    from oracle.blocks import OracleSentence
 
 VARIABLE = "RNNG_DY_MODELS"
 """The environment variable with folders of models, separated by `os.pathsep`."""
@@ -44,11 +41,7 @@ GENERAL = {"format", "version", "kind", "sizes", PLUGINS}
 """The keys of config.json that every kind of model may have."""
 PARAMETERS_HASH = "parameters"
 """The key, among the scores in about.json, of a hash of the parameters that were evaluated."""
-NO_SCORES = {"event", "score", "is_best", "best"}
-"""Keys of an evaluation's record that about.json leaves out of the scores."""
 _FILES = CONFIG, VOCABULARY, PARAMETERS, VECTORS, ABOUT, TEXT, SPELLING
-_FILES_OF_0_3 = "manifest.json", "README.md"
-"""The files that archives of version 0.3 have besides."""
 SHIPPED = Path(__file__).parent / "shipped"
 """The folder of the models that the package brings."""
 
@@ -115,7 +108,8 @@ def _archive(path: Path) -> zipfile.Path:
     # imported here, since it loads NLTK
     from oracle.tagging import FILES
 
-    allowed = {*_FILES, *_FILES_OF_0_3, f"{TAGGER}/", *(f"{TAGGER}/{name}" for name in FILES)}
+    # archives of version 0.3 have two files more
+    allowed = {*_FILES, "manifest.json", "README.md", *(f"{TAGGER}/{x}" for x in ("", *FILES))}
     with reading(path, remedy="`rnng-dy models export` writes archives of models"):
         members = (archive := zipfile.ZipFile(path)).infolist()
         names = {member.filename for member in members}
@@ -191,8 +185,7 @@ def read_about(folder: str | Folder) -> About | None:
 
     Raises InputError if it is damaged.
     """
-    path = located(folder) / ABOUT
-    if not path.is_file():
+    if not (path := located(folder) / ABOUT).is_file():
         return None
     with reading(path, remedy="damaged: the model is the same without it, so remove it"):
         about: About = json.loads(path.read_bytes())
@@ -210,7 +203,7 @@ def write_about(folder: str | Path, about: About | None) -> None:
         stream.write(json.dumps(about, indent=1) + "\n")
 
 
-def about_model(model: Any, sentences: Sequence[OracleSentence], command: str | None) -> About:
+def about_model(model: Any, sentences: Sequence[Any], command: str | None) -> About:
     """Return the sections about a model made by a command from the sentences of a training oracle.
 
     A resumed training keeps the date and the command of its beginning.
@@ -253,7 +246,8 @@ def about_continued(base: Any, folder: str | os.PathLike[str]) -> About:
 
 def evaluated(model: Any, record: Mapping[str, Any], dev: str | None) -> About:
     """Return a model's sections with the record of its evaluation, on data with the hash `dev`."""
-    scores = {name: x for name, x in record.items() if name not in NO_SCORES}
+    no_scores = {"event", "score", "is_best", "best"}
+    scores = {name: x for name, x in record.items() if name not in no_scores}
     origin = {"date": _now(), "dev": dev, PARAMETERS_HASH: model.store.hash()}
     return {**(model.about or {}), "scores": {**finite(scores), **origin}}
 

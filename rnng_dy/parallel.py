@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from oracle.common import plugins
 from oracle.common.errors import RnngError, Terminated, extra
@@ -36,24 +36,13 @@ LOST = (
 _log = logging.getLogger(__name__)
 
 
-class Openable(Protocol):
-    """What a worker opens as a model."""
-
-    def open(self) -> Any:
-        """Return the model."""
-
-    def files(self) -> dict[str, Any]:
-        """Return the files or members of archives that `open` reads, by name in a folder."""
-
-    def moved(self, folder: str) -> Openable:
-        """Return the same with its files in `folder`."""
-
-
 class Workers:
     """A context in which functions run on batches, with models that each worker opens once.
 
     Args:
-        openables: What each worker opens.
+        openables: What each worker opens. Of each, `open` returns the model, `files` the files or
+            members of archives that `open` reads, by name in a folder, and `moved` the same with
+            its files in another folder.
         jobs: The number of processes; one is this process. Or the address or the file of a Dask
             scheduler.
         models: The same, as this process has opened them.
@@ -63,7 +52,7 @@ class Workers:
     """
 
     def __init__(
-        self, openables: Sequence[Openable] = (), jobs: int | str = 1, models: Sequence[Any] = ()
+        self, openables: Sequence[Any] = (), jobs: int | str = 1, models: Sequence[Any] = ()
     ):
         self._openables, self._jobs, self._models = openables, jobs, models
         self._executor: Executor | None = None
@@ -79,7 +68,7 @@ class Workers:
             # forked processes would draw the same random numbers in DyNet
             spawn = multiprocessing.get_context("spawn")
             self._executor = ProcessPoolExecutor(self._jobs, spawn, _prepare, (self._jobs,))
-            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded()), self._openables))
+            self._opening = pickle.dumps(partial(_open, dict(plugins.loaded), self._openables))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
@@ -147,15 +136,14 @@ class Workers:
             self._client.get_versions(check=True, packages=["rnng_dy", "numpy"])
         except Exception as error:
             raise RnngError(f"`jobs` {scheduler}: {error or type(error).__name__}") from None
-        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-        if not workers:
+        if not (workers := self._client.scheduler_info(n_workers=-1)["workers"].values()):
             _log.warning(f"the Dask scheduler at {scheduler} has no workers: waiting for one")
         on_a_machine = max(Counter(worker["host"] for worker in workers).values(), default=1)
         contents = [
             (openable, {file: path.read_bytes() for file, path in openable.files().items()})
             for openable in self._openables
         ]
-        opening = partial(_open_contents, dict(plugins.loaded()), contents, on_a_machine)
+        opening = partial(_open_contents, dict(plugins.loaded), contents, on_a_machine)
         self._opening = self._client.submit(bytes, pickle.dumps(opening))
         self._executor = self._client.get_executor(pure=False)
         killed = distributed.scheduler.KilledWorker
@@ -220,17 +208,18 @@ def _opened(opening: bytes) -> list[Any]:
     return models
 
 
-def _open(plugin_texts: Mapping[str, str], openables: Iterable[Openable]) -> list[Any]:
-    plugins.load_sent(plugin_texts)
+def _open(texts: Mapping[str, str], openables: Iterable[Any]) -> list[Any]:
+    plugins.load_sent(texts)
     return [openable.open() for openable in openables]
 
 
 def _open_contents(
-    plugin_texts: Mapping[str, str],
-    contents: Sequence[tuple[Openable, dict[str, bytes]]],
-    processes: int,
+    texts: Mapping[str, str], contents: Sequence[tuple[Any, dict[str, bytes]]], processes: int
 ) -> list[Any]:
-    """Open models from the contents of their files, in one of the `processes` of this machine."""
+    """Open models from the contents of their files, in one of the `processes` of this machine.
+
+    `texts` are those of plugins by path.
+    """
     limit_memory(processes)
     with TemporaryDirectory() as folder:
         moved = []
@@ -240,7 +229,7 @@ def _open_contents(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
             moved.append(openable.moved(os.path.join(folder, str(number))))
-        return _open(plugin_texts, moved)
+        return _open(texts, moved)
 
 
 def _prepare(processes: int) -> None:

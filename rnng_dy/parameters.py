@@ -91,27 +91,16 @@ class ParameterStore:
             for parameter in unused:
                 parameter.set_updated(True)
 
-    def constant(
-        self, values: np.ndarray, rows: int | None = None, blank: bool = False
-    ) -> dy.LookupParameters:
-        """Make a lookup table that is neither trained nor saved; look it up with `update=False`.
-
-        `blank` appends a row of zeros. Raises RnngError if `values` is no matrix or does not have
-        `rows` rows.
-        """
-        if values.ndim != 2 or rows not in (None, len(values)) or not values.size:
-            raise RnngError(f"an array of {values.shape} where {rows} vectors are needed")
-        if blank:
-            values = np.pad(values, ((0, 1), (0, 0)))
+    def constant(self, values: np.ndarray) -> dy.LookupParameters:
+        """Make a lookup table that is neither trained nor saved; look it up with `update=False`."""
         values = np.ascontiguousarray(values, np.float32)
         return self._constants.lookup_parameters_from_numpy(values)
 
     def lstm_cell(self, name: str, inputs: int, hidden: int) -> dy.CoupledLSTMCell:
         """Add a one-layer LSTM with coupled gates and full peepholes (`cnn::LSTMBuilder`)."""
         columns = {"x": (inputs,), "h": (hidden,), "c": (hidden,), "b": ()}
-        return dy.CoupledLSTMCell(
-            [self._add(f"{name}.{gate}", (hidden, *columns[gate[0]])) for gate in LSTM_WEIGHTS]
-        )
+        shapes = {gate: (hidden, *columns[gate[0]]) for gate in LSTM_WEIGHTS}
+        return dy.CoupledLSTMCell([self._add(f"{name}.{x}", shape) for x, shape in shapes.items()])
 
     def _add(self, name: str, shape: tuple[int, ...]) -> dy.Parameters:
         self.dense[name] = parameter = self.collection.add_parameters(shape, dy.ConstInitializer(0))
@@ -179,10 +168,6 @@ class ParameterStore:
         """Forget which rows have been used."""
         for rows in self.used.values():
             rows.clear()
-
-    def gradient_norm(self) -> float:
-        """Return the Euclidean norm of all gradients together."""
-        return self.collection.gradient_l2_norm()
 
     def decay(self, rate: float) -> None:
         """Shrink every matrix and vector by the factor 1 - rate."""

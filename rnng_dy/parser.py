@@ -22,8 +22,7 @@ from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.discriminative import ParserExample, ParserNetwork, Tokens
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import batches, split_on_memory_error
-from rnng_dy.search.greedy import BATCH_SIZE, parse_batch
-from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.parsing import BATCH_SIZE, nbest_batch, parse_batch
 from rnng_dy.search.sampling import FLATTENED, Drawn, sample_batch
 from rnng_dy.search.scoring import tree_log_probs_of
 from rnng_dy.settings import ParserSizes
@@ -152,8 +151,7 @@ class DiscriminativeParser(Model, ParserI):
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Return the words, and the tags that the model reads; warn of tags unseen in training."""
         words, tags = split_tokens(tokens)
-        tagset = self.vocabulary.tags
-        if tags and tagset is not None:
+        if tags and (tagset := self.vocabulary.tags) is not None:
             unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in tagset]
             if unseen:
                 message = "a tuple is a word with its POS tag, a sentence is a list"
@@ -249,9 +247,8 @@ class DiscriminativeParser(Model, ParserI):
         trees = []
         for batch in batches(numbered, lambda item: len(item[1]), BATCH_WORDS):
             numbers, *read = map(list, zip(*batch, strict=True))
-            for words, tags, drawn in zip(
-                *read, find([*map(self.encode, *read)], numbers), strict=True
-            ):
+            found = find([*map(self.encode, *read)], numbers)
+            for words, tags, drawn in zip(*read, found, strict=True):
                 trees.append([(self.tree_of(ids, words, tags), float(p)) for ids, p in drawn])
         return trees if several else trees[0]
 

@@ -134,7 +134,7 @@ class Scorer:
             InputError: The table cannot be read as stimuli, or has a column that is added.
         """
         surprisals = partial(self.surprisals_of, options=options, open_vocabulary=open_vocabulary)
-        return WordTable.measured(stimuli, columns, self.segmenter, surprisals)
+        return WordTable(stimuli, columns, self.segmenter, surprisals)
 
     def measure(
         self,

@@ -15,7 +15,6 @@ from oracle.common.errors import RnngError, UnseenSymbolError
 from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_in, lower
 
 UNK = "UNK"
-SENTENCE_START = "<s>"
 
 
 class Vocabulary(dict[str, int]):
@@ -215,7 +214,7 @@ class GeneratorVocabulary(ModelVocabulary):
                 f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this "
                 "training oracle"
             )
-        words = Vocabulary([SENTENCE_START, *(entry.word for entry in clustered)])
+        words = Vocabulary(["<s>", *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
         for entry in clustered:
             members.setdefault(entry.path, []).append(words[entry.word])

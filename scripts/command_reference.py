@@ -1,54 +1,62 @@
-"""A hook for MkDocs: fills the page of the commands from the commands themselves."""
+"""Fills the pages of docs/reference: each comment in them names what stands below it."""
 
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import click
 
 from rnng_dy.cli import main
 
-MARK = "<!-- commands -->"
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+WIDTH = 92
+_FILLED = re.compile(r"^(<!-- ([^>]*) -->\n).*?(?=^<!-- |^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """Return a page with the commands in place of the mark; MkDocs calls this for each page."""
-    if MARK not in markdown:
-        return markdown
-    with click.Context(main, info_name="rnng-dy", **main.context_settings) as context:
-        return markdown.replace(MARK, "\n".join(_group(main, context)))
+def filled(page: str) -> str:
+    """Return a page with new sections after each of its comments, up to the next `##`."""
+    made = _FILLED.sub(lambda found: "".join([found[1], *_sections(*found[2].split()), "\n"]), page)
+    return made.rstrip() + "\n"
 
 
-def _group(group: click.Group, context: click.Context) -> Iterator[str]:
-    """Yield the Markdown of a group's commands, by name."""
-    commands = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    for name, command in sorted(commands.items()):
-        yield from _command(command, click.Context(command, context, name))
-
-
-def _command(command: click.Command, context: click.Context) -> Iterator[str]:
-    path = context.command_path
-    yield f"## {path} {{ #{path.removeprefix('rnng-dy ').replace(' ', '-')} }}\n"
-    for paragraph in inspect.cleandoc(command.help).split("\n\n"):
-        text = " ".join(paragraph.split())
-        example = text.removeprefix("Example: ")
-        yield f"    {example}\n" if example != text else f"{_escaped(text)}\n"
-    if isinstance(command, click.Group):
-        yield from _group(command, context)
+def _sections(name: str, *methods: str) -> Iterator[str]:
+    """Yield the sections of all commands, or that of a function or a class with methods."""
+    if name == "commands":
+        yield from _commands(main, _context(main, "rnng-dy"))
         return
-    yield f"Usage: `{path} {' '.join(command.collect_usage_pieces(context))}`\n"
-    for option in command.get_params(context):
-        record = option.get_help_record(context)
-        if not record or isinstance(option, click.Argument) or "--help" in option.opts:
-            continue
-        flags, text = record
-        yield f"`{flags}`\n:   {_escaped(text)}\n"
+    thing: Any = pydoc.locate(name)
+    parts = [_interface(thing), *(_interface(getattr(thing, method)) for method in methods)]
+    yield _section(name, "python", "\n".join(parts))
 
 
-def _escaped(text: str) -> str:
-    """Escape the signs of Markdown outside of code."""
-    parts = text.split("`")
-    parts[::2] = [re.sub(r"([*_<|\[\]])", r"\\\1", part) for part in parts[::2]]
-    return "`".join(parts)
+def _interface(thing: Any) -> str:
+    """Return the source of a function with its docstring, or of a class before its first method."""
+    end = r"\Z|(?=\n    (?:@|def |#))" if isinstance(thing, type) else r'""".*?"""\n'
+    source = inspect.getsource(getattr(thing, "fget", thing))
+    return re.match(rf".*?(?:{end})", source, re.DOTALL)[0]
+
+
+def _commands(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield a section per command, each after its group."""
+    yield _section(context.command_path, "text", command.get_help(context) + "\n")
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        part = command.get_command(context, name)
+        yield from _commands(part, _context(part, name, context))
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None = None) -> Any:
+    return click.Context(command, parent, name, terminal_width=WIDTH, **main.context_settings)
+
+
+def _section(title: str, language: str, text: str) -> str:
+    return f"\n### {title.removeprefix('rnng-dy ')}\n\n```{language}\n{text}```\n"
+
+
+if __name__ == "__main__":
+    for path in PAGES.glob("*.md"):
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from rnng_dy import engine
 
@@ -20,19 +21,18 @@ SHARED = Path(os.environ.get("RNNG_DY_SHARED", CHECKOUT.parent / "shared"))
 TINY_PARTS = {"train": (0, 500), "dev": (500, 550), "test": (550, 600)}
 
 
-def _shows_memory() -> bool:
-    try:
-        return bool(Path("/proc/self/statm").read_bytes())
-    except OSError:
-        return False
-
-
-needs_proc = pytest.mark.skipif(not _shows_memory(), reason="this system does not report memory")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="this system does not report memory"
+)
 
 # processes that tests start run this checkout, whichever is installed
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+
+# a busy machine is no fault of a test
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # NLTK reads it when it is imported, which is once in a process
 os.environ.setdefault("NLTK_DATA", str(SHARED / "nltk_data"))

@@ -1,16 +1,13 @@
-"""A stand-in for DyNet's build, and what setup.py declares."""
+"""A stand-in for DyNet's build, and programs with its sources."""
 
 from __future__ import annotations
 
-import runpy
-import sys
-import types
+import subprocess
 import zipfile
 from pathlib import Path
 
 from rnng_dy import engine
-
-CHECKOUT = Path(__file__).resolve().parent.parent
+from scripts.dynet.build import RECIPE
 
 
 def write_wheel(work: Path, out: Path) -> None:
@@ -21,10 +18,9 @@ def write_wheel(work: Path, out: Path) -> None:
         archive.writestr("dynet-2.1.2.dist-info/METADATA", "Name: dyNET\n")
 
 
-def run_setup(monkeypatch) -> dict[str, object]:
-    """What setup.py hands to setuptools."""
-    given: dict[str, object] = {}
-    stub = types.SimpleNamespace(setup=given.update, find_packages=lambda include: include)
-    monkeypatch.setitem(sys.modules, "setuptools", stub)
-    runpy.run_path(str(CHECKOUT / "setup.py"))
-    return given
+def compiled(name: str, folder: Path, *flags: str) -> Path:
+    """A program of the folder `dynet_programs`, compiled with the recipe's sources."""
+    source, program = Path(__file__).with_name("dynet_programs") / f"{name}.cc", folder / name
+    command = ["c++", "-std=c++17", "-O2", f"-I{RECIPE / 'sources'}", *flags, source, "-o", program]
+    subprocess.run(command, check=True)
+    return program

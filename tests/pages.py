@@ -57,10 +57,18 @@ def run_pages(folder: Path, *found: Path) -> list[tuple[str, str]]:
         return [command for page in found for command in run_commands(page)]
 
 
-def run_examples(page: Path) -> list[str]:
-    """Run what stands after `$` in blocks of commands and what they print; gives what they print, without `cut`."""
-    typed = re.findall(r"^\$ (.*)$", "".join(blocks(page, "console")), re.MULTILINE)
-    return [_run(line.partition(" | cut ")[0]) for line in typed]
+def run_examples(page: Path) -> list[tuple[str, str]]:
+    """Run what stands after `$` in blocks of commands; what the page shows below it, and what it prints."""
+    parts = re.split(r"^\$ (.*)\n", "".join(blocks(page, "console")), flags=re.MULTILINE)
+    return [(shown, _cut_run(line)) for line, shown in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def _cut_run(line: str) -> str:
+    """What a line prints, of whose columns `cut -f` keeps some."""
+    line, _, columns = line.partition(" | cut -f")
+    rows = [row.split("\t") for row in _run(line).splitlines()]
+    kept = [int(column) - 1 for column in columns.split(",")] if columns else [0]
+    return "\n".join("\t".join(row[k] for k in kept) for row in rows)
 
 
 def _run(line: str, given: str | None = None) -> str:

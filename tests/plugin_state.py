@@ -34,7 +34,7 @@ def no_plugins() -> Iterator[None]:
                 del registry[name]
     modules = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plugins, "_loaded", {})
+        patch.setattr(plugins, "loaded", {})
         try:
             yield
         finally:

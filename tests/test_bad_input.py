@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
 
 from oracle.brackets import read_trees
+from oracle.treebank import LONGEST
 from rnng_dy.cli import main
 from tests.commands import invoke
 from tests.conftest import tiny_trees
@@ -18,6 +17,9 @@ from tests.rnng_dy.conftest import make_generator, make_parser, save_oracles, se
 
 TREE = "(S (NP (DT the) (NN cat)) (VP (VBD slept)) (. .))\n"
 TRACE = f"(S (NP (DT the)) (VP (VBD slept) (NP (-NONE- *T*-1))))\n{TREE}"
+LONG = "the " * (LONGEST + 1)
+LONG_TREE = f"{TREE}(S {'(DT the) ' * (LONGEST + 1)})\n"
+LONG_BLOCK = f"# (S)\n{LONG}\n{LONG}\nNT(S)\n" + "SHIFT\n" * (LONGEST + 1) + "REDUCE\n"
 SAMPLE = "0 ||| -1.5 ||| (S (NP the cat) (VP slept) .)\n"
 PREPARE = "prepare --from trees bad -o out"
 ORACLE = "oracle --train good.trees bad -o out"
@@ -50,6 +52,12 @@ CASES = [
     *((f"a trace: {command}", TRACE, command, "bad:1: a trace (-NONE-)")
       for command in (ORACLE, "oracle --train bad good.trees -o out", SCORE.format("bad"), "clusters bad -o out",
                       "tag bad --train good.trees -o out", "tag good.trees --train bad -o out")),
+    *((f"a sentence of 10,001 words: {command}", content, command, f"bad:{line}: a sentence of 10001 words: divide it")
+      for content, line, command in (
+          (LONG, 1, PARSE.format("bad")), (LONG, 1, SAMPLING.format("bad --text")),
+          (f"the\n{LONG}\n", 2, SURPRISAL.format("bad")), (LONG_TREE, 2, "perplexity bad --model generator"),
+          (LONG_TREE, 2, SCORE.format("bad")), (LONG_BLOCK, 1, TRAIN_GEN.format("bad", "good.paths")),
+          (LONG_TREE, 2, "train generative --trees bad --hold-out 0.5 --model new"))),
     # oracles
     ("an oracle cut short", "# (S (NN a))\nNN\na\na\na\nNT(S)\nSHIFT\n", TRAIN.format("bad"), "bad:"),
     ("a generative oracle for the parser", None, TRAIN.format("good.gen.oracle"), "generative"),
@@ -72,9 +80,9 @@ CASES = [
     ("resuming what was never trained", None,
      "train discriminative --train good.oracle --dev good.oracle --dev-trees good.trees --model parser --resume",
      "training.npz"),
-    ("a vocabulary that is no JSON", "CUT vocabulary.json", "parse --model broken good.trees", "vocabulary.json"),
-    ("parameters of another model", "SWAP", "parse --model broken good.trees", "parameters.npz"),
-    ("a model of a later version", "VERSION", "parse --model broken good.trees", "version"),
+    ("a vocabulary that is no JSON", None, "parse --model cut good.trees", "vocabulary.json"),
+    ("parameters of another model", None, "parse --model swapped good.trees", "parameters.npz"),
+    ("a model of a later version", None, "parse --model later good.trees", "version"),
     # input of the parser
     ("words without tags for a parser with tags", "the cat slept\n", PARSE.format("bad"), "bad:1"),
     ("no samples", TREE, SAMPLING.format("bad") + " --samples 0", "samples"),
@@ -154,37 +162,17 @@ def good(tmp_path_factory):
     parser = make_parser(sentences_of(trees, False))
     generator.save(folder / "generator")
     parser.save(folder / "parser")
+    later = (folder / "parser/config.json").read_bytes().replace(b'"version": ', b'"version": 9')
+    for name, file, content in (
+        ("cut", "vocabulary.json", (folder / "parser/vocabulary.json").read_bytes()[:99]),
+        ("swapped", "parameters.npz", (folder / "generator/parameters.npz").read_bytes()),
+        ("later", "config.json", later),
+    ):
+        shutil.copytree(folder / "parser", folder / name)
+        (folder / name / file).write_bytes(content)
     words = [w for w in generator.vocabulary.words.symbols if w != "<s>"]
     (folder / "good.paths").write_text("".join(f"0\t{w}\t1\n" for w in words), encoding="utf-8")
     return folder
-
-
-def words(command: str | list[str]) -> list[str]:
-    """The words of a command, which may be given as such."""
-    return command.split() if isinstance(command, str) else command
-
-
-def prepare(folder: Path, content: str | bytes | None) -> None:
-    """Put what is wrong into the folder: the file `bad`, or the model `broken`."""
-    if content is None:
-        return
-    if isinstance(content, bytes):
-        (folder / "bad").write_bytes(content)
-        return
-    what, _, name = content.partition(" ")
-    if what in ("CUT", "SWAP", "VERSION"):
-        shutil.copytree(folder / "parser", folder / "broken")
-        if what == "CUT":
-            whole = (folder / "broken" / name).read_bytes()
-            (folder / "broken" / name).write_bytes(whole[: len(whole) // 2])
-        elif what == "SWAP":
-            shutil.copy(folder / "generator/parameters.npz", folder / "broken/parameters.npz")
-        else:
-            config = json.loads((folder / "broken/config.json").read_text(encoding="utf-8"))
-            config["version"] += 1
-            (folder / "broken/config.json").write_text(json.dumps(config), encoding="utf-8")
-        return
-    (folder / "bad").write_text(content, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -194,9 +182,10 @@ def test_bad_input(good, tmp_path, monkeypatch, content, command, says):
     folder = tmp_path / "work"
     shutil.copytree(good, folder)
     monkeypatch.chdir(folder)
-    prepare(folder, content)
+    if content is not None:
+        (folder / "bad").write_bytes(content if isinstance(content, bytes) else content.encode())
     before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    result = invoke(*words(command), code=2)
+    result = invoke(*command.split(), code=2)
     messages = [line for line in result.stderr.splitlines() if line.startswith("Error")]
     assert len(messages) == 1
     assert says in messages[0]
@@ -220,4 +209,4 @@ WITHOUT_INPUT = {("doctor",), ("models",)}
 
 @pytest.mark.parametrize("names", sorted(set(commands(main)) - WITHOUT_INPUT), ids=" ".join)
 def test_every_command_is_given_bad_input(names):
-    assert any(tuple(words(command)[: len(names)]) == names for _, _, command, _ in CASES)
+    assert any(tuple(command.split()[: len(names)]) == names for _, _, command, _ in CASES)

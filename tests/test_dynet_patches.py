@@ -33,19 +33,19 @@ def test_a_patch_that_fits_is_applied(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "diff", "line"),
+    ("text", "diff", "says"),
     [
-        ("a\nthe\nhungry\ncat\n", DIFF, ":5"),
-        ("the\nhungry\ndog\n", DIFF, ":8"),
-        ("the\nhungry\n", DIFF, ":8"),
-        ("the\nhungry\ncat\n", DIFF[:-5], ""),
-        ("the\nhungry\ncat\n", "nothing\n", ""),
+        ("a\nthe\nhungry\ncat\n", DIFF, "does not fit words at line 1"),
+        ("the\nhungry\ndog\n", DIFF, "does not fit words at line 1"),
+        ("the\nhungry\n", DIFF, "does not fit words at line 1"),
+        ("the\nhungry\ncat\n", DIFF[:-5], "is cut short"),
+        ("the\nhungry\ncat\n", "nothing\n", "no unified diff"),
     ],
 )
-def test_a_patch_that_does_not_fit_changes_nothing(tmp_path, text, diff, line):
+def test_a_patch_that_does_not_fit_changes_nothing(tmp_path, text, diff, says):
     (tmp_path / "words").write_text(text)
     (tmp_path / "x.diff").write_text(diff)
-    with pytest.raises(BuildError, match=rf"x\.diff{line}: "):
+    with pytest.raises(BuildError, match=rf"x\.diff: .*{says}"):
         apply_patch(tmp_path / "x.diff", tmp_path)
     assert (tmp_path / "words").read_text() == text
 
@@ -67,10 +67,6 @@ def named_tests(text: str) -> list[str]:
     for file, name in named:
         assert f"\ndef {name}(" in (CHECKOUT / file).read_text(), (file, name)
     return [name for _, name in named]
-
-
-def test_there_is_one_patch_a_theme():
-    assert len(build.patches()) <= 9
 
 
 @pytest.mark.parametrize("patch", build.patches(), ids=lambda path: path.stem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -234,6 +235,24 @@ def test_the_parts_have_the_trees_that_the_page_counts(shared, tmp_path):
     page = (Path(__file__).parents[1] / "docs" / "english.md").read_text(encoding="utf-8")
     numbers = {int(re.search(r": (\d+) trees", line)[1]) for line in said}
     assert len(said) == 10 and all(f"{number:,}" in page for number in numbers)
+
+
+@pytest.mark.parametrize("with_test", [False, True])
+def test_models_that_are_compared_are_tested_on_documents_that_others_are_chosen_on(
+    tmp_path, with_test
+):
+    for treebank in treebanks.TREEBANKS:
+        with tarfile.open(tmp_path / f"{treebank}.tar.xz", "w:xz") as archive:
+            for name in ("unseen", "lw1", "chZ"):
+                path = tmp_path / f"{name}.mrg"
+                path.write_text(f"(X (NN {name}))\n")
+                archive.add(path, path.name)
+    list(treebanks.write_trees(tmp_path, tmp_path, with_test))
+    trees = {path.name: path.read_text() for path in tmp_path.glob("masc.*.trees")}
+    assert trees.pop("masc.train.trees") == "(X (NN unseen))\n"
+    dev, test = "(X (NN lw1))\n", "(X (NN chZ))\n"
+    divided = {"masc.dev.trees": dev, "masc.test.trees": test}
+    assert trees == (divided if with_test else {"masc.dev.trees": test + dev})
 
 
 def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 
@@ -38,25 +37,6 @@ def test_the_commands_print_what_the_pages_say(ran):
 
 
 INSTALL = pages.CHECKOUT / "docs" / "install.md"
-NOT_RUN = {
-    "python3": "makes an environment",
-    ".": "enters an environment",
-    "pip": "changes the environment, and needs the network",
-    "python": "downloads NLTK's sample",
-    "export": "is for the shell that the user has",
-    "docker": "needs a daemon",
-    "dask": "runs until it is stopped; tests/rnng_dy/test_parallel.py runs it",
-    "rnng-dy sample": "needs the scheduler of the lines before it",
-}
-"""Commands of docs/install.md that do not run here, and why."""
-
-
-def test_every_line_of_the_page_runs_or_is_known_not_to():
-    text = re.sub(r"^```.*?^```", "", INSTALL.read_text(encoding="utf-8"), flags=re.S | re.M)
-    lines = re.findall(r"^    (\S.*)$", text, re.MULTILINE)
-    met = {name: [line for line in lines if line.startswith(f"{name} ")] for name in NOT_RUN}
-    assert all(met.values()), met
-    assert sorted(lines) == sorted(line for of_name in met.values() for line in of_name)
 
 
 def test_the_script_for_slurm_trains(ran, monkeypatch):
@@ -67,15 +47,6 @@ def test_the_script_for_slurm_trains(ran, monkeypatch):
     monkeypatch.chdir(ran[0])
     pages.result_of(command.removeprefix("exec ").replace('"$SLURM_NTASKS"', "2"))
     assert (ran[0] / "slurm" / "parameters.npz").exists()
-
-
-def test_the_page_on_surprisal_runs_in_python(ran, monkeypatch):
-    monkeypatch.chdir(ran[0])
-    names = {}
-    for block in pages.blocks(pages.CHECKOUT / "docs" / "surprisal.md", "python"):
-        exec(block, names)
-    assert [record.token for record in names["words"]] == ["the", "company", "grew", ".", None]
-    assert len(names["likely"]) == 5
 
 
 def test_a_pool_of_processes_parses(tmp_path):
@@ -91,15 +62,3 @@ def test_no_page_links_to_nowhere():
             file = (page.parent / path).resolve() if path else page
             assert file.exists(), f"{page.name}: {target}"
             assert not anchor or anchor in pages.anchors(file), f"{page.name}: {target}"
-
-
-def test_every_page_can_be_reached_from_the_readme():
-    reached, waiting = set(), [pages.CHECKOUT / "README.md"]
-    while waiting:
-        page = waiting.pop()
-        if page.suffix == ".md" and page not in reached:
-            reached.add(page)
-            targets = [target.partition("#")[0] for target in pages.links(page)]
-            waiting += [(page.parent / target).resolve() for target in targets if target]
-    there = set((pages.CHECKOUT / "docs").glob("**/*.md")) - {pages.CHECKOUT / "docs" / "index.md"}
-    assert there <= reached, sorted(there - reached)

@@ -1,4 +1,4 @@
-"""The installation: the recipe's key and cache, its prerequisites, setup.py, Makefile."""
+"""The installation: the recipe's key and cache, its prerequisites, Makefile."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scripts.dynet import build, command, target
 from scripts.dynet.target import BuildError
 
 from .commands import run
-from .conftest import needs_proc
-from .installing import CHECKOUT, run_setup, write_wheel
+from .conftest import CHECKOUT, needs_proc
+from .installing import write_wheel
 
 COMPILER = target.Compiler("/usr/bin/g++", "g++ 12.2.0", "x86-64-v3")
 CUDA = target.Cuda("/usr/bin/nvcc", "/usr/local/cuda", "V13.0.88", "90")
@@ -64,17 +64,7 @@ def test_another_recipe_has_another_version():
     assert versions[-1] == engine.NEEDED
 
 
-def must_not_build(work: Path, out: Path) -> None:
-    raise AssertionError("built although the wheel is in the cache")
-
-
-def test_a_wheel_is_built_once(tmp_path):
-    first = build.cached_wheel(tmp_path, {"march": "x86-64"}, write_wheel)
-    assert build.cached_wheel(tmp_path, {"march": "x86-64"}, must_not_build) == first
-    assert not list(tmp_path.glob("*.build"))
-
-
-def test_a_failed_build_leaves_nothing_that_looks_like_a_wheel(tmp_path):
+def test_a_wheel_is_built_once_whatever_a_failed_or_killed_build_left(tmp_path):
     def fail(work: Path, out: Path) -> None:
         (out / "half.whl").write_bytes(b"PK")
         raise BuildError("no")
@@ -82,14 +72,13 @@ def test_a_failed_build_leaves_nothing_that_looks_like_a_wheel(tmp_path):
     with pytest.raises(BuildError, match="no"):
         build.cached_wheel(tmp_path, {}, fail)
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
-
-
-def test_what_a_killed_build_left_is_out_of_the_way(tmp_path):
-    folder = tmp_path / f"dynet-{build.key({})}"
-    (folder.with_suffix(".build") / "out").mkdir(parents=True)
-    (folder.with_suffix(".build") / "out" / "half.whl").write_bytes(b"PK")
+    out = tmp_path / f"dynet-{build.key({})}.build" / "out"
+    out.mkdir(parents=True)
+    (out / "half.whl").write_bytes(b"PK")
     wheel = build.cached_wheel(tmp_path, {}, write_wheel)
     assert [path.name for path in wheel.parent.glob("*.whl")] == [wheel.name]
+    assert build.cached_wheel(tmp_path, {}, fail) == wheel
+    assert not list(tmp_path.glob("*.build"))
 
 
 def test_the_cache_lies_where_the_user_says(monkeypatch, tmp_path):
@@ -108,16 +97,19 @@ def no_ready_wheel(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("RNNG_DY_WHEELS", str(folder))
 
 
-def install_dynet(*arguments: object, **environ: str) -> str:
-    """What the script says that refuses."""
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (None, "no C++ compiler (g++): install the Debian package g++"),
+        ("--cuda", "no CUDA compiler (nvcc): install the CUDA 13 toolkit, or set NVCC"),
+    ],
+)
+def test_a_missing_compiler_is_named_with_what_to_install(tmp_path, option, says):
+    names = ("RNNG_DY_CACHE", "PATH", "CUDA_HOME")
+    environ = {**os.environ, **dict.fromkeys(names, str(tmp_path)), "CXX": "", "NVCC": ""}
     script = (sys.executable, CHECKOUT / "scripts" / "install_dynet")
-    environ = {**os.environ, **environ}
-    return run(None, *arguments, code=2, command=script, env=environ).stderr
-
-
-def test_a_missing_compiler_is_named_with_its_package(tmp_path):
-    said = install_dynet(RNNG_DY_CACHE=str(tmp_path), PATH=str(tmp_path), CXX="")
-    assert said == "install_dynet: error: no C++ compiler (g++): install the Debian package g++\n"
+    done = run(None, *filter(None, [option]), code=2, command=script, env=environ)
+    assert done.stderr == f"install_dynet: error: {says}\n"
 
 
 @pytest.fixture
@@ -153,19 +145,10 @@ def test_missing_headers_are_named_with_their_package(tmp_path, monkeypatch):
         build.build_wheel(CHAIN, tmp_path, tmp_path / "work", tmp_path / "out")
 
 
-def test_a_missing_cuda_compiler_is_named(tmp_path):
-    places = {"PATH": str(tmp_path), "CUDA_HOME": str(tmp_path), "NVCC": "", "CXX": ""}
-    said = install_dynet("--cuda", RNNG_DY_CACHE=str(tmp_path), **places)
-    assert "no CUDA compiler (nvcc): install the CUDA 13 toolkit" in said
-
-
-def test_cuda_12_is_refused(compiler):
+def test_a_cuda_toolkit_is_of_version_13_has_headers_and_cards_in_any_order(compiler, tmp_path):
     compiler("NVCC", "echo 'Cuda tools, release 12.4, V12.4.99'")
     with pytest.raises(BuildError, match="not of CUDA 13"):
         target.Cuda.find("90")
-
-
-def test_a_cuda_toolkit_has_headers_and_the_order_of_cards_is_of_no_account(compiler, tmp_path):
     compiler("NVCC", f"echo 'tools, release 13.0, V13.0.88'\necho '#$ TOP={tmp_path}' >&2")
     with pytest.raises(BuildError, match="comes without headers"):
         target.Cuda.find("90")
@@ -214,26 +197,6 @@ def test_a_broken_virtual_environment_is_made_again(tmp_path):
     (folder / "kept").touch()
     run(None, command=(*make, "MAKE=true"))
     assert {"bin", "kept", "pyvenv.cfg"} <= {path.name for path in folder.iterdir()}
-
-
-def test_what_setup_py_declares(monkeypatch):
-    from rnng_dy import __version__
-
-    given = run_setup(monkeypatch)
-    assert (given["name"], given["version"]) == ("rnng_dy", __version__)
-    assert given["packages"] == ["oracle*", "clusters*", "rnng_dy*"]
-    assert given["entry_points"] == {"console_scripts": ["rnng-dy = rnng_dy.__main__:main"]}
-    # DyNet is part of the wheel
-    assert given["install_requires"] == ["numpy>=1.22", "nltk", "click", "filelock"]
-    libraries = [line.partition("==")[0] for line in given["extras_require"]["cuda"]]
-    assert libraries == ["nvidia-cublas", "nvidia-curand", "nvidia-cuda-runtime"]
-
-
-def test_make_alone_tells_what_there_is_to_make():
-    done = run(None, command=("make", "-C", CHECKOUT))
-    goals = "setup test demo wheels test-wheels cuda-build gpu-check gpu-bundle lint release clean"
-    for goal in goals.split():
-        assert f"make {goal} " in done.stdout
 
 
 def test_the_backend_imports_nothing_of_the_package_that_it_builds():

@@ -13,10 +13,11 @@ from tests.commands import PYTHON, run
 from tests.conftest import tiny_trees
 from tests.rnng_dy.conftest import save_oracles
 
-DATA = ["--train", "train.oracle", "--dev", "dev.oracle", "--dev-trees", "dev.trees", "--pos"]
-SIZES = ["--set", "lstm_input=12", "--hidden", "12", "--epochs", "4"]
-SCHEDULE = ["--set", "first_evaluation=40", "--set", "evaluate_every=90", "--set", "save_every=0"]
-OPTIONS = ["train", "discriminative", *DATA, *SIZES, *SCHEDULE, "--resume", "--model"]
+TRAIN = (
+    "train discriminative --train train.oracle --dev dev.oracle --dev-trees dev.trees --pos "
+    "--set lstm_input=12 --hidden 12 --epochs 4 --set first_evaluation=40 "
+    "--set evaluate_every=90 --set save_every=0 --resume --model"
+)
 # dies at a random moment of its n-th update or soon after it, in whatever it does then
 RUN_AND_DIE_IN_TRAINING = """
 import os, signal, threading
@@ -59,7 +60,8 @@ def folder(tmp_path):
 
 
 def test_ten_random_kills_and_two_in_a_checkpoint(folder):
-    run(folder, *OPTIONS, "straight")
+    options = TRAIN.split()
+    run(folder, *options, "straight")
     moment = random.Random(9)
     programs = [
         RUN_AND_DIE_IN_TRAINING.format(n=moment.randint(1, 40), delay=moment.uniform(0, 0.02))
@@ -68,9 +70,9 @@ def test_ten_random_kills_and_two_in_a_checkpoint(folder):
     programs.insert(4, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=2, before=True))
     programs.insert(9, RUN_AND_DIE_IN_A_CHECKPOINT.format(n=3, before=False))
     for program in programs:
-        run(folder, program, *OPTIONS, "killed", code=-9, command=PYTHON)
+        run(folder, program, *options, "killed", code=-9, command=PYTHON)
         assert (folder / "killed/config.json").exists(), "the model folder is complete or not there"
-    run(folder, *OPTIONS, "killed")
+    run(folder, *options, "killed")
     for name in ("parameters.npz", "training.npz"):
         expected, ours = (read_arrays(folder / of / name) for of in ("straight", "killed"))
         expected.pop("state", None), ours.pop("state", None)

@@ -42,12 +42,9 @@ def data(tmp_path_factory) -> Path:
     return folder
 
 
-def test_an_older_parser_parses(data):
+def test_an_older_parser_parses_with_the_same_log_q(data):
     result = invoke("parse", "--model", MODELS / "parser", data / "test.trees")
     assert result.stdout.splitlines() == EXPECTED["parse"]
-
-
-def test_an_older_parser_gives_the_same_log_q(data):
     parser = DiscriminativeParser.load(str(MODELS / "parser"))
     values = [parser.log_prob(located.tree) for located in read_trees(data / "test.trees")]
     assert values == approximately(EXPECTED["log_q"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from . import pages
@@ -24,12 +26,17 @@ def test_the_quick_start_leaves_trees_and_surprisals(ran):
     assert len(rows) == 1 + 7
 
 
-def test_the_first_example_runs(ran, monkeypatch):
+def words_and_numbers(text):
+    return [float(x) if re.fullmatch(r"\d+\.\d+", x) else x for x in text.split()]
+
+
+def test_the_examples_print_what_the_page_shows(ran, monkeypatch):
     monkeypatch.chdir(ran[0])
-    tree, table = pages.run_examples(README)
-    assert "Friday" in tree.splitlines()[-2]
-    tokens = [row.split("\t")[2] for row in table.splitlines()]
-    assert tokens == ["token", "The", "board", "will", "meet", "on", "Friday", "."]
+    (tree, drawn), (table, rows) = pages.run_examples(README)
+    assert drawn.split() == tree.split()
+    shown = words_and_numbers(table)
+    assert words_and_numbers(rows) == pytest.approx(shown, abs=1e-4)
+    assert len(shown) == 3 * 8
 
 
 def test_the_python_example_runs(ran, monkeypatch, capsys):
@@ -38,8 +45,3 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "'Smith'" in printed and "<DiscriminativeParser" in printed
     assert float(printed.split()[-1]) > 0
-
-
-def test_the_readme_is_short():
-    """As many words as 150 lines of 120 characters had."""
-    assert len(README.read_text(encoding="utf-8").split()) <= 1170

@@ -28,10 +28,10 @@ def test_the_recipe_runs_in_an_empty_folder(recipe, here, request):
     assert named or printed[-1][1]
 
 
-def program_of(library, here):
-    """Runs the recipe that imports a library, if that is installed; gives its program's names."""
+def names_of(library, here):
+    """Runs the first recipe that imports a library, if that is installed; gives its program's names."""
     pytest.importorskip(library)
-    [recipe] = [text for text in RECIPES if re.search(rf"^(import|from) {library}\b", text, re.M)]
+    recipe, *_ = [t for t in RECIPES if re.search(rf"^(import|from) {library}\b", t, re.M)]
     page = here / "recipe.md"
     page.write_text(recipe, encoding="utf-8")
     pages.run_commands(page)
@@ -42,7 +42,7 @@ def program_of(library, here):
 
 
 def test_a_regressor_of_fmri_has_the_responses_to_the_words(here):
-    names = program_of("nilearn", here)
+    names = names_of("nilearn", here)
     regressor, bits = names["regressor"][:, 0], names["words"]["surprisal"]
     # the canonical response is highest about five seconds after a word
     assert len(bits) == 10 and 5 <= names["scans"][regressor.argmax()] <= 9
@@ -50,7 +50,7 @@ def test_a_regressor_of_fmri_has_the_responses_to_the_words(here):
 
 
 def test_a_temporal_response_is_found_where_it_was_made(here):
-    names = program_of("mne", here)
+    names = names_of("mne", here)
     responses = names["trf"].coef_[:, 0]
     # 0.3 s after the word, from 0.1 s before it
     assert [abs(response).argmax() for response in responses] == [40, 40]
@@ -58,13 +58,7 @@ def test_a_temporal_response_is_found_where_it_was_made(here):
 
 
 def test_data_frames_have_a_row_per_condition(here, capsys):
-    pytest.importorskip("pandas")
-    [recipe] = [text for text in RECIPES if "pandas" in text.partition("\n")[0]]
-    page = here / "recipe.md"
-    page.write_text(recipe, encoding="utf-8")
-    pages.run_commands(page)
-    [program] = pages.blocks(page, "python")
-    exec(program, {})
+    names_of("pandas", here)
     lines = capsys.readouterr().out.splitlines()[-2:]
     assert [line.split()[0] for line in lines] == ["ambiguous", "comma"]
     with (here / "regions.csv").open(encoding="utf-8", newline="") as stream:

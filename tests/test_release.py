@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shutil
 from datetime import date
@@ -9,10 +10,10 @@ from datetime import date
 import pytest
 
 from rnng_dy import __version__
+from scripts.dynet import build
 
 from . import pages
 from .commands import run
-from .installing import run_setup
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -42,6 +43,16 @@ def test_a_release_ends_where_versions_or_dates_differ(tmp_path, name, old, new)
     assert "make lint" not in run(tmp_path, command=release, code=2).stdout
 
 
+def test_make_alone_lists_what_there_is_to_make():
+    [goals] = re.findall(r"^\.PHONY: (.*)", (pages.CHECKOUT / "Makefile").read_text("utf-8"), re.M)
+    said = run(pages.CHECKOUT, command=("make",)).stdout
+    assert {*re.findall(r"^make (\S+)", said, re.M)} == {*goals.split()} - {
+        "help",
+        "parts",
+        "again",
+    }
+
+
 def test_an_unreleased_version_has_not_the_name_of_one_that_is():
     headings = re.findall(r"^## (\S+)", (pages.CHECKOUT / "CHANGELOG.md").read_text("utf-8"), re.M)
     assert (headings[0] == "Unreleased") == (__version__ not in headings)
@@ -53,14 +64,24 @@ def commit(folder):
     run(folder, "commit", "--quiet", "--message", "Ready", command=GIT)
 
 
-def test_the_metadata_name_files_that_are_there(monkeypatch):
-    given = run_setup(monkeypatch)
-    licences = {path.name for name in given["license_files"] for path in pages.CHECKOUT.glob(name)}
+def test_the_metadata_name_what_is_there():
+    tomllib = pytest.importorskip("tomllib")
+    declared = tomllib.loads((pages.CHECKOUT / "pyproject.toml").read_text("utf-8"))
+    project = declared["project"]
+    licences = {
+        path.name for name in project["license-files"] for path in pages.CHECKOUT.glob(name)
+    }
     assert {"LICENSE", "DyNet-Apache-2.0.txt", "Eigen-MPL-2.0.txt", "NOTICE.txt"} == licences
-    assert given["long_description"].startswith("# rnng_dy\n")
-    assert "Typing :: Typed" in given["classifiers"]
-    readme = given["long_description"]
-    assert all(url in readme for url in given["project_urls"].values())
+    readme = (pages.CHECKOUT / project["readme"]).read_text("utf-8")
+    assert all(url in readme for url in project["urls"].values())
+    assert callable(pkgutil.resolve_name(project["scripts"]["rnng-dy"]))
+    for package, patterns in declared["tool"]["setuptools"]["package-data"].items():
+        folder = pages.CHECKOUT / package.replace(".", "/")
+        assert package == "*" or all(any(folder.glob(pattern)) for pattern in patterns), package
+    libraries = (build.RECIPE / "cuda-requirements.txt").read_text("utf-8").split("\n")
+    assert {*project["optional-dependencies"]["cuda"]} == {
+        line for line in libraries if line.startswith("nvidia") and "cccl" not in line
+    }
 
 
 def test_the_container_gets_all_that_the_build_reads_and_little_else():
@@ -70,5 +91,5 @@ def test_the_container_gets_all_that_the_build_reads_and_little_else():
     named = {part[1:] for part in parts if part[0] == "!"}
     packages = {"oracle", "clusters", "rnng_dy", "scripts"}
     assert ignored == "*"
-    assert named >= packages | {"setup.py", "pyproject.toml", "README.md", "LICENSE", "LICENSES"}
+    assert named >= packages | {"pyproject.toml", "README.md", "LICENSE", "LICENSES"}
     assert not named & {"tests", "docs", "dist", "build", ".git", ".venv"}

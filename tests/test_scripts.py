@@ -24,20 +24,34 @@ def rows(done):
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[1:]]
 
 
-def test_the_benchmark_measures_a_command_alone_and_beside_another_checkout(tmp_path):
-    [[name, processor, wall, memory, ratio]] = rows(benchmark(tmp_path, "--only", "parse"))
-    assert (name, ratio) == ("parse", "")
-    assert float(memory) > 50 > abs(float(processor)) + abs(float(wall))
+def test_the_benchmark_measures_a_command_beside_other_programs_and_as_its_work_grows(tmp_path):
+    peers = tmp_path / "peers"
+    peers.mkdir()
+    peer = peers / "other-program"
+    peer.write_text('#!/bin/sh\n[ "$1" = prepare ] && echo parse > rows\ntest -f parsed.oracle\n')
+    peer.chmod(0o755)
+    table = rows(benchmark(tmp_path, "--only", "parse", "--peers", peers))
+    assert [row[:2] for row in table] == [
+        ["parse", CHECKOUT.name],
+        ["parse", "other-program"],
+        *(["parse, in processes", place] for place in ("one process", "two", "Dask")),
+        *(["parse, a word by length", length] for length in ("10", "100")),
+    ]
+    processor, wall, memory, of_part, *ratios = map(float, table[0][2:])
+    assert memory > 50 > abs(processor) + abs(wall) and of_part > 50 and ratios == [1, 1]
+
+
+def test_the_benchmark_measures_a_command_beside_another_checkout(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     for package in ("rnng_dy", "oracle", "clusters"):
         (other / package).symlink_to(CHECKOUT / package)
-    [[*_, memory, ratio]] = rows(benchmark(tmp_path, other, "--only", "score"))
-    assert float(memory) > 50 and float(ratio)
+    [[_, first, *_], [*_, ratio, _]] = rows(benchmark(tmp_path, other, "--only", "score"))
+    assert first == "other" and float(ratio)
     (other / "rnng_dy").unlink()
     (other / "rnng_dy").mkdir()
     (other / "rnng_dy" / "__init__.py").write_text("raise SystemExit('no DyNet')")
-    assert "no DyNet" in benchmark(tmp_path, other, code=1).stderr
+    assert "no DyNet" in benchmark(tmp_path, other, "--only", "score", code=1).stderr
 
 
 def test_the_page_of_faithfulness_is_written_anew(shared):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
 
-from .commands import invoke
+from .commands import invoke, table
 
 INTERACTION = "(3;%trans_none%) - (3;%trans_comma%) > (3;%intrans_none%) - (3;%intrans_comma%)"
 
@@ -23,11 +21,6 @@ def right(study):
     return {(design, what): [*map(float, numbers.split())] for design, what, numbers in rows}
 
 
-def rows_of(path):
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [*csv.DictReader(stream)]
-
-
 def of_interaction(right):
     [found] = [v for (d, what), v in right.items() if d == "interaction" and INTERACTION in what]
     return found
@@ -35,13 +28,13 @@ def of_interaction(right):
 
 def test_the_interaction_with_its_interval_and_the_means_of_conditions(study, right, here):
     design = study / "interaction"
-    table = f"surprisals={design / 'surprisals.tsv'}"
-    arguments = ["--scorer", table, "--text", "--prediction", INTERACTION, "--effects", "e.csv"]
+    scores = f"surprisals={design / 'surprisals.tsv'}"
+    arguments = ["--scorer", scores, "--text", "--prediction", INTERACTION, "--effects", "e.tsv"]
     printed = invoke("suite", design / "items.csv", *arguments).stdout.splitlines()[1].split()
     share = right["interaction", "items on which it holds: share, Wilson interval"]
     percents = [float(printed[i]) for i in (4, 6, 8)]
     assert percents == pytest.approx([100 * x for x in share], abs=0.06)
-    first, *others = rows_of(here / "e.csv")
+    first, *others = table((here / "e.tsv").read_text("utf-8"))
     assert first["effect"] == INTERACTION and first["items"] == "8"
     figures = ("mean", "low", "high")
     expected = of_interaction(right)
@@ -55,8 +48,8 @@ def test_the_interaction_with_its_interval_and_the_means_of_conditions(study, ri
 
 def test_pairs_by_phenomenon(study, right):
     design = study / "pairs"
-    table = f"surprisals={design / 'surprisals.tsv'}"
-    printed = invoke("suite", design / "pairs.csv", "--scorer", table, "--by", "phenomenon").stdout
+    scores = f"surprisals={design / 'surprisals.tsv'}"
+    printed = invoke("suite", design / "pairs.csv", "--scorer", scores, "--by", "phenomenon").stdout
     rows = [line.replace("good is more probable", "").split() for line in printed.splitlines()[1:]]
     by_group = {row[1]: [float(row[i]) for i in (4, 6, 8)] for row in rows}
     expected = {
@@ -67,9 +60,8 @@ def test_pairs_by_phenomenon(study, right):
     assert [*by_group] == [*expected]
     for group, percents in by_group.items():
         assert percents == pytest.approx(expected[group], abs=0.06)
-    arguments = ("--scorer", table, "--by", "phenomenon", "--format", "csv")
-    regions = invoke("suite", design / "pairs.csv", *arguments).stdout.splitlines()
-    found = [*csv.DictReader(regions)]
+    arguments = ("--scorer", scores, "--by", "phenomenon", "--format", "tsv")
+    found = table(invoke("suite", design / "pairs.csv", *arguments).stdout)
     assert [row["item"] for row in found[::2]] == [str(100 + k) for k in range(40)]
     assert (found[0]["group"], found[-1]["group"]) == ("agreement", "island")
 
@@ -77,19 +69,19 @@ def test_pairs_by_phenomenon(study, right):
 def test_effects_in_ms_that_the_fillers_predict(study, right, here):
     """Built with 12 ms a bit: those are in the interval of the coefficient."""
     design = study / "times"
-    table = f"surprisals={design / 'items.surprisals.tsv'}"
-    invoke("surprisal", "--stimuli", design / "items.csv", "--scorer", table, "-o", "items.tsv")
+    scores = f"surprisals={design / 'items.surprisals.tsv'}"
+    invoke("surprisal", "--stimuli", design / "items.csv", "--scorer", scores, "-o", "items.tsv")
     invoke(
         *("reading-times", design / "fillers.surprisals.tsv", "--times", design / "times.csv"),
         *("--column", "subject=subject", "--column", "condition=condition"),
         *("--where", "condition=filler", "--predict", "items.tsv", "--prediction", INTERACTION),
-        *("--effects", "ms.csv", "-o", "coefficients.csv", "-o", "slopes.tsv"),
+        *("--effects", "ms.tsv", "-o", "coefficients.csv", "-o", "slopes.tsv"),
     )
-    lines = (here / "slopes.tsv").read_text(encoding="utf-8").splitlines()
-    by_name = {row["predictor"]: row for row in csv.DictReader(lines, delimiter="\t")}
+    slopes = table((here / "slopes.tsv").read_text(encoding="utf-8"))
+    by_name = {row["predictor"]: row for row in slopes}
     for name, ms in (("surprisal", 12), ("length", 20)):
         assert float(by_name[name]["low"]) < ms < float(by_name[name]["high"])
-    first, *_ = rows_of(here / "ms.csv")
+    first, *_ = table((here / "ms.tsv").read_text("utf-8"))
     [[expected]] = [numbers for (d, _), numbers in right.items() if d == "times"]
     assert first["effect"] == INTERACTION and first["items"] == "8"
     assert float(first["mean"]) == pytest.approx(expected, rel=0.05)

@@ -16,8 +16,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from itertools import chain
+from types import SimpleNamespace
 from typing import IO, Any, TextIO
 
 from oracle.common.compression import COMPRESSED, DECOMPRESSED, compression
@@ -96,21 +96,14 @@ def require_text(line: str) -> None:
     line.encode("utf-8")
 
 
-@dataclass
-class Location:
-    """The line of a file that is being read: 1-based, or None."""
-
-    line: int | None
-
-
 @contextmanager
-def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Location]:
+def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator[Any]:
     """Turn what a reader raises into an InputError with file, line, reason and `remedy`.
 
-    The reader sets `line` of its Location. MemoryError, OSError with the file, and errors that have
-    a file pass.
+    The reader gets an object whose `line` it sets: 1-based, or None. MemoryError, OSError with the
+    file, and errors that have a file pass.
     """
-    location = Location(line)
+    location = SimpleNamespace(line=line)
     try:
         yield location
     except (InputError, MemoryError):

@@ -70,7 +70,8 @@ class Registry(dict[str, T]):
 
 
 _MODULE = "rnng_dy_plugin_"
-_loaded: dict[str, str] = {}
+loaded: dict[str, str] = {}
+"""The text of each plugin of this process, by path."""
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
@@ -86,20 +87,15 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
     load_sent({os.fspath(path): Path(path).read_text(encoding="utf-8")})
 
 
-def loaded() -> Mapping[str, str]:
-    """Return the text of each plugin of this process, by path."""
-    return _loaded
-
-
 def load_sent(texts: Mapping[str, str]) -> None:
     """Load plugins of another process: their texts by path."""
     for path, text in texts.items():
-        if _loaded.get(path) != text:
+        if loaded.get(path) != text:
             module = ModuleType(_MODULE + Path(path).stem)
             module.__file__ = path
             sys.modules[module.__name__] = module
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
-            _loaded[path] = text
+            loaded[path] = text
 
 
 def files_of(objects: Iterable[object]) -> list[str]:
@@ -110,7 +106,7 @@ def files_of(objects: Iterable[object]) -> list[str]:
 
 def hashes(names: Iterable[str]) -> dict[str, str]:
     """Return a hash of the text of each loaded plugin that has one of the file names."""
-    texts = {os.path.basename(path): text for path, text in _loaded.items()}
+    texts = {os.path.basename(path): text for path, text in loaded.items()}
     return {
         name: hashlib.sha256(texts[name].encode()).hexdigest() for name in names if name in texts
     }
@@ -118,7 +114,6 @@ def hashes(names: Iterable[str]) -> dict[str, str]:
 
 def require(needed: Iterable[str], model: object) -> None:
     """Raise InputError unless all plugin files that the model of a folder needs are loaded."""
-    missing = sorted({*needed} - {os.path.basename(path) for path in _loaded})
-    if missing:
+    if missing := sorted({*needed} - {os.path.basename(path) for path in loaded}):
         how = f"give it with --plugin {missing[0]}, or in Python with rnng_dy.load_plugin"
         raise InputError(f"this model needs the plugin {missing[0]}: {how}", model)

@@ -205,10 +205,8 @@ def read_columns(
         matches = [n for other in others for n in names if plain_column(n) == other]
         matches = [name] if name in names else matches
         if name in needed and len(matches) > 1:
-            message = (
-                f"{matches[0]!r} and {matches[1]!r} may both be the column {name!r}: rename one"
-            )
-            raise InputError(message, path, first)
+            both = f"{matches[0]!r} and {matches[1]!r}"
+            raise InputError(f"{both} may both be the column {name!r}: rename one", path, first)
         if name in needed and not matches:
             raise InputError(f"no column {name!r}; the columns are: {shown}", path, first)
         indices.append(names.index(matches[0]) if matches else None)

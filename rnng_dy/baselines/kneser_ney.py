@@ -130,8 +130,7 @@ class KneserNey(WordScorer):
             occurring.append(ending[first[1:]])
             ending = longer
         occurring = [*occurring[1:], ending[text != 0]]
-        histories = [1, *map(len, keys)]
-        orders = zip(keys, occurring, histories, strict=False)
+        orders = zip(keys, occurring, [1, *map(len, keys)], strict=False)
         return [_discounted(*order, self._base) for order in orders]
 
     def probability(self, word: str, context: Sequence[str]) -> float:
@@ -228,8 +227,7 @@ def _discounted(keys: np.ndarray, occurring: np.ndarray, histories: int, base: i
     masses = np.zeros(histories)
     for c in range(1, MAX_COUNT + 1):
         masses += discount[c] * np.bincount(history[kind == c], minlength=histories)
-    totals = np.bincount(history, counts, histories)
-    return _Order(keys, counts - discount[kind], totals, masses)
+    return _Order(keys, counts - discount[kind], np.bincount(history, counts, histories), masses)
 
 
 def discounts(counts: Iterable[int]) -> tuple[float, ...]:

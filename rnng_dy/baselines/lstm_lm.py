@@ -18,7 +18,7 @@ from rnng_dy.models.vectors import LookupTable, Losses, dropped, keep, owned_log
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.scorer import Scorer, Sentences, Unkified
-from rnng_dy.search.next_word import entropy
+from rnng_dy.search.beam import entropy
 from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.vocabulary import GeneratorVocabulary
 
@@ -162,5 +162,4 @@ class LstmLanguageModel(Model, Scorer):
         dy.renew_cg(derivatives=False)
         log_probs = owned_log_probs(*self.network.example_losses(examples, 0.0))
         # the end of the sentence counts as one more position
-        ends = np.cumsum([len(e.words) + 1 for e in examples])
-        return np.split(log_probs, ends[:-1])
+        return np.split(log_probs, np.cumsum([len(e.words) + 1 for e in examples])[:-1])

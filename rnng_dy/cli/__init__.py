@@ -1,7 +1,5 @@
 """The `rnng-dy` command: a thin layer that parses options, calls the library and prints."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io
@@ -18,6 +16,7 @@ from oracle.common import plugins
 from oracle.common.errors import RnngError, Terminated
 from rnng_dy import __version__
 from rnng_dy.cli.messages import escaped, show_messages, to_nowhere, warn
+from rnng_dy.cli.rules import flag, option
 
 COMMANDS = {
     "prepare": "Make a file with one tree per line from a treebank.",
@@ -44,13 +43,15 @@ COMMANDS = {
     "doctor": "Check the installation and the numerics.",
 }
 """Summaries, so that --help need not load the modules of commands."""
+BESIDE = {"prepare": "oracle", "sample": "parse", "next-words": "generate"}
+"""Commands in the module of another one."""
 
 
 def load_command(name: str = "") -> click.Command | None:
     """Import a command from the module of its name, with _ for -; None if there is none."""
     if name not in COMMANDS:
         return None
-    module = "oracle" if name == "prepare" else name.replace("-", "_")
+    module = BESIDE.get(name, name).replace("-", "_")
     return getattr(importlib.import_module(f"rnng_dy.cli.{module}"), name.replace("-", "_"))
 
 
@@ -133,10 +134,8 @@ def fail(message: str) -> None:
     commands=dict.fromkeys(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print only results, warnings and errors.")
-@click.option(
-    "--plugin", type=click.Path(), multiple=True, metavar="FILE.py", help="Load your own classes."
-)
+@flag("-q --quiet", "Print only results, warnings and errors.")
+@option("--plugin", "Load your own classes.", click.Path(), multiple=True, metavar="FILE.py")
 @click.version_option(__version__, "-V", "--version")
 def main(quiet: bool, plugin: Sequence[str]) -> None:
     """Recurrent Neural Network Grammars on DyNet."""

@@ -1,7 +1,5 @@
 """Checks of DyNet's numbers, which `rnng-dy doctor` prints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`rnng-dy clusters`: make Brown clusters of a corpus."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click
@@ -12,27 +10,22 @@ from oracle.common.files import replacing
 from oracle.unknown import RULES
 from rnng_dy.cli.messages import progress, say
 from rnng_dy.cli.options import FILE, Command, output_option
+from rnng_dy.cli.rules import flag, option
 from rnng_dy.settings import AT_LEAST_1
 
 
 @click.command(cls=Command)
 @click.argument("corpus", type=FILE)
-@click.option(
-    "-c", "--classes", type=AT_LEAST_1, help="Clusters.  [default: square root of the word types]"
-)
+@option("-c --classes", "Clusters.  [default: square root of the word types]", AT_LEAST_1)
 @output_option("Clusters file.")
-@click.option(
-    "--min-count", type=AT_LEAST_1, default=1, help="Rarer words make no clusters, but join them."
-)
-@click.option("--within-sentences", is_flag=True, help="Count no pairs across ends of sentences.")
-@click.option(
+@option("--min-count", "Rarer words make no clusters, but join them.", AT_LEAST_1, default=1)
+@flag("--within-sentences", "Count no pairs across ends of sentences.")
+@option(
     "--unk",
-    type=click.Choice([*RULES, "none"]),
-    help="Classes of unknown words, which all get a cluster.  [default: those that the corpus has]",
+    "Classes of unknown words, which all get a cluster.  [default: those that the corpus has]",
+    click.Choice([*RULES, "none"]),
 )
-@click.option(
-    "--refine", is_flag=True, help="Then move words to the clusters of highest mutual information."
-)
+@flag("--refine", "Then move words to the clusters of highest mutual information.")
 def clusters(corpus: str, output: str, **options) -> None:
     """Make Brown clusters of the words of CORPUS.
 
@@ -43,9 +36,8 @@ def clusters(corpus: str, output: str, **options) -> None:
 
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
-    entries, report = cluster_corpus(
-        corpus, **options, show=partial(progress, "clustering", unit="steps")
-    )
+    show = partial(progress, "clustering", unit="steps")
+    entries, report = cluster_corpus(corpus, **options, show=show)
     with replacing(output) as stream:
         write_clusters(entries, stream)
     say(

@@ -1,7 +1,5 @@
 """`rnng-dy doctor`: report versions and hardware, and check the numerics."""
 
-from __future__ import annotations
-
 import sys
 from itertools import chain
 
@@ -23,7 +21,7 @@ def doctor(device: str) -> None:
 
     Example: rnng-dy doctor --device cuda
     """
-    plugged = (("plugin", path) for path in plugins.loaded())
+    plugged = (("plugin", path) for path in plugins.loaded)
     for name, value in chain([("rnng_dy", __version__)], engine.versions(), plugged):
         click.echo(f"{name:<11}{value}")
     engine.require_build()

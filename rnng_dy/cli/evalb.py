@@ -1,13 +1,12 @@
 """`rnng-dy evalb`: compute labelled bracketing scores, and compare systems by them."""
 
-from __future__ import annotations
-
 import sys
 
 import click
 
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, Command, outputs_option, titles, write_output
+from rnng_dy.cli.rules import flag, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.evaluation import evalb_report as report
 from rnng_dy.evaluation.evalb import score_systems
@@ -18,14 +17,10 @@ from rnng_dy.evaluation.evalb_sentence import Status
 @click.command(cls=Command)
 @click.argument("gold", type=FILE, metavar="GOLD.trees")
 @click.argument("systems", type=FILE, nargs=-1, required=True, metavar="SYSTEM.trees...")
-@click.option(
-    "--params", type=FILE, default="collins", help=f"Parameters: {', '.join(BUILT_IN)}, or a file."
-)
+@option("--params", f"Parameters: {', '.join(BUILT_IN)}, or a file.", FILE, default="collins")
 @outputs_option({".txt": "a table", ".evalb": "the listing of EVALB", ".json": "all figures"})
-@click.option(
-    "--gold-tags", is_flag=True, help="Recognise punctuation by gold tags, not by each tree's own."
-)
-@click.option("--oracle", type=FILE, help="Oracle whose words and POS tags the systems' trees get.")
+@flag("--gold-tags", "Recognise punctuation by gold tags, not by each tree's own.")
+@option("--oracle", "Oracle whose words and POS tags the systems' trees get.", FILE)
 def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     """Score the trees of systems against GOLD by EVALB's rules.
 
@@ -55,8 +50,7 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
         for number, problem in errors:
             warn(f"{number} : {problem}")
     elif errors and not gold_tags:
-        warn(
-            f"{len(errors)} with other words than gold: --gold-tags scores them if only tags differ"
-        )
+        remedy = "--gold-tags scores them if only tags differ"
+        warn(f"{len(errors)} with other words than gold: {remedy}")
     if not any(system.valid for system in scores.values()):
         sys.exit(1)

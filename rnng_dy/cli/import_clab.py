@@ -1,7 +1,5 @@
 """`rnng-dy import-clab`: turn models of the original program into model folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -13,36 +11,31 @@ from oracle.common.files import file_hash
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.interop.vectors import read_vectors
 from rnng_dy.models.composition import COMPOSITIONS, GatedAttention
 from rnng_dy.models.parser_state import GENERATOR_STATES, PARSER_STATES, History
+
+COMPOSITION = LiveChoice(COMPOSITIONS)
 
 
 @click.command(cls=Command)
 @click.argument("kind", type=click.Choice(["discriminative", "generative"]))
 @click.argument("params", type=FILE)
-@click.option(
-    "--train-oracle", type=FILE, required=True, help="Training oracle, which decides all ids."
-)
-@click.option("--model", "folder", type=FOLDER, required=True, help="Model folder to write.")
+@option("--train-oracle", "Training oracle, which decides all ids.", FILE, required=True)
+@option("--model", "Model folder to write.", FOLDER, "folder", required=True)
 @goes("with `kind` generative")
-@click.option("--clusters", type=FILE, help="Clusters that the generative model was trained with.")
+@option("--clusters", "Clusters that the generative model was trained with.", FILE)
 @goes("with `kind` discriminative")
-@click.option("--pos", is_flag=True, help="The parser was trained with POS tags.")
+@flag("--pos", "The parser was trained with POS tags.")
 @goes("with `kind` discriminative")
-@click.option("--pretrained", type=FILE, help="Word vectors that the parser was trained with.")
-@click.option(
-    "--composition",
-    type=LiveChoice(COMPOSITIONS),
-    default=COMPOSITIONS.default,
-    help="The model's composition.",
-)
-@click.option(
+@option("--pretrained", "Word vectors that the parser was trained with.", FILE)
+@option("--composition", "The model's composition.", COMPOSITION, default=COMPOSITIONS.default)
+@option(
     "--state",
-    type=LiveChoice(GENERATOR_STATES | PARSER_STATES),
-    help="Parser state of that program, which no checkpoint shows; a wrong one gives wrong scores. "
+    "Parser state of that program, which no checkpoint shows; a wrong one gives wrong scores. "
     f"Required with gated attention.  [default: {PARSER_STATES.default}]",
+    LiveChoice(GENERATOR_STATES | PARSER_STATES),
 )
 def import_clab(
     kind, params, train_oracle, folder, clusters, pos, pretrained, composition, state

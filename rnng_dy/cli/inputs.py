@@ -1,7 +1,5 @@
 """Options of INPUT, of stimuli, and of models that give words probabilities."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -14,8 +12,10 @@ from oracle.common.errors import RnngError
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, SEED, LiveChoice, all_of, together
-from rnng_dy.cli.rules import goes, is_given
+from rnng_dy.cli.rules import flag, goes, is_given, option
+from rnng_dy.evaluation.suites import Formula
 from rnng_dy.kinds import ModelFolder, kind_of_words
+from rnng_dy.scorer import WordScorer
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions
 from rnng_dy.text.columns import Columns
 from rnng_dy.text.sources import Source
@@ -44,9 +44,9 @@ def _source(
     is_stimuli: bool = False,
 ) -> Source:
     path, text = paths[0], None
-    if len(paths) > 1 and not all(map(_is_text, paths)):
-        name = next(path for path in paths if not _is_text(path))
-        raise click.UsageError(f"several INPUTs are texts in quotation marks: {name!r} is none")
+    names = [path for path in paths if not _is_text(path)]
+    if len(paths) > 1 and names:
+        raise click.UsageError(f"several INPUTs are texts in quotation marks: {names[0]!r} is none")
     if is_stimuli:
         return Source(path, one_per_line=one_per_line, is_stimuli=True)
     if _is_text(path):
@@ -63,18 +63,16 @@ columns_options = together(
     "columns",
     Columns,
     _of_table,
-    click.option(
-        "--column", "texts", metavar="NAME", multiple=True, help="Column of texts, or several."
-    ),
+    option("--column", "Column of texts, or several.", name="texts", metavar="NAME", multiple=True),
     _of_table,
-    click.option("--item", metavar="NAME", multiple=True, help="Columns of items, one or more."),
+    option("--item", "Columns of items, one or more.", metavar="NAME", multiple=True),
     goes("with `is_stimuli` or `predictions`"),
-    click.option(
-        "--condition", "conditions", metavar="NAME", multiple=True, help="Columns of conditions."
+    option(
+        "--condition", "Columns of conditions.", name="conditions", metavar="NAME", multiple=True
     ),
     goes("with `is_stimuli` or `predictions`"),
-    click.option("--region", metavar="NAME", help="Column of regions, a row each."),
-    click.option("--mark", metavar="MARK", help="Mark between or around regions.  [default: |]"),
+    option("--region", "Column of regions, a row each.", metavar="NAME"),
+    option("--mark", "Mark between or around regions.  [default: |]", metavar="MARK"),
 )
 
 
@@ -87,20 +85,16 @@ def source_options(*more: Callable) -> Callable:
         goes(
             "without `is_stimuli`", lambda values: values["is_text"] or _is_text(values["paths"][0])
         ),
-        click.option("--text", "is_text", is_flag=True, help="INPUT is running text."),
+        flag("--text", "INPUT is running text.", "is_text"),
         goes("with `is_text` or `is_stimuli`"),
-        click.option("--one-per-line", is_flag=True, help="With --text: a line is a sentence."),
+        flag("--one-per-line", "With --text: a line is a sentence."),
         goes("without `is_text` or `is_stimuli`"),
-        click.option(
-            "--tagged/--untagged", default=None, help="Tokens are word_TAG.  [default: untagged]"
-        ),
+        option("--tagged/--untagged", "Tokens are word_TAG.  [default: untagged]", default=None),
         *more,
     )
 
 
-parser_source = source_options(
-    click.option("--own-tags", is_flag=True, help="Take tags from the parser's tagger, not INPUT.")
-)
+parser_source = source_options(flag("--own-tags", "Take tags from the parser's tagger, not INPUT."))
 
 DEFAULT_MODEL = "english-generative"
 System = ModelFolder | OpenableScorer
@@ -122,6 +116,8 @@ class ScorerName(LiveChoice):
         source = FILE.convert(path, param, ctx) if equals else None
         if not colon:
             return OpenableScorer(name, source)
+        if SCORERS[name].open.__func__ is WordScorer.open.__func__:
+            self.fail(f":{order} is the n of n-grams, and {name} has none", param, ctx)
         return OpenableScorer(name, source, click.IntRange(1, 100).convert(order, param, ctx))
 
     def get_metavar(self, *option, **names) -> str:
@@ -150,20 +146,14 @@ def _system(folders: Sequence[str], scorers: Sequence[OpenableScorer]) -> System
 
 _SYSTEM_OPTIONS = (
     goes(means=lambda values: values["folders"] or (() if values["scorers"] else DEFAULT_MODEL)),
-    click.option(
-        "--model",
-        "folders",
-        type=GENERATIVE,
-        multiple=True,
-        help=f"Model.  [default: {DEFAULT_MODEL}]",
-    ),
+    option("--model", f"Model.  [default: {DEFAULT_MODEL}]", GENERATIVE, "folders", multiple=True),
     goes(means=lambda values: tuple(scorer.name for scorer in values["scorers"])),
-    click.option(
+    option(
         "--scorer",
+        "Instead: n-grams of training sentences, or surprisals of a table.",
+        ScorerName(SCORERS),
         "scorers",
-        type=ScorerName(SCORERS),
         multiple=True,
-        help="Instead: n-grams of training sentences, or surprisals of a table.",
     ),
 )
 system_option = together("system", _system, *_SYSTEM_OPTIONS)
@@ -199,28 +189,33 @@ def _searches(name: str, rule: str = "with") -> str:
     return f"{rule} `search` {'/'.join(searches)}"
 
 
-seed_option = all_of(
-    goes(partial(_searches, rule="with `decode` mbr or `generator` or")),
-    click.option("--seed", type=SEED, default=1, metavar="N", help="Random seed."),
-)
+_seed = option("--seed", "Random seed.", SEED, default=1, metavar="N")
+seed_option = all_of(goes(partial(_searches, rule="with `decode` mbr or `generator` or")), _seed)
 
 
 def _option(name: str) -> Callable:
     if name == "search":
         choice, shown = LiveChoice(SEARCHES), "The search of a generative model."
-        return click.option("--search", type=choice, default=SEARCHES.default, help=shown)
-    field, flag = _FIELDS[name], "--" + name.replace("_", "-")
-    attributes = {"is_flag": True}
+        return option("--search", shown, choice, default=SEARCHES.default)
+    field, flags = _FIELDS[name], "--" + name.replace("_", "-")
+    how = {"is_flag": True}
     if field.type != "bool":
-        attributes = {"type": field.metadata["type"], "default": field.default, "metavar": "N"}
-    return all_of(goes(_searches), click.option(flag, help=field.metadata["help"], **attributes))
+        how = {"kind": field.metadata["type"], "default": field.default, "metavar": "N"}
+    return all_of(goes(_searches), option(flags, field.metadata["help"], **how))
 
 
 def decode_option(best: str) -> Callable:
     """Return the decorator for `--decode`; `best` describes the tree without it."""
     text = f"{best}, or the tree with the highest expected F1."
-    choice = click.Choice(["best", "mbr"])
-    return all_of(
-        goes("without `generator`, with `output`"),
-        click.option("--decode", type=choice, default="best", help=text),
-    )
+    decode = option("--decode", text, click.Choice(["best", "mbr"]), default="best")
+    return all_of(goes("without `generator`, with `output`"), decode)
+
+
+def predictions_option(help: str) -> Callable:
+    """Return the decorator for `--prediction`; the command gets numbered `predictions`."""
+
+    def make(predictions: Sequence[str]) -> list[Formula]:
+        return [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
+
+    name, how = "predictions", {"metavar": "FORMULA", "multiple": True}
+    return together(name, make, option("--prediction", help, name=name, **how))

@@ -15,25 +15,22 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
 from oracle.common.errors import RnngError
 from oracle.common.files import file_hash, is_replaced, replacing
 from rnng_dy import __version__, checkpoint, engine
+from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
+from rnng_dy.cli.rules import option
 from rnng_dy.cli.signature import content_hash
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
 from rnng_dy.settings import AT_LEAST_1
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
-    from rnng_dy.baselines.scorers import OpenableScorer
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -221,8 +218,7 @@ class Job:
             except KeyboardInterrupt as stop:
                 if path is None or not kept.batches:
                     raise
-                message = f"stopped; the same command continues with {kept.part}"
-                raise type(stop)(message) from None
+                raise type(stop)(f"stopped; the same command continues with {kept.part}") from None
             kept.remove()
 
     @contextmanager
@@ -239,8 +235,8 @@ class Work:
 
     workers: Workers
     results: Direct | Results
-    shown: tqdm
-    """The progress."""
+    shown: Any
+    """The progress, by tqdm."""
     left_out: list[Any] = field(default_factory=list)
     """The items that did not fit into memory."""
 
@@ -285,15 +281,6 @@ class _Jobs(click.ParamType):
         return text
 
 
-job_options = together(
-    "job",
-    Job,
-    click.option(
-        "--jobs",
-        type=_Jobs(),
-        default=1,
-        help="Number of processes, or a Dask scheduler's address.",
-    ),
-    device_option,
-)
+_jobs = option("--jobs", "Number of processes, or a Dask scheduler's address.", _Jobs(), default=1)
+job_options = together("job", Job, _jobs, device_option)
 """The options of commands that process many sentences."""

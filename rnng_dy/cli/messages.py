@@ -1,21 +1,16 @@
 """Messages of commands by `logging`, and their progress by tqdm, on standard error."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import Any, TextIO
 
 import click
 
 from oracle.brackets import visible
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 REDRAWN, LOGGED = 0.2, 10.0
 """Seconds between two states of progress on a terminal, and between two lines elsewhere."""
@@ -68,7 +63,7 @@ def progress(
     total: int | None = None,
     unit: str = "sentences",
     done: int = 0,
-) -> tqdm:
+) -> Any:
     """Return tqdm's display of finished items, which yields the items, if any.
 
     It is redrawn on a terminal, and in lines elsewhere. An earlier run finished `done` of them.

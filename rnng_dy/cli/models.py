@@ -1,7 +1,5 @@
 """`rnng-dy models`: list the models that commands take by name, show one, put one into a file."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -9,19 +7,14 @@ import click
 
 from oracle.common.errors import RnngError
 from oracle.common.tables import aligned
+from rnng_dy import model_folder
 from rnng_dy.arrays import BITS
 from rnng_dy.cli.messages import escaped, say, warn
 from rnng_dy.cli.options import MODEL, OUTPUT, Command
+from rnng_dy.cli.rules import flag, option
 from rnng_dy.cli.signature import identified, version
 from rnng_dy.kinds import ModelFolder, kind_of, load
-from rnng_dy.model_folder import (
-    PLUGINS,
-    VARIABLE,
-    known_models,
-    searched_folders,
-    size_of,
-    trained_on,
-)
+from rnng_dy.model_folder import PLUGINS, VARIABLE, known_models, searched_folders, size_of
 
 BIBTEX = """\
 @inproceedings{dyer-etal-2016-recurrent,
@@ -64,7 +57,7 @@ def models(context: click.Context) -> None:
 
 @models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
-@click.option("--cite", is_flag=True, help="Print two sentences for a paper, and BibTeX.")
+@flag("--cite", "Print two sentences for a paper, and BibTeX.")
 def show(folder: str, cite: bool) -> None:
     """Print the sizes of a model and its description: terms of use, data, settings and scores.
 
@@ -95,13 +88,11 @@ def citation(folder: str, model: Any) -> str:
     """Return two sentences about a model for a methods section, and what to cite in BibTeX."""
     about = model.about or {}
     name, count = identified(ModelFolder(model.kind, folder)), model.store.count()
-    config = model.config()
-    config = {
-        part: config[part] for part in ("composition", "transitions", "state") if part in config
-    }
+    config, parts = model.config(), ("composition", "transitions", "state")
     system = f"{model.kind} RNNG (Dyer et al., 2016)" if model.has_trees else "LSTM language model"
-    details = "".join(f"{part} {value}, " for part, value in config.items())
-    corpus, data = trained_on(about) or "our own data", about.get("terms", {}).get("data")
+    details = "".join(f"{part} {config[part]}, " for part in parts if part in config)
+    corpus = model_folder.trained_on(about) or "our own data"
+    data = about.get("terms", {}).get("data")
     return (
         f"We used the {system} `{name}` of rnng_dy {version()} ({details}{count:,} parameters). "
         f"It was trained on {corpus}{f' ({data})' if data else ''}.\n\n{BIBTEX}"
@@ -110,14 +101,10 @@ def citation(folder: str, model: Any) -> str:
 
 @models.command(cls=Command)
 @click.argument("folder", type=MODEL, metavar="MODEL")
-@click.option(
-    "-o", "--output", type=OUTPUT, required=True, metavar="MODEL.rnng.zip", help="Archive to write."
-)
-@click.option(
-    "--bits", type=click.Choice([*map(str, BITS)]), default="32", help="Bits of a parameter."
-)
-@click.option("--licence", metavar="TEXT", help="Licence of the model, for its description.")
-@click.option("--data", metavar="TEXT", help="Training data and licence, for its description.")
+@option("-o --output", "Archive to write.", OUTPUT, required=True, metavar="MODEL.rnng.zip")
+@option("--bits", "Bits of a parameter.", click.Choice([*map(str, BITS)]), default="32")
+@option("--licence", "Licence of the model, for its description.", metavar="TEXT")
+@option("--data", "Training data and licence, for its description.", metavar="TEXT")
 def export(folder: str, output: str, bits: str, licence: str | None, data: str | None) -> None:
     """Write an archive of MODEL with all that is needed to use it.
 

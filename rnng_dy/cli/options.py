@@ -3,8 +3,6 @@
 Inputs and outputs are checked before a command works.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce, wraps
@@ -17,12 +15,10 @@ from oracle.common.compression import plain_name
 from oracle.common.errors import RnngError
 from oracle.common.files import is_replaced, locked, replacing
 from rnng_dy.cli.messages import say
-from rnng_dy.cli.rules import goes, require_fit, require_once, with_flags
+from rnng_dy.cli.rules import flag, goes, option, require_fit, require_once, with_flags
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing import pages
 from rnng_dy.model_folder import companion, paths_of
-
-PACKED = (".gz", ".bz2", ".xz", ".lzma")
 
 
 class PathName(click.Path):
@@ -79,21 +75,24 @@ class ListOf(click.ParamType):
 
 
 class Assignment(click.ParamType):
-    """NAME=VALUE with one of some names, each with a type of value; the command gets the pair."""
+    """NAME=VALUE with one of some names, each with a type of value; the command gets the pair.
+
+    Without types, any name has a text.
+    """
 
     name = "assignment"
 
-    def __init__(self, types: Mapping[str, click.ParamType]):
+    def __init__(self, types: Mapping[str, click.ParamType] = {}):
         self.types = types
 
     def convert(self, value, param, ctx) -> tuple[str, Any]:
         """Return name and value."""
-        name, _, text = value.partition("=")
-        if name not in self.types or not text:
-            names = ", ".join(self.types)
-            self.fail(f"{value!r} is no NAME=VALUE, with one of {names} as NAME", param, ctx)
+        name, equals, text = value.partition("=")
+        if not equals or (self.types and not (text and name in self.types)):
+            names = f", with one of {', '.join(self.types)} as NAME" if self.types else ""
+            self.fail(f"{value!r} is no NAME=VALUE{names}", param, ctx)
         try:
-            return name, self.types[name].convert(text, param, ctx)
+            return name, self.types.get(name, click.STRING).convert(text, param, ctx)
         except click.BadParameter as error:
             self.fail(f"{name}: {error.message}", param, ctx)
 
@@ -126,15 +125,12 @@ def check_files(outputs: Iterable[str]) -> None:
     The outputs are locked until the command ends. Raises UsageError if two of the command's inputs
     are the same stream.
     """
-    inputs, streams = [*_inputs()], set()
-    for path in inputs:
-        is_pipe = os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-        if path == "-" or is_pipe:
-            stream = os.path.realpath("/dev/stdin" if path == "-" else path)
-            if stream in streams:
-                raise click.UsageError("only one of the files can be standard input, or one pipe")
-            streams.add(stream)
+    inputs = [*_inputs()]
     read = [path for path in inputs if path != "-" and os.path.exists(path)]
+    pipes = [path for path in read if not (os.path.isfile(path) or os.path.isdir(path))]
+    streams = [*map(os.path.realpath, [*["/dev/stdin"] * inputs.count("-"), *pipes])]
+    if len({*streams}) < len(streams):
+        raise click.UsageError("only one of the files can be standard input, or one pipe")
     targets: dict[str, str] = {}
     for path in outputs:
         if os.path.isdir(path) or path.endswith(os.sep):
@@ -182,8 +178,7 @@ def write_output(path: str | None, texts: Iterable[str]) -> None:
 
 def ending_of(path: str) -> str:
     """Return the ending that says a file's form: `.trees` of `a.trees.gz`, '' of `-`."""
-    root, ending = os.path.splitext(path)
-    return os.path.splitext(root)[1] if ending in PACKED else ending
+    return os.path.splitext(plain_name(path))[1]
 
 
 def all_of(*options: Callable) -> Callable:
@@ -242,26 +237,16 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
             pages.require()
         return paths
 
+    what_of = "; ".join(f"{ending} {what}" for ending, what in forms.items())
+    files = f"File to write, one or more; the ending says what it holds: {what_of}."
+    others = f"Form of standard output, and of other endings.  [default: {first[1:]}]"
+    names = click.Choice([ending[1:] for ending in forms])
     return together(
         "outputs",
         make,
         goes(means=lambda values: tuple(make(values["output"], values["form"]))),
-        click.option(
-            "-o",
-            "--output",
-            type=OUTPUT,
-            multiple=True,
-            help="File to write, one or more; the ending says what it holds: "
-            + "; ".join(f"{ending} {what}" for ending, what in forms.items())
-            + ".  [default: standard output]",
-        ),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice([ending[1:] for ending in forms]),
-            metavar="FORM",
-            help=f"Form of standard output, and of other endings.  [default: {first[1:]}]",
-        ),
+        option("-o --output", f"{files}  [default: standard output]", OUTPUT, multiple=True),
+        option("--format", others, names, "form", metavar="FORM"),
     )
 
 
@@ -269,25 +254,19 @@ def output_option(
     help: str = "File to write; - is standard output.", metavar: str | None = None
 ) -> Callable:
     """Return the decorator for -o of a command with one output."""
-    return click.option("-o", "--output", type=OUTPUT, default="-", metavar=metavar, help=help)
+    return option("-o --output", help, OUTPUT, default="-", metavar=metavar)
 
 
 def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:
     """Return the decorator for --model, which is required without a default."""
     # click takes a default of None for a value that is given
     how: dict[str, Any] = {"required": True} if default is None else {"default": default}
-    return click.option(
-        "--model", "folder", type=kind, help="Model folder, archive or name.", **how
-    )
+    return option("--model", "Model folder, archive or name.", kind, "folder", **how)
 
 
-device_option = all_of(
-    goes("with `folders`"),
-    click.option("--device", default="cpu", metavar="cpu|cuda|cuda:N", help="Where to compute."),
-)
-open_option = click.option(
-    "--open", "is_open", is_flag=True, help="Add the spelling of unknown words; see `train --open`."
-)
+_device = option("--device", "Where to compute.", default="cpu", metavar="cpu|cuda|cuda:N")
+device_option = all_of(goes("with `folders`"), _device)
+open_option = flag("--open", "Add the spelling of unknown words; see `train --open`.", "is_open")
 
 
 def titles(paths: Sequence[str]) -> Sequence[str]:

@@ -1,7 +1,5 @@
 """`rnng-dy prepare` and `rnng-dy oracle`: make trees and oracles from treebank files."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import click
@@ -17,47 +15,42 @@ from oracle.treebank import clean, is_no_text, is_trace, labels_of, untraced, wi
 from oracle.unknown import RULES, UnknownWords, known_words
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, Command, LiveChoice, output_option
-from rnng_dy.cli.rules import is_given
+from rnng_dy.cli.rules import flag, is_given, option
 
 
 @click.command(cls=Command)
 @click.argument("source", type=FILE, nargs=-1)
-@click.option(
+@option(
     "--from",
-    "kind",
-    type=LiveChoice(READERS),
-    required=True,
-    help="Kind of SOURCE: files or folders of the Penn Treebank, the Chinese Treebank or IcePaHC "
+    "Kind of SOURCE: files or folders of the Penn Treebank, the Chinese Treebank or IcePaHC "
     "(without ids and lemmas), or files of trees. nltk takes no SOURCE.",
+    LiveChoice(READERS),
+    "kind",
+    required=True,
 )
-@click.option(
-    "--sections",
-    metavar="2-21,24",
-    help="Sections of ptb, or files of ctb (1-270) or nltk (1-199).",
+@option(
+    "--sections", "Sections of ptb, or files of ctb (1-270) or nltk (1-199).", metavar="2-21,24"
 )
-@click.option(
-    "--encoding", metavar="NAME", help="Encoding.  [default: utf-8; ctb: utf-8, else gb18030]"
-)
-@click.option(
+@option("--encoding", "Encoding.  [default: utf-8; ctb: utf-8, else gb18030]", metavar="NAME")
+@flag(
     "--strip-ids",
-    is_flag=True,
-    help="Remove nodes that are no text, as in the Penn Parsed Corpora of Historical English: "
+    "Remove nodes that are no text, as in the Penn Parsed Corpora of Historical English: "
     "(ID ...), (CODE ...), (METADATA ...), comments, and bare traces such as *T*-1, *con* and 0.",
 )
-@click.option(
+@option(
     "--cut-labels",
-    "marks",
+    "End labels before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
+    name="marks",
     metavar="MARKS",
     default="",
-    help="End labels before one of these characters: ';#' makes NP of NP;*SBJ* and NP##head=N##.",
 )
-@click.option(
+@option(
     "--keep-labels",
-    metavar="NP,VP",
-    help="Keep the constituents with these labels alone, below a root S; the children of others go "
+    "Keep the constituents with these labels alone, below a root S; the children of others go "
     "up to their parent.",
+    metavar="NP,VP",
 )
-@click.option("--skip-preterminals", is_flag=True, help="Leave out trees of a preterminal only.")
+@flag("--skip-preterminals", "Leave out trees of a preterminal only.")
 @output_option("Trees to write.", "OUT.trees")
 def prepare(
     source, kind, sections, encoding, strip_ids, marks, keep_labels, skip_preterminals, output
@@ -105,25 +98,17 @@ def prepare(
 
 @click.command(cls=Command)
 @click.argument("trees", type=FILE, metavar="INPUT.trees")
-@click.option(
-    "--train",
-    type=FILE,
-    required=True,
-    metavar="TRAIN.trees",
-    help="Trees that decide known words.",
-)
-@click.option("--min-count", type=click.IntRange(1), default=2, help="Least count of a known word.")
+@option("--train", "Trees that decide known words.", FILE, required=True, metavar="TRAIN.trees")
+@option("--min-count", "Least count of a known word.", click.IntRange(1), default=2)
 @output_option("Oracle to write.", "OUT.oracle")
-@click.option("--generative", is_flag=True, help="Oracle for generative models, without POS tags.")
-@click.option(
+@flag("--generative", "Oracle for generative models, without POS tags.")
+@option(
     "--unk",
-    type=click.Choice(RULES),
+    "Classes of unknown words: the original's (ASCII letters), for all letters, or one.",
+    click.Choice(RULES),
     default=RULES[0],
-    help="Classes of unknown words: the original's (ASCII letters), for all letters, or one.",
 )
-@click.option(
-    "--transitions", type=LiveChoice(SYSTEMS), default=SYSTEMS.default, help="Transition system."
-)
+@option("--transitions", "Transition system.", LiveChoice(SYSTEMS), default=SYSTEMS.default)
 def oracle(trees, train, min_count, output, generative, unk, transitions) -> None:
     """Make an oracle from a file of trees.
 

@@ -1,4 +1,4 @@
-"""`rnng-dy parse`: parse sentences with the parser or with the generative model alone."""
+"""`rnng-dy parse` and `rnng-dy sample`: the best trees of sentences, or trees that are drawn."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from oracle.sentences import ScoredTree, SourceSentence, json_line
 from rnng_dy import kinds
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Job, Lines, job_options
-from rnng_dy.cli.options import JUDGE, Command, model_option, outputs_option
-from rnng_dy.cli.rules import goes, is_given
+from rnng_dy.cli.options import JUDGE, Command, model_option, output_option, outputs_option
+from rnng_dy.cli.rules import goes, is_given, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.search import decoding, scoring
 from rnng_dy.search.decoding import BESIDE
-from rnng_dy.search.nbest import BEAM
-from rnng_dy.settings import AT_LEAST_1, COUNT
+from rnng_dy.search.parsing import BEAM
+from rnng_dy.search.sampling import FLATTENED
+from rnng_dy.settings import AT_LEAST_1, COUNT, FiniteRange
 from rnng_dy.text.sources import SentenceReader, Source
+
+LinesOf = Callable[[int, SourceSentence, Sequence[ScoredTree]], Lines]
 
 
 @click.command(cls=Command)
@@ -28,15 +31,11 @@ from rnng_dy.text.sources import SentenceReader, Source
 @outputs_option({".trees": "brackets", ".jsonl": "all, a sentence per line"})
 @inputs.parser_source
 @goes("without `decode` mbr or `generator`")
-@click.option(
-    "--nbest", type=AT_LEAST_1, metavar="K", help="The K best, as `sentence ||| log p ||| tree`."
-)
+@option("--nbest", "The K best, as `sentence ||| log p ||| tree`.", AT_LEAST_1, metavar="K")
 @goes("with `decode` mbr or `generator`")
-@click.option("--samples", type=COUNT, metavar="K", default=100, help="Trees drawn for MBR.")
+@option("--samples", "Trees drawn for MBR.", COUNT, metavar="K", default=100)
 @inputs.decode_option("The greedy or best trees")
-@click.option(
-    "--generator", type=JUDGE, help=f"Generative model: p^{BESIDE} q^{1 - BESIDE} decides."
-)
+@option("--generator", f"Generative model: p^{BESIDE} q^{1 - BESIDE} decides.", JUDGE)
 @inputs.search_options(inputs.seed_option, without=("search", "particles", "like_reference"))
 @job_options
 def parse(folder, source, outputs, nbest, samples, decode, generator, options, job) -> None:
@@ -58,9 +57,8 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     decoder: decoding.Decoder
     if kind.generates_words and kind.has_trees:
         if mbr:
-            raise RnngError(
-                "`decode` mbr and `generator` are for a parser; `rnng-dy rerank` is for samples"
-            )
+            others = "`rnng-dy rerank` is for samples"
+            raise RnngError(f"`decode` mbr and `generator` are for a parser; {others}")
         decoder = decoding.SearchedTrees(nbest or 1, options)
     else:
         kind = kinds.kind("discriminative")
@@ -77,16 +75,32 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
     if generator:
         judge = job.open(ModelFolder("generative", generator))
         scoring.require_labels(judge, model.vocabulary.nonterminals)
-    lines_of = _best_lines if nbest is None else sample_lines
+    lines_of = _best_lines if nbest is None else _sample_lines
     write_trees(job, source, decoder, output, _json_lines if form == ".jsonl" else lines_of)
 
 
+@click.command(cls=Command)
+@model_option()
+@output_option()
+@option("--samples", "Number of trees per sentence.", COUNT, "n", default=100)
+@option("--alpha", "Power of q; 1 does not flatten.", FiniteRange(0, 100), default=FLATTENED)
+@inputs.seed_option
+@inputs.parser_source
+@job_options
+def sample(folder, source, output, n, alpha, seed, job) -> None:
+    """Draw trees per sentence of INPUT from the parser's distribution, flattened by alpha.
+
+    A line of the output has the number of the sentence from 0, the tree's log probability in nats
+    under the flattened distribution, and the tree.
+
+    Example: rnng-dy sample --model parser --alpha 0.8 --seed 1 test.oracle -o test.props
+    """  # fmt: skip
+    job.open(ModelFolder("discriminative", folder))
+    write_trees(job, source, decoding.SampledTrees(n, alpha, seed), output, _sample_lines)
+
+
 def write_trees(
-    job: Job,
-    source: Source,
-    decoder: decoding.Decoder,
-    output: str,
-    lines_of: Callable[[int, SourceSentence, Sequence[ScoredTree]], Lines],
+    job: Job, source: Source, decoder: decoding.Decoder, output: str, lines_of: LinesOf
 ) -> None:
     """Write the lines that `lines_of` returns for the number, from 0, and trees of each sentence.
 
@@ -101,7 +115,7 @@ def write_trees(
     reader.report(work.left_out)
 
 
-def sample_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:
+def _sample_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:
     """Return the trees of a sentence as lines of a file of samples."""
     return [format_sample(number, tree.log_prob, tree.tree) for tree in trees]
 

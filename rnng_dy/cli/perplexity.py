@@ -1,7 +1,5 @@
 """`rnng-dy perplexity`: measure the likelihood and perplexity of sentences."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -19,7 +17,7 @@ from rnng_dy.cli import inputs
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, Command, open_option, outputs_option, write_output
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import goes, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.evaluation import perplexity as measures
 from rnng_dy.evaluation.unknown_words import unknown_in, with_words_as_read
@@ -34,12 +32,10 @@ FORMS = {".txt": "figures", ".json": "figures", ".tsv": "lengths, -log p and unk
 @click.command(cls=Command)
 @inputs.system_option
 @goes(f"with `scorers` {KneserNey.name}")
-@click.option("--clusters", "clusters_path", type=FILE, help="Further classes of n-gram models.")
+@option("--clusters", "Further classes of n-gram models.", FILE, "clusters_path")
 @outputs_option(FORMS)
 @goes("with `output` .txt/.json")
-@click.option(
-    "--against", type=FILE, help="Compare with another model's .tsv, or with what `rerank` printed."
-)
+@option("--against", "Compare with another model's .tsv, or with what `rerank` printed.", FILE)
 @open_option
 @inputs.search_options(inputs.seed_option, without=["like_reference"])
 @inputs.source_options()
@@ -67,8 +63,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         say(unknown)
     log_spellings = [0.0] * len(sentences)
     if is_open:
-        spelling = required_spelling(model, system.title)
-        sentences, log_probs = with_open_classes(spelling, sentences)
+        sentences, log_probs = with_open_classes(required_spelling(model, system.title), sentences)
         log_spellings = list(map(math.fsum, log_probs))
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]

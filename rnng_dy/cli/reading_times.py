@@ -1,8 +1,6 @@
 """`rnng-dy reading-times`: how much of reading times surprisals explain."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from math import isnan
 
@@ -10,99 +8,88 @@ import click
 
 from oracle.common.tables import CSV, TSV, joined
 from rnng_dy.cli import options
+from rnng_dy.cli.inputs import predictions_option
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.evaluation import reading_times as studies
 from rnng_dy.evaluation import study_reports as reports
 from rnng_dy.evaluation.alignment import SHOWN, align
-from rnng_dy.evaluation.predicted_times import predicted_effects
-from rnng_dy.evaluation.reading_predictors import SURPRISAL, Design, predictors
+from rnng_dy.evaluation.reading_predictors import SURPRISAL, Design, predicted_effects, predictors
 from rnng_dy.evaluation.reading_tables import NEEDED, OPTIONAL, Times, read_times
 from rnng_dy.evaluation.significance import FEWEST
 from rnng_dy.evaluation.suite_reports import effect_lines
-from rnng_dy.evaluation.suites import Formula
 from rnng_dy.evaluation.token_tables import COLUMNS, UNITS, read_surprisals
 from rnng_dy.settings import FiniteRange
 
-_names = options.ListOf(click.STRING)
+_names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
 
 
 @click.command(cls=options.Command)
 @click.argument("paths", type=options.FILE, nargs=-1, required=True, metavar="SURPRISALS...")
-@click.option("--times", "table", type=options.FILE, required=True, help="Table of reading times.")
-@click.option(
+@option("--times", "Table of reading times.", options.FILE, "table", required=True)
+@option(
     "--column",
-    "columns",
-    type=options.Assignment(dict.fromkeys([*NEEDED, *OPTIONAL, *COLUMNS], click.STRING)),
-    metavar="NAME=COLUMN",
-    multiple=True,
-    help="A column of that table: item, position, word or time if it has no usual name; subject; "
+    "A column of that table: item, position, word or time if it has no usual name; subject; "
     "frequency (a count); condition (a variant of the item). Or of all SURPRISALS: token, "
     "surprisal. Several columns of time=A,B are studied one after the other.",
+    options.Assignment(dict.fromkeys([*NEEDED, *OPTIONAL, *COLUMNS], click.STRING)),
+    "columns",
+    metavar="NAME=COLUMN",
+    multiple=True,
 )
-@click.option("--unit", type=click.Choice([*UNITS]), default="bits", help="Of the surprisals.")
-@click.option("--by-letters", is_flag=True, help="Compare words without case and punctuation.")
-@click.option("--allow-missing", is_flag=True, help="Leave out words that differ between tables.")
-@click.option(
+@option("--unit", "Of the surprisals.", click.Choice([*UNITS]), default="bits")
+@flag("--by-letters", "Compare words without case and punctuation.")
+@flag("--allow-missing", "Leave out words that differ between tables.")
+@option(
     "--where",
+    "Use the rows alone that have this in a column of either table.",
+    options.Assignment(),
     metavar="COLUMN=VALUE",
     multiple=True,
-    help="Use the rows alone that have this in a column of either table.",
 )
-@click.option(
+@option(
     "--exclude",
-    type=options.ListOf(click.Choice(studies.EXCLUSIONS)),
+    "Words of sentences to leave out.",
+    options.ListOf(click.Choice(studies.EXCLUSIONS)),
     default=(),
     metavar=",".join(studies.EXCLUSIONS),
-    help="Words of sentences to leave out.",
 )
-@click.option(
+@option(
     "--times-between",
+    "Leave out rows with a shorter or longer time in ms.",
+    FiniteRange(0),
     "between",
     nargs=2,
-    type=FiniteRange(0),
     default=(100, 3000),
     metavar="LOW HIGH",
-    help="Leave out rows with a shorter or longer time in ms.",
 )
 @options.together(
     "design",
     Design,
-    click.option(
-        "--spillover",
-        type=click.IntRange(0, 10),
-        default=2,
-        help="Number of words before a word that are predictors, too.",
+    option(
+        "--spillover", "Number of words before a word that are predictors, too.", _few, default=2
     ),
-    click.option(
+    option(
         "--measure",
+        "Columns of SURPRISALS to study, each alone.  [default: surprisal]",
+        _names,
         "measures",
-        type=_names,
         default=(SURPRISAL,),
         metavar="NAME,NAME",
-        help="Columns of SURPRISALS to study, each alone.  [default: surprisal]",
     ),
-    click.option(
-        "--over", type=_names, default=(), metavar="NAME,NAME", help="Columns to study these over."
-    ),
+    option("--over", "Columns to study these over.", _names, default=(), metavar="NAME,NAME"),
 )
-@click.option(
+@option(
     "--predict",
-    type=options.FILE,
-    multiple=True,
-    help="Words of `surprisal --stimuli`, for which the regression predicts times; one table for "
+    "Words of `surprisal --stimuli`, for which the regression predicts times; one table for "
     "each of SURPRISALS.",
-)
-@goes("with `predict`")
-@click.option(
-    "--prediction",
-    "predictions",
-    metavar="FORMULA",
+    options.FILE,
     multiple=True,
-    help="A comparison of them, as of `suite`: (3;%long%) > (3;%short%).",
 )
 @goes("with `predict`")
-@click.option("--effects", type=options.OUTPUT, help="Predicted times in ms, as those of `suite`.")
+@predictions_option("A comparison of them, as of `suite`: (3;%long%) > (3;%short%).")
+@goes("with `predict`")
+@option("--effects", "Predicted times in ms, as those of `suite`.", options.OUTPUT)
 @options.outputs_option(
     {
         ".txt": "a row per system, pair of systems, and coefficient",
@@ -142,16 +129,15 @@ def reading_times(
         raise click.UsageError("--predict and --effects go together, with one --predict per table")
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    columns, where = dict(columns), _values(where)
+    columns, where = dict(columns), dict(where)
     more = {*design.measures, *design.over} - {SURPRISAL}
-    formulas = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
     by_column = {
         name: read_times(table, {**columns, "time": name})
         for name in columns.get("time", "time").split(",")
     }
     times, systems = next(iter(by_column.values())), {}
     for name, path in zip(options.titles(paths), paths, strict=True):
-        tokens = read_surprisals(path, columns, unit, more, with_cells=True)
+        tokens = read_surprisals(path, columns, unit, more)
         systems[name], differences = align(times, tokens, path, by_letters, allow_missing, where)
         others = [f"{len(differences) - SHOWN} more differences"] * (len(differences) > SHOWN)
         for line in differences[:SHOWN] + others:
@@ -163,39 +149,23 @@ def reading_times(
         _report(times, systems, design, results[-1], left_out)
     study = studies.Study(*map(list, map(chain.from_iterable, zip(*results, strict=True))))
     if effects:
-        tables = {
-            name: (read_surprisals(path, columns, unit, more, with_cells=True), path)
-            for name, path in zip(systems, predict, strict=True)
-        }
-        names = reports.names_of(study)
-        predicted = [
-            predicted_effects(
-                figures,
-                design,
-                *tables[figures["system"]],
-                formulas,
-                " ".join(figures[name] for name in names),
-            )
-            for figures, _ in study.systems
-        ]
+        path_of = dict(zip(systems, predict, strict=True))
+        tables = {path: read_surprisals(path, columns, unit, more) for path in predict}
+        names, predicted = reports.names_of(study), []
+        for figures, _ in study.systems:
+            path, title = path_of[figures["system"]], " ".join(figures[name] for name in names)
+            of_system = tables[path], path, predictions, title
+            predicted.append(predicted_effects(figures, design, *of_system))
         style = CSV if options.ending_of(effects) == ".csv" else TSV
         options.write_output(effects, effect_lines(predicted, style))
-    forms = {
-        ".txt": lambda: [reports.table(study)],
-        ".tsv": lambda: (joined(row) + "\n" for row in reports.coefficient_rows(study)),
-        ".csv": lambda: (joined(row, CSV) + "\n" for row in reports.joined_rows(study)),
-        ".R": lambda: [reports.r_program(study, design, outputs[".csv"])],
+    texts = {
+        ".txt": [reports.table(study)],
+        ".tsv": (joined(row) + "\n" for row in reports.coefficient_rows(study)),
+        ".csv": (joined(row, CSV) + "\n" for row in reports.joined_rows(study)),
+        ".R": [reports.r_program(study, design, outputs.get(".csv"))],
     }
     for ending, path in outputs.items():
-        options.write_output(path, forms[ending]())
-
-
-def _values(where: Sequence[str]) -> dict[str, str]:
-    """Return the values of `--where` by column. Raises UsageError for one without a column."""
-    values = {name: value for name, equals, value in (t.partition("=") for t in where) if equals}
-    if len(values) < len(where):
-        raise click.UsageError("--where COLUMN=VALUE: each column once")
-    return values
+        options.write_output(path, texts[ending])
 
 
 def _report(

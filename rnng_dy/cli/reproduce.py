@@ -1,7 +1,5 @@
 """`rnng-dy reproduce`: run everything from a treebank to the paper's tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -10,17 +8,25 @@ from oracle.unknown import RULES
 from rnng_dy import engine
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import SEED, Command, ListOf, device_option
+from rnng_dy.cli.rules import option
+from rnng_dy.drawing.measured_words import require_matplotlib
 from rnng_dy.parallel import check_jobs, tidy
 from rnng_dy.reproduce.runner import run
-from rnng_dy.reproduce.stages import GROUPS, PARTS, SECTIONS, UNKNOWN, Experiment, stages
+from rnng_dy.reproduce.stages import GROUPS, PARTS, SEARCH, SECTIONS, UNKNOWN, Experiment, stages
 from rnng_dy.reproduce.systems import parse
 from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.training.presets import NAMES
 
-SOURCES = {"nltk": "no SOURCE", "trees": "three files: TRAIN DEV TEST"}
+SOURCES = {"nltk": "no SOURCE", "trees": "files: TRAIN DEV TEST..."}
 """What a corpus needs, if not a folder."""
 TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
+USUAL_GROUPS = ",".join(group for group in ALL_GROUPS if group != SEARCH)
+STAGES = ListOf(click.Choice(ALL_GROUPS))
+WHICH = (
+    f"Run only these stages. {SEARCH} adds perplexities by beam and particles, and samples at "
+    "other alphas."
+)
 FOLDER = click.Path(file_okay=False, resolve_path=True)
 
 
@@ -29,49 +35,42 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
 @click.argument(
     "sources", type=click.Path(exists=True, resolve_path=True), nargs=-1, metavar="[SOURCE]..."
 )
-@click.option(
-    "-o", "--output", type=FOLDER, metavar="FOLDER", required=True, help="Folder to write."
-)
-@click.option(
-    "--seeds", type=ListOf(SEED), default="1", metavar="N,N,...", help="Seeds of the models."
-)
-@click.option(
+@option("-o --output", "Folder to write.", FOLDER, metavar="FOLDER", required=True)
+@option("--seeds", "Seeds of the models.", ListOf(SEED), default="1", metavar="N,N,...")
+@option(
     "--systems",
-    type=ListOf(click.types.FuncParamType(parse)),
+    "Systems as composition[/state][/transitions]; each is compared with the first.",
+    ListOf(click.types.FuncParamType(parse)),
     default=",".join(system.name for system in Experiment.systems),
     metavar="SYSTEM,SYSTEM,...",
-    help="Systems as composition[/state][/transitions]; each is compared with the first.",
 )
-@click.option("--jobs", type=AT_LEAST_1, default=1, help="Number of stages that run side by side.")
+@option("--jobs", "Number of stages that run side by side.", AT_LEAST_1, default=1)
 @device_option
-@click.option("--tags", type=click.Choice(TAGS), default="jackknife", help="The parser's POS tags.")
-@click.option("--unk", type=click.Choice(RULES), help="Classes of unknown words.")
-@click.option("--preset", type=click.Choice(NAMES), default="paper", help="Training settings.")
-@click.option("--epochs", type=AT_LEAST_1, help="Epochs of trainings, not the preset's.")
-@click.option("--hidden", type=AT_LEAST_1, help="Size of all layers, not the paper's.")
-@click.option("--samples", type=COUNT, default=100, help="Number of trees drawn per sentence.")
-@click.option(
-    "--stages",
-    "groups",
-    type=ListOf(click.Choice(ALL_GROUPS)),
-    default=",".join(ALL_GROUPS),
-    help="Run only these stages.",
-)
+@option("--tags", "The parser's POS tags.", click.Choice(TAGS), default="jackknife")
+@option("--unk", "Classes of unknown words.", click.Choice(RULES))
+@option("--preset", "Training settings.", click.Choice(NAMES), default="paper")
+@option("--epochs", "Epochs of trainings, not the preset's.", AT_LEAST_1)
+@option("--hidden", "Size of all layers, not the paper's.", AT_LEAST_1)
+@option("--samples", "Number of trees drawn per sentence.", COUNT, default=100)
+@option("--stages", WHICH, STAGES, "groups", default=USUAL_GROUPS)
 def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden, **same) -> None:
     """Make the paper's tables from a treebank: data, models, samples, evaluation and a report.
 
     CORPUS is ptb or ctb with the treebank's folder as SOURCE, nltk (NLTK's sample of the Penn
-    Treebank), or trees with three files: TRAIN DEV TEST. A second run does only the stages that are
-    missing or have other settings. The report is report.md and report.json.
+    Treebank), or trees with files: TRAIN DEV TEST, and further test files, of which each has an F1.
+    A second run does only the stages that are missing or have other settings. The report is
+    report.md and report.json.
 
     Example: rnng-dy reproduce nltk --preset fast --jobs 2 -o results
     """
-    if len(sources) != {"nltk": 0, "trees": len(PARTS)}.get(corpus, 1):
+    if len(sources) != {"nltk": 0, "trees": max(len(sources), len(PARTS))}.get(corpus, 1):
         raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
+    files = sources[:1], sources[1:2], sources[2:]
+    of_parts = files if corpus == "trees" else [sources] * len(PARTS)
     folder = Path(output)
     experiment = Experiment(
         corpus,
-        dict(zip(PARTS, sources * len(PARTS), strict=False)),
+        dict(zip(PARTS, of_parts, strict=True)),
         unk=unk or UNKNOWN.get(corpus, "berkeley"),
         training=(f" --epochs {epochs}" if epochs else "")
         + (f" --hidden {hidden} --set lstm_input={hidden}" if hidden else ""),
@@ -79,6 +78,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     )
     engine.gpu_number(device)
     check_jobs(jobs, device)
+    if SEARCH in groups:
+        require_matplotlib()
     try:
         with tidy():
             run(folder, stages(experiment), jobs, device, say, groups)

@@ -1,7 +1,5 @@
 """`rnng-dy rerank`: MAP trees and perplexity from samples and their joint likelihoods."""
 
-from __future__ import annotations
-
 import sys
 
 import click
@@ -11,7 +9,7 @@ from oracle.common.errors import listed
 from rnng_dy.cli.inputs import decode_option
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import FILE, OUTPUT, Command, write_output
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import goes, option
 from rnng_dy.evaluation.perplexity import likelihood
 from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
@@ -23,16 +21,16 @@ NAMED = 30
 @click.command(cls=Command)
 @click.argument("props", type=FILE)
 @click.argument("likelihoods", type=FILE)
-@click.option("-o", "--output", type=OUTPUT, help="File for the MAP trees; - is standard output.")
-@click.option("--oracle", "oracle_path", type=FILE, help="Oracle of the MAP trees' words and tags.")
+@option("-o --output", "File for the MAP trees; - is standard output.", OUTPUT)
+@option("--oracle", "Oracle of the MAP trees' words and tags.", FILE, "oracle_path")
 @decode_option("The MAP tree")
 @goes("with `output`")
-@click.option(
+@option(
     "--weight",
-    type=FiniteRange(0, 1, min_open=True),
+    "Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
+    FiniteRange(0, 1, min_open=True),
     default=1.0,
     metavar="W",
-    help="Weight: p^W q^(1 - W) decides; 1 is the generative model alone.",
 )
 def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     """Choose each sentence's most probable sample (the MAP tree), and estimate perplexity.
@@ -50,7 +48,8 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     sampled = {sentence.index: sentence for sentence in read_sampled(props, likelihoods)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for sentence in sampled.values() if oracle else ():
-        require_fit(sentence.best()[0], oracle, props, oracle_path)
+        best, _ = sentence.samples[sentence.estimate.best]
+        require_fit(best, oracle, props, oracle_path)
     sentences = len(oracle) if oracle else max(sampled) + 1
     lines = (
         best_line(sampled[i], oracle, weight, mbr) if i in sampled else "" for i in range(sentences)

@@ -1,7 +1,5 @@
 """What options go with: one that would do nothing, or that replaces itself, is an error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -32,6 +30,20 @@ def goes(rule: str | Callable[[str], str] = "", means: Callable | None = None) -
     return decorate
 
 
+def option(flags: str, help: str, kind: Any = None, name: str | None = None, **how: Any) -> Any:
+    """Return a decorator for an option with a value of a kind.
+
+    `name` is the one in Python if the flags do not tell it, `how` are settings of click.
+    """
+    names = flags.split() if name is None else [*flags.split(), name]
+    return click.option(*names, help=help, type=kind, **how)
+
+
+def flag(flags: str, help: str, name: str | None = None) -> Any:
+    """Return a decorator for an option without a value, as `option`."""
+    return option(flags, help, None, name, is_flag=True)
+
+
 def rule_of(param: Any) -> str:
     """Return what a parameter goes with."""
     rule: str | Callable[[str], str] = getattr(param, "goes", "")
@@ -40,8 +52,7 @@ def rule_of(param: Any) -> str:
 
 def is_given(name: str) -> bool:
     """Return whether a parameter of the running command is on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.COMMANDLINE
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def require_fit(params: Parameters, values: Mapping[str, Any]) -> None:
@@ -80,9 +91,9 @@ def require_once(params: Parameters, order: Parameters, values: Mapping[str, Any
 
 def with_flags(message: str, params: Parameters) -> str:
     """Return a message with the options of the arguments that it has in backquotes."""
-    flags = {p.name: p.human_readable_name.strip("[]") for p in params}
-    flags |= {
-        p.name: "/".join([p.opts[0], *p.secondary_opts]) for p in params if p.opts[0][0] == "-"
-    }
-    named = {name: f"{p.opts[0]} {name}" for p in params for name in getattr(p.type, "types", ())}
-    return re.sub(r"`(\w+)`", lambda match: {**named, **flags}.get(match[1], match[0]), message)
+    shown = {name: f"{p.opts[0]} {name}" for p in params for name in getattr(p.type, "types", ())}
+    for p in params:
+        is_option = p.opts[0].startswith("-")
+        flags = [p.opts[0], *p.secondary_opts] if is_option else [p.human_readable_name.strip("[]")]
+        shown[p.name] = "/".join(flags)
+    return re.sub(r"`(\w+)`", lambda match: shown.get(match[1], match[0]), message)

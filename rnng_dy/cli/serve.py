@@ -1,7 +1,5 @@
 """`rnng-dy serve`: web pages and a JSON interface for models."""
 
-from __future__ import annotations
-
 import os
 import socket
 from dataclasses import fields
@@ -10,6 +8,7 @@ import click
 
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import MODEL, Assignment, Command, device_option
+from rnng_dy.cli.rules import option
 from rnng_dy.kinds import kind_of
 from rnng_dy.model_folder import known_models
 from rnng_dy.serve import Limits, app, require
@@ -17,28 +16,18 @@ from rnng_dy.settings import AT_LEAST_1
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 ALL = ("0.0.0.0", "::")
+LIMITS = Assignment({field.name: AT_LEAST_1 for field in fields(Limits)})
+DEFAULTS = ", ".join(f"{field.name} {field.default}" for field in fields(Limits))
+MOST = f"The most of what a request may ask: {DEFAULTS}."
 
 
 @click.command(cls=Command)
-@click.option(
-    "--model", "folders", type=MODEL, multiple=True, required=True, help="Folder, archive or name."
-)
-@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 is all.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0 is a free one.")
+@option("--model", "Folder, archive or name.", MODEL, "folders", multiple=True, required=True)
+@option("--host", "Address to listen on; 0.0.0.0 is all.", default="127.0.0.1")
+@option("--port", "Port; 0 is a free one.", click.IntRange(0, 65535), default=8000)
 @device_option
-@click.option(
-    "--limit",
-    "limits",
-    type=Assignment({field.name: AT_LEAST_1 for field in fields(Limits)}),
-    metavar="NAME=N",
-    multiple=True,
-    help="The most of what a request may ask: "
-    + ", ".join(f"{field.name} {field.default}" for field in fields(Limits))
-    + ".",
-)
-@click.option(
-    "--allow-host", "names", multiple=True, metavar="NAME", help="Another name of the server."
-)
+@option("--limit", MOST, LIMITS, "limits", metavar="NAME=N", multiple=True)
+@option("--allow-host", "Another name of the server.", name="names", multiple=True, metavar="NAME")
 def serve(folders, host, port, device, limits, names) -> None:
     """Show trees and surprisals of models on web pages, and answer programs with JSON.
 

@@ -1,13 +1,11 @@
 """`rnng-dy show`: draw trees in the terminal or on a page, optionally with gold trees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
 from rnng_dy.cli.options import FILE, Command, outputs_option, write_output
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.drawing.pages import parts
 from rnng_dy.drawing.sections import columns_of, read_tree_file, section_lines, sections_of
 from rnng_dy.drawing.trees import svg_file
@@ -15,10 +13,10 @@ from rnng_dy.drawing.trees import svg_file
 
 @click.command(cls=Command)
 @click.argument("trees", type=FILE, metavar="TREES")
-@click.option("--gold", type=FILE, metavar="GOLD.trees", help="Gold trees of the same sentences.")
+@option("--gold", "Gold trees of the same sentences.", FILE, metavar="GOLD.trees")
 @outputs_option({".txt": "trees drawn in characters", ".html": "a page", ".svg": "a drawing"})
 @goes("with `gold`")
-@click.option("--only-errors", is_flag=True, help="With --gold: only sentences with errors.")
+@flag("--only-errors", "With --gold: only sentences with errors.")
 def show(trees, gold, outputs, only_errors) -> None:
     """Draw trees, or samples with their log probabilities, and mark errors against --gold.
 

@@ -1,13 +1,10 @@
 """What the numbers of a run depend on, in one line, as sacrebleu says it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -65,10 +62,11 @@ def _settings(context: click.Context) -> Iterator[str]:
         for one in value if isinstance(value, tuple) else (value,):
             if getattr(param.type, "is_model", False) and one:
                 one = ModelFolder(kind_of(one).kind, one)
+            is_value = one not in (None, False, "") and not isinstance(param.type, click.Path)
             if hasattr(one, "content"):
                 yield f"{name}:{identified(one)}"
                 searches = searches and one.has_trees
-            elif _is_set(param.type, one) and applies(param, values):
+            elif is_value and applies(param, values):
                 settings.append((param.name, f"{name}:{'yes' if one is True else one}"))
     for name, setting in settings:
         if name not in UNSIGNED and (searches or name not in SEARCHED or is_given(name)):
@@ -87,8 +85,3 @@ def content_hash(system: ModelFolder | OpenableScorer) -> str:
     if system.title not in hashes:
         hashes[system.title] = checkpoint.content_hash(*system.content())
     return str(hashes[system.title])
-
-
-def _is_set(kind: click.ParamType, value: Any) -> bool:
-    """Return whether an option has a value that is no file's name."""
-    return value not in (None, False, "") and not isinstance(kind, click.Path)

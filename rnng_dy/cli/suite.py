@@ -1,10 +1,8 @@
 """`rnng-dy suite`: measure accuracy on test suites and minimal pairs."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,27 +10,18 @@ import click
 
 from oracle.common.files import indented
 from oracle.common.tables import CSV, TSV
-from rnng_dy.baselines.scorers import SCORERS
-from rnng_dy.baselines.surprisal_tables import SurprisalTable
-from rnng_dy.cli.inputs import columns_options, require_trees, search_options, systems_option
+from rnng_dy.baselines.scorers import SCORERS, SurprisalTable
+from rnng_dy.cli import inputs
+from rnng_dy.cli import options as shared
 from rnng_dy.cli.job import Job, job_options
 from rnng_dy.cli.messages import progress, say, warn
-from rnng_dy.cli.options import (
-    FILE,
-    OUTPUT,
-    Command,
-    ending_of,
-    open_option,
-    outputs_option,
-    write_output,
-)
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_reports, suite_scores
 from rnng_dy.evaluation.records import WordRecord, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
-from rnng_dy.evaluation.suites import Formula, Tokens
+from rnng_dy.evaluation.suites import Tokens
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import batches, split_on_memory_error
@@ -43,23 +32,19 @@ SENTENCES = 32
 """Sentences in one batch."""
 
 
-@click.command(cls=Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
-@click.argument("sources", type=FILE, metavar="SUITE...", nargs=-1, required=True)
-@systems_option
-@search_options(without=("search", "particles", "like_reference"))
+@click.command(cls=shared.Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
+@click.argument("sources", type=shared.FILE, metavar="SUITE...", nargs=-1, required=True)
+@inputs.systems_option
+@inputs.search_options(without=("search", "particles", "like_reference"))
 @goes(lambda _: f"with `folders` or `scorers` {'/'.join(SCORERS.keys() - {SurprisalTable.name})}")
-@open_option
-@click.option("--text", "is_text", is_flag=True, help="Split into tokens as the first model does.")
-@columns_options
-@click.option("--by", metavar="NAME", help="Column of groups of pairs or items, such as a field.")
-@click.option(
-    "--prediction",
-    "predictions",
-    metavar="FORMULA",
-    multiple=True,
-    help="SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%).",
+@shared.open_option
+@flag("--text", "Split into tokens as the first model does.", "is_text")
+@inputs.columns_options
+@option("--by", "Column of groups of pairs or items, such as a field.", metavar="NAME")
+@inputs.predictions_option(
+    "SUITE is a table of stimuli, and this should hold: (2;%long%) > (2;%short%)."
 )
-@outputs_option(
+@shared.outputs_option(
     {
         ".txt": "the accuracies",
         ".tsv": "a row per region",
@@ -68,10 +53,10 @@ SENTENCES = 32
         ".html": "a page",
     }
 )
-@click.option(
+@option(
     "--effects",
-    type=OUTPUT,
-    help="Means of predictions, conditions and their differences, with 95 % intervals.",
+    "Means of predictions, conditions and their differences, with 95 % intervals.",
+    shared.OUTPUT,
 )
 @job_options
 def suite(
@@ -88,63 +73,59 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    if effects and ending_of(effects) not in ("", ".tsv", ".csv"):
+    if effects and shared.ending_of(effects) not in ("", ".tsv", ".csv"):
         raise click.UsageError(f"--effects {effects}: name a file in .tsv or .csv")
     if not predictions and len(columns.texts) not in (0, 2):
         raise click.UsageError(
             "two --column name the good and the bad sentences of pairs; a table of stimuli needs "
             "--prediction"
         )
-    require_trees((), *systems)
-    predictions = [Formula(text, str(number)) for number, text in enumerate(predictions, 1)]
-    suites = [] if is_text else suites_of(sources, predictions, None, columns, by)
+    inputs.require_trees((), *systems)
+    columns = columns._replace(by=by)
+    suites = [] if is_text else suites_of(sources, predictions, None, columns)
     jobs = {system.title: replace(job) for system in systems}
     for system in systems:
         model = jobs[system.title].open(system)
         # all systems read the same tokens
-        suites = suites or suites_of(sources, predictions, model.segmenter, columns, by)
+        suites = suites or suites_of(sources, predictions, model.segmenter, columns)
         if is_open and not isinstance(model, SurprisalTable):
             required_spelling(model, system.title)
     results_of = {}
     # scorers first: a table that lacks a sentence is an error before the long work
     for name in sorted(jobs, key=lambda name: isinstance(jobs[name].openables[0], ModelFolder)):
-        measured = partial(
-            _surprisals, jobs[name], partial(_records, options=options, is_open=is_open), name
-        )
+        split = partial(split_on_memory_error, partial(_records, options=options, is_open=is_open))
+        measured = partial(_surprisals, jobs[name], split, name)
         results_of[name] = suite_scores.evaluate(suites, measured, name)
     results = [result for name in jobs for result in results_of[name]]
-    forms = {
-        ".txt": lambda: [suite_reports.accuracy_table(results)],
-        ".tsv": lambda: suite_reports.region_lines(results, TSV),
-        ".csv": lambda: suite_reports.region_lines(results, CSV),
-        ".json": lambda: [
-            indented([{"signature": signature(), **x} for x in suite_reports.as_json(results)])
-        ],
-        ".html": lambda: parts(
+    figures = [{"signature": signature(), **x} for x in suite_reports.as_json(results)]
+    texts = {
+        ".txt": [suite_reports.accuracy_table(results)],
+        ".tsv": suite_reports.region_lines(results),
+        ".csv": suite_reports.region_lines(results, CSV),
+        ".json": [indented(figures)],
+        ".html": parts(
             "suites.html", results=results, model=", ".join(jobs), signature=signature()
         ),
     }
     for ending, path in outputs.items():
-        write_output(path, forms[ending]())
-    if effects:
-        style = CSV if ending_of(effects) == ".csv" else TSV
-        write_output(effects, suite_reports.effect_lines(results, style))
+        shared.write_output(path, texts[ending])
+    style = CSV if effects and shared.ending_of(effects) == ".csv" else TSV
+    shared.write_output(effects, suite_reports.effect_lines(results, style))
 
 
 def _surprisals(
-    job: Job, records_of: Callable, name: str, sentences: Sequence[Tokens]
+    job: Job, records_of: partial, name: str, sentences: Sequence[Tokens]
 ) -> list[Sequence[WordRecord]]:
     """Return the word records per sentence, and report words that the model does not know.
 
-    `records_of` returns the records of a model and a batch.
+    `records_of` returns the records of a batch by a model; None for a sentence that does not fit
+    into memory.
     """
     measured: list[Sequence[WordRecord]] = []
     in_batches = batches(enumerate(sentences), lambda _: 1, SENTENCES)
-    split = partial(split_on_memory_error, records_of)
     with job.workers() as workers, progress("suite", total=len(sentences)) as shown:
-        for batch, results in workers.map(split, in_batches):
+        for batch, results in workers.map(records_of, in_batches):
             shown.update(len(batch))
-            # a sentence that does not fit into memory has NaN
             for (_, sentence), records in zip(batch, results, strict=True):
                 measured.append(unmeasured(sentence) if records is None else records)
     words = [record for records in measured for record in records if record.token is not None]

@@ -1,7 +1,5 @@
 """`rnng-dy surprisal`: measure the surprisal of each word."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -18,15 +16,15 @@ from oracle.transitions import TOP_DOWN
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Command, all_of, open_option, outputs_option, write_output
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
+from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing.measured_words import FIGURES, FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows
-from rnng_dy.search.along import measure_along, require_derivable, tree_sentences
 from rnng_dy.search.decoding import without_empty_lines
+from rnng_dy.search.scoring import measure_along, require_derivable, tree_sentences
 from rnng_dy.search.surprisal import SearchOptions, measure_batch, measures_of, search_batches
 from rnng_dy.settings import COUNT
 from rnng_dy.text.columns import USUAL
@@ -36,42 +34,34 @@ from rnng_dy.text.spelling import required_spelling, with_open_classes
 from rnng_dy.text.stimuli import read_stimuli
 
 SHOWN_CONDITIONS = 12
+UNKNOWN = click.Choice(["class", "error"])
 OF_TABLES = "with `output` .tsv/.csv"
 OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 """Rules of options about tables, and about all forms with measures."""
-RUNS = all_of(
-    goes("with `search` particles"),
-    click.option("--runs", type=COUNT, default=1, metavar="N", help="Means over N runs."),
-)
-NEXT_WORD = all_of(
-    goes(OF_MEASURES),
-    click.option("--next-word", is_flag=True, help="Add the entropy of the next word (slow)."),
-)
 
 
 @click.command(cls=Command)
 @inputs.system_option
 @outputs_option(FORMS)
-@inputs.search_options(inputs.seed_option, RUNS, NEXT_WORD)
+@inputs.search_options(
+    inputs.seed_option,
+    goes("with `search` particles"),
+    option("--runs", "Means over N runs.", COUNT, default=1, metavar="N"),
+    goes(OF_MEASURES),
+    flag("--next-word", "Add the entropy of the next word (slow)."),
+)
 @open_option
-@click.option(
-    "--unknown",
-    type=click.Choice(["class", "error"]),
-    default="class",
-    help="Read unknown words as their classes, or stop.",
-)
+@option("--unknown", "Read unknown words as their classes, or stop.", UNKNOWN, default="class")
 @goes(OF_MEASURES)
-@click.option("--end", is_flag=True, help="Add a row for the end of each sentence.")
+@flag("--end", "Add a row for the end of each sentence.")
 @goes(f"with `is_text`, {OF_TABLES}")
-@click.option("--merge", is_flag=True, help="With --text: a row per written word.")
+@flag("--merge", "With --text: a row per written word.")
 @goes(f"without `end`, {OF_TABLES}")
-@click.option("--by-region", is_flag=True, help="With --stimuli: a row per region.")
+@flag("--by-region", "With --stimuli: a row per region.")
 @goes("without `is_text` or `is_stimuli` or `next_word`")
-@click.option("--along-trees", is_flag=True, help="Measure along the trees of INPUT.")
+@flag("--along-trees", "Measure along the trees of INPUT.")
 @inputs.columns_options
-@inputs.source_options(
-    click.option("--stimuli", "is_stimuli", is_flag=True, help="INPUT is a table: csv, tsv, xlsx.")
-)
+@inputs.source_options(flag("--stimuli", "INPUT is a table: csv, tsv, xlsx.", "is_stimuli"))
 @job_options
 def surprisal(
     system,
@@ -127,8 +117,7 @@ def surprisal(
         rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))
     else:
-        read = tree_sentences(source.path) if along_trees else source.read(model)
-        sentences = list(read)
+        sentences = list(tree_sentences(source.path) if along_trees else source.read(model))
         rows = WordRows([[s] for s in sentences]) if merge else TokenRows()
     if unknown == "error":
         require_known(model, source.path, sentences)
@@ -138,10 +127,6 @@ def surprisal(
     if along_trees:
         require_derivable(model, source.path, sentences)
     transitions = model.transitions if model.has_trees else TOP_DOWN
-    writers = {
-        path: WordWriter(form, rows, measures, end, transitions, spellings, signature())
-        for form, path in outputs.items()
-    }
     measure = partial(
         _measured,
         options=None if along_trees else options,
@@ -150,14 +135,15 @@ def surprisal(
         with_beams=".jsonl" in outputs or ".html" in outputs,
     )
     items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
-    file = next(filter(is_replaced, writers), None)
+    file = next(filter(is_replaced, outputs.values()), None)
     with job.results(file, measure.keywords, sentences) as work:
         for batch in work.map(measure, search_batches(options, items)):
             work.write([[(m or _without_memory(s, end)).to_json()] for (_, s), m in batch])
         # the first output, which names the kept results, comes last
-        for path in reversed(writers):
+        for form in reversed(outputs):
+            writer = WordWriter(form, rows, measures, end, transitions, spellings, signature())
             measured = map(MeasuredSentence.from_json, work.results.lines())
-            write_output(path, writers[path].parts(measured))
+            write_output(outputs[form], writer.parts(measured))
         measured = map(MeasuredSentence.from_json, work.results.lines())
         if message := unknown_words_of(_records(measured, sentences, source.path)):
             hint = "" if is_open or model.spelling is None else "; --open measures these words"

@@ -1,7 +1,5 @@
 """`rnng-dy tag`: replace the POS tags of trees, so that parsers do not read gold tags."""
 
-from __future__ import annotations
-
 import click
 
 from oracle.brackets import format_tree, read_trees
@@ -9,7 +7,7 @@ from oracle.common.errors import InputError
 from oracle.treebank import with_tags
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import FILE, MODEL, Command, output_option, write_output
-from rnng_dy.cli.rules import goes
+from rnng_dy.cli.rules import goes, option
 from rnng_dy.parallel import Workers
 from rnng_dy.settings import AT_LEAST_1
 
@@ -18,22 +16,20 @@ SEED = 1
 
 @click.command(cls=Command)
 @click.argument("trees_path", type=FILE, metavar="[TREES]", required=False)
-@click.option("--train", "train_path", type=FILE, help="Train a perceptron tagger on these trees.")
-@click.option(
+@option("--train", "Train a perceptron tagger on these trees.", FILE, "train_path")
+@option(
     "--jackknife",
+    "Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
+    click.IntRange(min=2),
     "folds",
-    type=click.IntRange(min=2),
     metavar="N",
-    help="Tag each of N parts of TREES by a tagger trained on the others; 10 is usual.",
 )
 @goes("without `folder`")
 @output_option("Trees to write.", "OUT.trees")
 @goes("with `train_path`, without `trees_path`")
-@click.option(
-    "--into", "folder", type=MODEL, metavar="MODEL", help="Parser that gets --train's tagger."
-)
+@option("--into", "Parser that gets --train's tagger.", MODEL, "folder", metavar="MODEL")
 @goes("with `folds`")
-@click.option("--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.")
+@option("--jobs", "Number of processes.", AT_LEAST_1, default=1, metavar="N")
 def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     """Replace the POS tags of TREES by those of a tagger, or give a parser a tagger.
 

@@ -1,7 +1,5 @@
 """`rnng-dy train`: train a parser, a generative model or an LSTM language model."""
 
-from __future__ import annotations
-
 import logging
 import math
 import signal
@@ -17,18 +15,10 @@ import click
 from oracle.common.errors import Terminated
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
+from rnng_dy.cli import options as shared
 from rnng_dy.cli import rules
 from rnng_dy.cli.messages import command_line, say
-from rnng_dy.cli.options import (
-    FILE,
-    FOLDER,
-    MODEL,
-    Assignment,
-    Command,
-    LiveChoice,
-    all_of,
-    device_option,
-)
+from rnng_dy.cli.rules import flag, option
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS
@@ -57,92 +47,73 @@ def settings_options(sizes: type) -> Callable:
             options.append(click.option(f"--{field.name.replace('_', '-')}", **field.metadata))
         else:
             types[option_name(field.name)] = field.metadata["type"]
-    others = click.option(
-        "--set",
-        "others",
-        type=Assignment(types),
-        multiple=True,
-        metavar="NAME=VALUE",
-        help=f"Other setting, such as layers=1: {', '.join(types)}.",
-    )
-    return all_of(*options, others)
+    text, kind = f"Other setting, such as layers=1: {', '.join(types)}.", shared.Assignment(types)
+    others = option("--set", text, kind, "others", multiple=True, metavar="NAME=VALUE")
+    return shared.all_of(*options, others)
 
 
 def training_options(sizes: type, *more: Callable) -> Callable:
     """Return a decorator that adds the options of all `train` commands and `more`."""
-    return all_of(
+    return shared.all_of(
         with_rules,
-        click.option("--trees", type=FILE, help="Trees to train on, cleaned as by `prepare`."),
-        click.option(
-            "--dev-trees",
-            type=FILE,
-            help="Trees that choose the best model; with --dev, its trees.",
+        option("--trees", "Trees to train on, cleaned as by `prepare`.", shared.FILE),
+        option(
+            "--dev-trees", "Trees that choose the best model; with --dev, its trees.", shared.FILE
         ),
-        click.option(
+        option(
             "--hold-out",
-            type=FiniteRange(0, 1, min_open=True, max_open=True),
+            "Instead of --dev-trees: keep a share of --trees for them; 0.1 is every tenth.",
+            FiniteRange(0, 1, min_open=True, max_open=True),
             metavar="SHARE",
-            help="Instead of --dev-trees: keep a share of --trees for them; 0.1 is every tenth.",
         ),
-        click.option(
-            "--unk", type=click.Choice(RULES), help=f"As `oracle --unk`.  [default: {RULES[0]}]"
-        ),
-        click.option("--train", type=FILE, help="Instead of --trees: training oracle."),
-        click.option("--dev", type=FILE, help="With --train: development oracle."),
-        click.option("--model", "folder", required=True, type=FOLDER, help="Folder to write."),
-        click.option("--resume", is_flag=True, help="Continue the training in the folder, if any."),
-        click.option(
-            "--init", type=MODEL, help="Begin with this model; words that it lacks are classes."
-        ),
+        option("--unk", f"As `oracle --unk`.  [default: {RULES[0]}]", click.Choice(RULES)),
+        option("--train", "Instead of --trees: training oracle.", shared.FILE),
+        option("--dev", "With --train: development oracle.", shared.FILE),
+        option("--model", "Folder to write.", shared.FOLDER, "folder", required=True),
+        flag("--resume", "Continue the training in the folder, if any."),
+        option("--init", "Begin with this model; words that it lacks are classes.", shared.MODEL),
         *more,
         settings_options(sizes),
-        click.option(
-            "--mpi", is_flag=True, help="Divide minibatches between the processes of `mpirun -n 4`."
-        ),
-        device_option,
+        flag("--mpi", "Divide minibatches between the processes of `mpirun -n 4`."),
+        shared.device_option,
     )
 
 
 def grammar_options(states: Collection[str]) -> Callable:
     """Return a decorator that adds the options of models with trees and these parser states."""
-    return all_of(
-        click.option(
-            "--extend", is_flag=True, help="With --init: add new labels, and words to a parser."
-        ),
-        click.option(
+    return shared.all_of(
+        flag("--extend", "With --init: add new labels, and words to a parser."),
+        option(
             "--composition",
-            type=LiveChoice(COMPOSITIONS),
-            help="That of the corrigendum (corrected), of the paper's first version (buggy), or "
+            "That of the corrigendum (corrected), of the paper's first version (buggy), or "
             f"gated attention over the children.  [default: {COMPOSITIONS.default}]",
+            shared.LiveChoice(COMPOSITIONS),
         ),
-        click.option(
+        option(
             "--transitions",
-            type=LiveChoice(SYSTEMS),
-            help=f"Transition system.  [default: the oracle's; with --trees {SYSTEMS.default}]",
+            f"Transition system.  [default: the oracle's; with --trees {SYSTEMS.default}]",
+            shared.LiveChoice(SYSTEMS),
         ),
-        click.option(
+        option(
             "--state",
-            type=LiveChoice(states),
-            help="Parser state: full, the stack alone, without one of its parts, or history, an "
+            "Parser state: full, the stack alone, without one of its parts, or history, an "
             "LSTM over actions and words, without a composition.  "
             f"[default: {PARSER_STATES.default}]",
+            shared.LiveChoice(states),
         ),
-        click.option(
+        option(
             "--word-input",
-            type=LiveChoice(WORD_INPUTS),
-            help=f"Vectors of words: table, or a plugin's.  [default: {WORD_INPUTS.default}]",
+            f"Vectors of words: table, or a plugin's.  [default: {WORD_INPUTS.default}]",
+            shared.LiveChoice(WORD_INPUTS),
         ),
     )
 
 
-words_options = all_of(
-    click.option(
-        "--clusters", type=FILE, help="Clusters of the words.  [default: new Brown clusters]"
-    ),
-    click.option(
+words_options = shared.all_of(
+    option("--clusters", "Clusters of the words.  [default: new Brown clusters]", shared.FILE),
+    flag(
         "--open",
-        is_flag=True,
-        help="Also train a spelling model of unknown words, so that every string has a "
+        "Also train a spelling model of unknown words, so that every string has a "
         "probability. With --init, keep the initial model's, if it has one.",
     ),
 )
@@ -153,18 +124,15 @@ def train() -> None:
     """Train a model. Ctrl-C stops the training, and --resume continues it."""
 
 
-@train.command("discriminative", cls=Command)
+@train.command("discriminative", cls=shared.Command)
 @training_options(ParserSizes, grammar_options(PARSER_STATES))
-@click.option("--pos", is_flag=True, help="Read the POS tags of the data.")
-@click.option(
+@flag("--pos", "Read the POS tags of the data.")
+@flag(
     "--no-tagger",
-    is_flag=True,
-    help="With --pos: train no POS tagger. If the training tags are jackknifed, `rnng-dy tag "
+    "With --pos: train no POS tagger. If the training tags are jackknifed, `rnng-dy tag "
     "--train GOLD.trees --into MODEL` makes a better tagger afterwards.",
 )
-@click.option(
-    "--pretrained", type=FILE, help="Word vectors in word2vec's text format; training keeps them."
-)
+@option("--pretrained", "Word vectors in word2vec's text format; training keeps them.", shared.FILE)
 def discriminative(no_tagger, **options) -> None:
     """Train a parser q(y | x), and keep the model with the best F1 on the development data.
 
@@ -175,7 +143,7 @@ def discriminative(no_tagger, **options) -> None:
     run_training("discriminative", **options, tagger=not no_tagger)
 
 
-@train.command("generative", cls=Command)
+@train.command("generative", cls=shared.Command)
 @training_options(Sizes, grammar_options(GENERATOR_STATES), words_options)
 def generative(**options) -> None:
     """Train a generative model p(x, y), and keep the one with the best development likelihood.
@@ -185,7 +153,7 @@ def generative(**options) -> None:
     run_training("generative", **options)
 
 
-@train.command("lstm-lm", cls=Command)
+@train.command("lstm-lm", cls=shared.Command)
 @training_options(LanguageModelSizes, words_options)
 def lstm_lm(**options) -> None:
     """Train an LSTM language model, a baseline without trees, on the words of trees or oracles.
@@ -207,8 +175,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     folder, stopped = options["folder"], None
     ranks = Ranks() if mpi else None
     if ranks is not None:
-        params = click.get_current_context().command.params
-        ranks.shown = partial(rules.with_flags, params=params)
+        ranks.shown = partial(rules.with_flags, params=click.get_current_context().command.params)
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)

@@ -1,7 +1,5 @@
 """Measured sentences as a table, JSON, the best trees, a page, or a figure of stimuli."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import math
@@ -17,7 +15,7 @@ from oracle.common.files import one_line
 from oracle.common.tables import joined
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
-from rnng_dy.drawing.surprisal_page import surprisal_page
+from rnng_dy.drawing.pages import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, tokens_so_far, with_spellings
 from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows, json_word, line
@@ -89,10 +87,8 @@ class WordWriter(NamedTuple):
                 {**fields, **json_word(records, i, self.columns, self.transitions)}
                 for i, fields in enumerate(self.rows.fields(number, len(records)))
             ]
-            yield (
-                one_line({"signature": self.signature, "sentence_id": number, "words": words})
-                + "\n"
-            )
+            content = {"signature": self.signature, "sentence_id": number, "words": words}
+            yield f"{one_line(content)}\n"
 
     def _table(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[str]:
         style = self.form[1:]
@@ -172,11 +168,8 @@ def panels_of(
     means = {}
     for condition, by_region in values.items():
         intervals = [mean_interval(of_region) for of_region in by_region.values()]
-        bits, halves = (
-            [mean for mean, *_ in intervals],
-            [high - mean for mean, _, high in intervals],
-        )
-        means[condition] = Curve([*by_region], bits, halves)
+        halves = [high - mean for mean, _, high in intervals]
+        means[condition] = Curve([*by_region], [mean for mean, *_ in intervals], halves)
     return {f"means of {len(items)} items, with 95 % intervals": means, **items}
 
 
@@ -205,11 +198,9 @@ def figure(
         axes = drawn.subplots(len(panels), squeeze=False)[:, 0]
         for (title, curves), panel in zip(panels.items(), axes, strict=True):
             for condition, curve in curves.items():
-                positions = range(len(curve.bits))
                 halves = curve.halves or None
-                panel.errorbar(
-                    positions, curve.bits, halves, marker="o", capsize=3, label=condition
-                )
+                how = {"marker": "o", "capsize": 3, "label": condition}
+                panel.errorbar(range(len(curve.bits)), curve.bits, halves, **how)
             by_place = zip_longest(*(curve.labels for curve in curves.values()))
             labels = ["\n".join(dict.fromkeys(filter(None, names))) for names in by_place]
             panel.set_xticks(range(len(labels)), labels)

@@ -181,9 +181,8 @@ def draw(picture: Picture) -> tuple[float, float, str]:
     edges, behind, texts = [], [], []
     for node in nodes:
         for child in node.children if node.text else ():
-            edges.append(
-                f"M{node.x + MARGIN:.0f} {node.y + 5}L{child.x + MARGIN:.0f} {child.y - 13}"
-            )
+            begin, end = node.x + MARGIN, child.x + MARGIN
+            edges.append(f"M{begin:.0f} {node.y + 5}L{end:.0f} {child.y - 13}")
         kind, titles = node.kind, []
         if node.number is not None:
             if node.number in picture.marked:

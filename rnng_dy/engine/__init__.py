@@ -17,7 +17,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, wraps
 from itertools import dropwhile
 from pathlib import Path
@@ -56,8 +56,7 @@ def installed_version() -> str | None:
 
 def require_build() -> None:
     """Raise RnngError if DyNet is missing, or is another version than this package needs."""
-    version = installed_version()
-    if version is None:
+    if (version := installed_version()) is None:
         raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
     if version.removesuffix(CUDA_BUILD) != NEEDED:
         raise RnngError(
@@ -100,11 +99,8 @@ def one_graph(function: Callable[P, T]) -> Callable[P, T]:
 
 # a forked process has only the forking thread: a lock held by another thread would never be
 # released there
-os.register_at_fork(
-    before=_graph_lock.acquire,
-    after_in_parent=_graph_lock.release,
-    after_in_child=_graph_lock.release,
-)
+_release = _graph_lock.release
+os.register_at_fork(before=_graph_lock.acquire, after_in_parent=_release, after_in_child=_release)
 
 
 @one_graph
@@ -126,8 +122,8 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
     require_build()
     device = device or CPU
     gpu = gpu_number(device)
-    try:
-        with first_on_path(), _visible(gpu):
+    with first_on_path(), nullcontext() if gpu is None else _visible(gpu):
+        try:
             import dynet_config
 
             dynet_config.set(
@@ -139,23 +135,17 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
                 requested_gpus=0 if gpu is None else 1,
             )
             dy._load()
-    except (RuntimeError, ValueError, MemoryError) as error:
-        if isinstance(error, RnngError):
-            raise
-        raise RnngError(
-            f"DyNet does not start on {device}: {error or 'out of memory'}"
-            + ("; use --device cpu" if gpu is not None else "")
-        ) from error
+        except (RuntimeError, ValueError, MemoryError) as error:
+            remedy = "" if gpu is None else "; use --device cpu"
+            why = f"{error or 'out of memory'}{remedy}"
+            raise RnngError(f"DyNet does not start on {device}: {why}") from error
     _started = device
 
 
 @contextmanager
-def _visible(gpu: int | None) -> Iterator[None]:
+def _visible(gpu: int) -> Iterator[None]:
     """Show only one GPU to CUDA, which reads the variable once, while it starts in the block."""
     before = os.environ.get(VISIBLE)
-    if gpu is None:
-        yield
-        return
     # the number counts in the user's list
     os.environ[VISIBLE] = str(gpu) if before is None else before.split(",")[gpu].strip()
     try:
@@ -192,9 +182,7 @@ class _LazyDynet(types.ModuleType):
     """A stand-in for the module `dynet`, which it imports (through `start`) at the first use."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if _started is None:
+        if _started is None and not name.startswith("__"):
             start()
             return getattr(self, name)
         raise AttributeError(f"module 'dynet' has no attribute {name!r}")

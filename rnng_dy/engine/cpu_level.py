@@ -31,7 +31,8 @@ def cpu_level(machine: str | None = None, cpuinfo: Path = CPUINFO) -> str:
     if machine not in ("x86_64", "AMD64"):
         return ""
     flags = _cpu_flags(cpuinfo)
-    return next(level for level in _X86 if flags >= required_flags(level))
+    has_all = {level: flags.issuperset(added) for level, added in _ADDS.items()}
+    return next(level for level in _X86 if all(map(has_all.get, lower_levels(level))))
 
 
 def lower_levels(level: str) -> list[str]:
@@ -41,11 +42,6 @@ def lower_levels(level: str) -> list[str]:
     ['x86-64-v3', 'x86-64-v2', 'x86-64']
     """
     return _X86[_X86.index(level) :] if level in _X86 else [level]
-
-
-def required_flags(level: str) -> frozenset[str]:
-    """Return the flags of /proc/cpuinfo that a level requires."""
-    return frozenset(flag for below in lower_levels(level) for flag in _ADDS[below])
 
 
 def _cpu_flags(cpuinfo: Path) -> frozenset[str]:

@@ -1,7 +1,5 @@
 """The alignment of the words that were read with the tokens of a table of surprisals."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

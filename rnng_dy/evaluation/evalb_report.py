@@ -1,7 +1,5 @@
 """Output of scores: EVALB's own listing, a table, JSON; differences of systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -81,16 +79,20 @@ def format_scores(systems: TitledScores, form: str = ".txt", signature: str = ""
     total = scored = len(first.per_sentence)
     cutoff = first.params.cutoff_len
     columns = {"all": first, f"len<={cutoff}": first.up_to(cutoff)}
-    columns = {title: scores for title, scores in columns.items() if scores.valid}
+    columns, differences = {title: s for title, s in columns.items() if s.valid}, []
     if others:
         common = on_common_sentences([*systems.values()])
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
         if not scored:
             raise RnngError("no sentence can be scored for every system: do their words differ?")
-    differences = []
-    if others:
         differences = pairs_of(columns, lambda first, second: vars(f1_difference(first, second)))
-    problems_of = {name: _not_scored(scores) for name, scores in systems.items()}
+    problems_of = {
+        name: [
+            {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}
+            for n, s in scores.unscorable
+        ]
+        for name, scores in systems.items()
+    }
     if form == ".json":
         figures = {title: _figures(scores) for title, scores in columns.items()}
         content = {"figures": figures, "differences": differences, "not_scored": problems_of}
@@ -122,13 +124,6 @@ def _table(columns: TitledScores) -> str:
         values = [row[name] for row in figures]
         rows.append((title, *(f"{x:d}" if isinstance(x, int) else f"{x:.2f}" for x in values)))
     return aligned(rows)
-
-
-def _not_scored(scores: Scores) -> list[dict[str, Any]]:
-    return [
-        {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}
-        for n, s in scores.unscorable
-    ]
 
 
 def _figures(scores: Scores) -> dict[str, float]:

@@ -1,7 +1,5 @@
 """Readers of minimal pairs: two columns, a table, or JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +12,7 @@ from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
 
-PAIR_NAMES = (
-    *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
-    *(("grammatical_sentence", "ungrammatical_sentence"), ("grammatical", "ungrammatical")),
-    *(("acceptable", "unacceptable"), ("correct", "incorrect")),
-    ("good_continuation", "bad_continuation"),
-)
+PAIR_NAMES = ("sentence_good", "sentence_bad"), ("good", "bad"), ("grammatical", "ungrammatical")
 """The usual names of the sentences of a minimal pair; blanks, marks and capitals do not count."""
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
@@ -38,23 +31,20 @@ class Pair(NamedTuple):
     """Its name in the file; empty if it has none."""
 
 
-def read_pairs(
-    path: str, lines: Mapping[int, str], first: str, columns: Columns, by: str | None = None
-) -> list[Pair]:
+def read_pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) -> list[Pair]:
     """Return the minimal pairs of a file.
 
     Args:
         path: The file, for messages, and if it is a workbook for reading.
         lines: Its lines by their numbers, without empty ones.
         first: The first line.
-        columns: The columns of good and bad sentences, and of items, that do not have the usual
-            names.
-        by: The column of groups; None for the usual names of phenomena.
+        columns: The columns of good and bad sentences, of items, and of groups, which are usually
+            phenomena, if they do not have the usual names.
 
     Raises:
         InputError: There are no pairs, or no sentences in them; it names the line.
     """
-    pairs = [*_pairs(path, lines, first, columns, by)]
+    pairs = [*_pairs(path, lines, first, columns)]
     for what in ("good", "bad"):
         rows = [(pair.line, getattr(pair, what)) for pair in pairs]
         remedy = "write a good sentence, a tab and a bad one, or name two columns by --column"
@@ -64,12 +54,9 @@ def read_pairs(
     return pairs
 
 
-def _pairs(
-    path: str, lines: Mapping[int, str], first: str, columns: Columns, by: str | None
-) -> Iterator[Pair]:
+def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) -> Iterator[Pair]:
     header = {plain_column(name) for name in re.split("[,;\t]", first)}
-    named = [*as_names(columns.item), *as_names(by)]
-    contents: Iterator[tuple[int, Any]]
+    named = [*as_names(columns.item), *as_names(columns.by)]
     if first.startswith("["):
         with reading(path):
             contents = enumerate(read_json("".join(lines.values())), 1)
@@ -93,7 +80,7 @@ def _pairs(
             last = {name: text or last.get(name, "") for name, text in plain.items()}
             usual = next(filter(None, map(last.get, _ITEM)), "")
             item = "_".join(last[plain_column(name)] for name in as_names(columns.item)) or usual
-            phenomena = [plain_column(by)] if by else _PHENOMENON
+            phenomena = [plain_column(columns.by)] if columns.by else _PHENOMENON
             group = next(filter(None, map(last.get, phenomena)), "")
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)

@@ -1,7 +1,5 @@
 """Likelihood and perplexity over sentences with p > 0, and comparisons of two estimates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace

@@ -1,17 +1,29 @@
-"""Predictors of reading times: measures of a table of surprisals, length, frequency, position."""
+"""Predictors of reading times, and the times that a regression predicts for other texts.
 
-from __future__ import annotations
+The predictors are measures of a table of surprisals, length, frequency and position. The regression
+of fillers is applied to the words of items (van Schijndel and Linzen 2021; Huang et al. 2024): a
+word has the sum of its measures, and those of the words before it, times their coefficients. What
+length, frequency and position add is the same for equal words, and left out.
+"""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from oracle.common.errors import RnngError
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed, reading
 from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_tables import Times
+from rnng_dy.evaluation.suite_scores import SuiteResult, with_values
+from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite, numbers_of
 from rnng_dy.evaluation.token_tables import Token
+from rnng_dy.text.columns import REGION, REGION_NAME
 
+WORD = "word_id"
 SURPRISAL = "surprisal"
 Measured = Sequence[MeasuredWord | None]
 """What a table of surprisals says about each word."""
@@ -29,11 +41,7 @@ class Design(NamedTuple):
 
     def of(self, *measures: str) -> list[str]:
         """Return the predictors of measures, those of the words before included."""
-        distances = range(self.spillover + 1)
-        return [_before(measure, n) for measure in measures for n in distances]
-
-
-SURPRISAL_ALONE = Design()
+        return [_before(measure, n) for measure in measures for n in range(self.spillover + 1)]
 
 
 def _before(name: str, distance: int) -> str:
@@ -76,3 +84,73 @@ def words_before(times: Times, distance: int) -> np.ndarray:
     index = {(w.item, w.condition, w.position): i for i, w in enumerate(times.words)}
     before = ((w.item, w.condition, w.position - distance) for w in times.words)
     return np.array([index.get(place, -1) for place in before])
+
+
+def predicted_effects(
+    figures: Mapping[str, Any],
+    design: Design,
+    tokens: Sequence[Token],
+    path: str,
+    predictions: Iterable[Formula] = (),
+    model: str = "",
+) -> SuiteResult:
+    """Return what a regression predicts for the regions of items, in ms, as the result of a suite.
+
+    Args:
+        figures: Those of a system and measure, with the coefficients.
+        design: The design of the study.
+        tokens: The rows of a table of `surprisal --stimuli`: a row per written word, with the
+            columns item, condition, region and `WORD`.
+        path: The table, for messages.
+        predictions: Formulas about regions.
+        model: The name of the system.
+
+    Raises:
+        InputError: A column is missing, or no item has what a formula names.
+    """
+    for column in ("item", "condition", REGION, WORD):
+        if column not in tokens[0].cells:
+            how = "`surprisal --stimuli` writes a row per word with its region"
+            raise InputError(f"no column {column!r}: {how}", path, 1)
+    slopes = {row["predictor"]: row["coefficient"] for row in figures["coefficients"]}
+    items: dict[str, list[Condition]] = {}
+    values: dict[str, dict[tuple[str, int], float]] = {}
+    region_names: dict[int, str] = {}
+    for (item, condition), rows in groupby(tokens, lambda token: token.variant):
+        text = [token for token in rows if not token.is_end]
+        regions: dict[int, list[str]] = {}
+        ms: dict[int, list[float]] = {}
+        for token, predicted in zip(text, _predicted(text, slopes, design), strict=True):
+            with reading(path, token.line):
+                number = int(token.cells[REGION])
+            region_names[number] = token.cells.get(REGION_NAME, "")
+            regions.setdefault(number, []).append(token.text)
+            ms.setdefault(number, []).append(predicted)
+        items.setdefault(item, []).append(Condition(condition, regions.items()))
+        sums = {(condition, number): math.fsum(ms[number]) for number in ms}
+        values.setdefault(item, {}).update(sums)
+    with placed(path):
+        formulas = tuple(p.numbered(numbers_of(region_names.items())) for p in predictions)
+        made = tuple(Item.of(name, conditions) for name, conditions in items.items())
+    suite = Suite(Path(path).stem, path, region_names, formulas, made)
+    results = tuple(with_values(suite, item, values[item.name]) for item in made)
+    return SuiteResult(suite, results, model)
+
+
+def _predicted(
+    text: Sequence[Token], slopes: Mapping[str, float], design: Design
+) -> Iterator[float]:
+    """Yield the ms of each word; NaN for the first words, which lack words before them."""
+    terms = [
+        (measure, distance, slopes[name])
+        for measure in [*dict.fromkeys([*design.measures, *design.over])]
+        for distance, name in enumerate(design.of(measure))
+        if name in slopes
+    ]
+    for i in range(len(text)):
+        if i < design.spillover:
+            yield math.nan
+        else:
+            yield math.fsum(
+                slope * value_of(text[i - distance], measure) for measure, distance, slope in terms
+            )

@@ -1,7 +1,5 @@
 """The reader of tables of reading times."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -97,8 +95,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
             key = item, row["condition"], position
             word = ReadWord(item, position, row["word"], line, count, row["condition"])
             before = words.setdefault(key, word)
-            pairs = ((word.text, before.text), (f"{word.count:g}", f"{before.count:g}"))
-            for here, there in pairs:
+            for here, there in ((word.text, before.text), (f"{word.count:g}", f"{before.count:g}")):
                 if here != there:
                     raise RnngError(
                         f"{here!r}, but line {before.line} has {there!r} at the same item and "

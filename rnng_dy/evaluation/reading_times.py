@@ -3,8 +3,6 @@
 Regressions with and without a measure are compared by cross-validation over items.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,13 +11,7 @@ import numpy as np
 
 from oracle.common.errors import RnngError
 from rnng_dy.evaluation.alignment import MeasuredWord
-from rnng_dy.evaluation.reading_predictors import (
-    SURPRISAL_ALONE,
-    Design,
-    Measured,
-    predictors,
-    words_before,
-)
+from rnng_dy.evaluation.reading_predictors import Design, Measured, predictors, words_before
 from rnng_dy.evaluation.reading_tables import Times, in_order
 from rnng_dy.evaluation.records import one_word
 from rnng_dy.evaluation.regression import held_out, independent, least_squares, matrix
@@ -59,7 +51,7 @@ def _without_words_before(times: Times, spillover: int) -> tuple[np.ndarray, np.
 def rows_used(
     times: Times,
     systems: Systems,
-    design: Design = SURPRISAL_ALONE,
+    design: Design,
     exclude: Collection[str] = (),
     times_between: tuple[float, float] = (100.0, 3000.0),
     where: Mapping[str, str] = {},
@@ -147,11 +139,7 @@ class Study(NamedTuple):
 
 
 def run_study(
-    times: Times,
-    systems: Systems,
-    rows: np.ndarray,
-    design: Design = SURPRISAL_ALONE,
-    folds: int = 10,
+    times: Times, systems: Systems, rows: np.ndarray, design: Design, folds: int = 10
 ) -> Study:
     """Return the study of the systems' measures on some rows, such as those of `rows_used`.
 

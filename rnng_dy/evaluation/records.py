@@ -12,8 +12,6 @@ from itertools import chain, groupby
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from oracle.common.errors import RnngError
-from oracle.common.tables import number_of
 from oracle.sentences import SourceSentence
 
 END = "</s>"
@@ -24,20 +22,6 @@ ROUNDING = 1e-3
 
 _WRITTEN = re.compile(r"\S+")
 _BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
-
-
-def surprisal_of(text: str) -> float:
-    """Return the surprisal in a cell of a table; NaN if it is missing.
-
-    Raises RnngError for what is no number, and for a negative one, such as a log probability.
-    """
-    try:
-        bits = number_of(text)
-    except ValueError:
-        raise RnngError(f"the surprisal {text!r} is no number") from None
-    if bits < -ROUNDING:
-        raise RnngError(f"the surprisal {text} is negative: log probabilities need the other sign")
-    return bits
 
 
 class Analysis(NamedTuple):

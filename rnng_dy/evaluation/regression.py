@@ -1,7 +1,5 @@
 """Regressions by least squares, in all rows and in all but the held-out ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -51,9 +49,8 @@ def least_squares(y: np.ndarray, x: np.ndarray, names: Sequence[str]) -> Regress
     means, scales, q, r, dependent = _factored(x)
     reason = "the same in all rows of a regression, or a sum of multiples of predictors"
     if dependent.any():
-        raise RnngError(
-            f"the predictor {names[dependent.argmax()]} is {reason}: it explains nothing"
-        )
+        name = names[dependent.argmax()]
+        raise RnngError(f"the predictor {name} is {reason}: it explains nothing")
     rotated = q.T @ y
     best = np.linalg.solve(r, rotated)
     variance = float(((y - q @ rotated) ** 2).mean())

@@ -3,18 +3,16 @@
 Units of the test and the bootstrap are sentences, or items, whose words are not independent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from rnng_dy.evaluation.evalb import Scores
+from rnng_dy.evaluation.evalb import Scores
+from rnng_dy.evaluation.evalb_sentence import SentenceScore
 
 REPLICATES = 10000
 NORMAL_95 = 1.959963984540054
@@ -123,25 +121,44 @@ def pairs_of(
     return [{**pair, "p_holm": p_holm} for pair, p_holm in zip(pairs, corrected, strict=True)]
 
 
-def _difference(first: Any, second: Any, figure: Figure, p: float, seed: int) -> Difference:
-    """Return the difference of a figure with its p, and its interval by a paired bootstrap.
+def bootstrap(
+    systems: Sequence[Any], figure: Callable[[list[np.ndarray]], np.ndarray], seed: int = 1
+) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a figure over resampled sentences.
 
-    `first` and `second` are rows of counts per sentence. The interval is NaN for fewer than FEWEST
-    sentences.
+    Args:
+        systems: The rows of counts per sentence of each system, on the same sentences.
+        figure: Makes the figure from the sums of counts of each system, shape (..., counts).
+        seed: Seed of the resampling.
+
+    Returns:
+        Both ends; NaN for fewer than FEWEST sentences.
     """
-    n = len(first)
-    if not n:
-        return Difference(math.nan, math.nan, math.nan, math.nan)
-    first, second = np.array(first, np.float64), np.array(second, np.float64)
-    value = float(figure(second.sum(axis=0)) - figure(first.sum(axis=0)))
+    counts = [np.array(rows, np.float64) for rows in systems]
+    n = len(counts[0])
     if n < FEWEST:
-        return Difference(value, math.nan, math.nan, p)
+        return math.nan, math.nan
     random, resampled = np.random.default_rng(seed), []
     for size in [1000] * (REPLICATES // 1000):
-        counts = random.multinomial(n, np.full(n, 1 / n), size=size)
-        resampled.append(figure(counts @ second) - figure(counts @ first))
+        drawn = random.multinomial(n, np.full(n, 1 / n), size=size)
+        resampled.append(figure([drawn @ rows for rows in counts]))
     low, high = np.percentile(np.concatenate(resampled), [2.5, 97.5])
-    return Difference(value, float(low), float(high), p)
+    return float(low), float(high)
+
+
+def difference(first: Any, second: Any, figure: Figure, p: float, seed: int = 1) -> Difference:
+    """Return the difference of a figure with its p, and its interval by a paired bootstrap.
+
+    `first` and `second` are rows of counts per sentence.
+    """
+    if not len(first):
+        return Difference(math.nan, math.nan, math.nan, math.nan)
+
+    def less(sums: Sequence[np.ndarray]) -> np.ndarray:
+        return figure(sums[1]) - figure(sums[0])
+
+    value = less([np.sum(rows, axis=0, dtype=np.float64) for rows in (first, second)])
+    return Difference(float(value), *bootstrap((first, second), less, seed), p)
 
 
 def permutation_p(
@@ -197,6 +214,17 @@ def f1_of(sums: np.ndarray) -> np.ndarray:
     return 200 * matched / np.maximum(gold + system, 1)
 
 
+def perplexity_of(sums: np.ndarray) -> np.ndarray:
+    """Return the perplexity of sums of log p in nats and numbers of words, shape (..., 2)."""
+    log_p, words = np.moveaxis(sums, -1, 0)
+    return np.exp(-log_p / words)
+
+
+def brackets(score: SentenceScore) -> tuple[int, int, int]:
+    """Return the matched, gold and system brackets of a sentence."""
+    return score.matched, score.gold, score.system
+
+
 def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     """Compare the labelled F1, in percent, of two systems.
 
@@ -208,8 +236,8 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     Raises:
         ValueError: The numbers of scored sentences differ.
     """
-    a, b = ([(s.matched, s.gold, s.system) for s in scores.scored] for scores in (first, second))
-    return _difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
+    a, b = ([*map(brackets, scores.scored)] for scores in (first, second))
+    return difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
 
 
 def perplexity_difference(
@@ -224,12 +252,7 @@ def perplexity_difference(
         seed: Seed of the resampling.
     """
     kept = [i for i in range(len(lengths)) if math.isfinite(first[i]) and math.isfinite(second[i])]
-
-    def ppl(sums: np.ndarray) -> np.ndarray:
-        log_p, words = np.moveaxis(sums, -1, 0)
-        return np.exp(-log_p / words)
-
     a, b = ([(values[i], lengths[i]) for i in kept] for values in (first, second))
     # swaps keep the sum of both log p, so perplexities differ the more, the more log p does
     p = sign_flip_p([second[i] - first[i] for i in kept], seed)
-    return _difference(a, b, ppl, p, seed)
+    return difference(a, b, perplexity_of, p, seed)

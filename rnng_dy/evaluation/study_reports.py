@@ -1,7 +1,5 @@
 """Output of a study of reading times: tables of figures, the joined table, a program in R."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,20 +29,15 @@ def table(study: Study) -> str:
             numbers = (f"{row[name]:.4f}" for name in ("coefficient", "low", "high"))
             ms.append([*(figures[name] for name in shown), row["predictor"], *numbers])
     left = len(shown)
-    tables = [
-        aligned(rows, left),
-        *[aligned(pairs, len(names))] * bool(study.pairs),
-        aligned(ms, left + 1),
-    ]
-    return "\n".join(tables)
+    of_pairs = [aligned(pairs, len(names))] * bool(study.pairs)
+    return "\n".join([aligned(rows, left), *of_pairs, aligned(ms, left + 1)])
 
 
 def names_of(study: Study) -> list[str]:
     """Return the columns that tell results apart: the system, and those of several values."""
-    values = {
-        name: {figures[name] for figures, _ in study.systems} for name in ("measure", "times")
-    }
-    return ["system", *(name for name, different in values.items() if len(different) > 1)]
+    names = "measure", "times"
+    several = [name for name in names if len({figures[name] for figures, _ in study.systems}) > 1]
+    return ["system", *several]
 
 
 def coefficient_rows(study: Study) -> Iterator[Sequence[str]]:
@@ -72,7 +65,7 @@ def joined_rows(study: Study) -> Iterator[Sequence[str]]:
             yield (*(figures[name] for name in about), *map(_cell, row))
 
 
-def r_program(study: Study, design: Design, path: str) -> str:
+def r_program(study: Study, design: Design, path: str | None) -> str:
     """Return a program in R that fits mixed models to the joined table at this path.
 
     It is for lme4 (Bates et al. 2015) and brms (Bürkner 2017).
@@ -81,14 +74,13 @@ def r_program(study: Study, design: Design, path: str) -> str:
     measures = [*design.measures, *design.over]
     used = [row["predictor"] for row in figures["coefficients"]]
     others = [name for name in used if name not in design.of(*measures)]
-    over = design.of(*design.over)
     return f"""\
 library(lme4)
 slopes <- FALSE # TRUE: each subject has a slope of the measure
 bayes <- FALSE # TRUE: the same models by brms, too
 d <- read.csv({json.dumps(path)}, encoding = "UTF-8")
 measures <- list({", ".join(f"{m} = {_strings(design.of(m))}" for m in design.measures)})
-over <- {_strings(over)}
+over <- {_strings(design.of(*design.over))}
 others <- {_strings(others)}
 for (rows in split(d, d[c("system", "measure", "times")], drop = TRUE)) {{
   measure <- measures[[rows$measure[1]]]

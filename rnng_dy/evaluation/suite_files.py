@@ -1,7 +1,5 @@
 """Readers of test suites: SyntaxGym's JSON, minimal pairs, tables of stimuli."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -52,27 +50,24 @@ def suites_of(
     predictions: Sequence[Formula],
     segmenter: Segmenter | None,
     columns: Columns = USUAL,
-    by: str | None = None,
 ) -> list[Suite]:
     """Return the suites of files, which are tables of stimuli if there are predictions.
 
     Without a segmenter, blanks separate tokens; texts that look like running text get a warning.
-    Items that belong to no prediction, such as fillers, are left out with a warning. `by` is a
-    column of groups: the suites of each group come before that of all items.
+    Items that belong to no prediction, such as fillers, are left out with a warning. If there is a
+    column of groups, the suites of each group come before that of all items.
     """
     if predictions:
-        suites = [_of_stimuli(source, predictions, segmenter, columns, by) for source in sources]
+        suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
     else:
         tokenize = segmenter.tokens if segmenter else tokens_of
-        suites = [
-            suite for source in sources for suite in read_suites(source, tokenize, columns, by)
-        ]
+        suites = [s for source in sources for s in read_suites(source, tokenize, columns)]
     if not segmenter:
         for suite in suites:
             if looks_running := running_text(suite.sentences()):
                 _log.warning(f"{suite.name}: {looks_running[1]}")
     suites = [_without_fillers(suite) for suite in suites]
-    return [part for suite in suites for part in (*(suite.by_group() if by else ()), suite)]
+    return [s for suite in suites for s in (*(suite.by_group() if columns.by else ()), suite)]
 
 
 def _without_fillers(suite: Suite) -> Suite:
@@ -90,11 +85,7 @@ def _without_fillers(suite: Suite) -> Suite:
 
 
 def _of_stimuli(
-    path: str,
-    predictions: Sequence[Formula],
-    segmenter: Segmenter | None,
-    columns: Columns,
-    by: str | None,
+    path: str, predictions: Sequence[Formula], segmenter: Segmenter | None, columns: Columns
 ) -> Suite:
     """Return the suite of a table of stimuli; items have numbers if all their names are numbers.
 
@@ -102,7 +93,7 @@ def _of_stimuli(
     """
     stimuli = read_stimuli(path, columns)
     with placed(path, 1):
-        require_names(as_names(by), stimuli.columns)
+        require_names(as_names(columns.by), stimuli.columns)
     texts = stimuli.tokenised(segmenter) if segmenter else []
     items: dict[str, list[Condition]] = {}
     groups: dict[str, str] = {}
@@ -121,7 +112,7 @@ def _of_stimuli(
             regions.append((region.number, tokens))
         cells = dict(zip(stimuli.columns, text.regions[0].cells, strict=True))
         # merged cells have the value in the first of them
-        group = cell_text(cells[by]) or groups.get(item, "") if by else ""
+        group = cell_text(cells[columns.by]) or groups.get(item, "") if columns.by else ""
         groups.setdefault(item, group)
         items.setdefault(item, []).append(Condition(condition, regions, ends, group))
     # the first name of each number
@@ -140,13 +131,13 @@ def _names(names: Sequence[str]) -> Sequence[int | str]:
 
 
 def read_suites(
-    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL, by: str | None = None
+    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL
 ) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
     Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP, or one suite with the
-    groups of the column `by`. Other files are one suite. `tokenize` splits sentences, or each
-    region by itself, into tokens. `columns` names those of good and of bad sentences, and of items,
+    groups of a column. Other files are one suite. `tokenize` splits sentences, or each region by
+    itself, into tokens. `columns` names those of good and of bad sentences, of items, and of groups
     of a table of pairs.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
@@ -158,25 +149,24 @@ def read_suites(
     lines = {number: text for number, text in texts.items() if text.strip(WHITE_SPACE)}
     first = next(iter(lines.values()), "").lstrip(WHITE_SPACE)
     keys = {*re.findall(r'"(\w+)"\s*:', first)}
-    is_usual = columns == USUAL and by is None
-    are_lines = not is_usual or keys.isdisjoint(["meta", "items"])
+    are_lines = columns != USUAL or keys.isdisjoint(["meta", "items"])
     if first.startswith("{") and not (are_lines and first.rstrip().endswith("}")):
-        if not is_usual:
+        if columns != USUAL:
             raise InputError("a suite in JSON has no columns, items or marks to name", path)
         return [_syntaxgym("".join(texts.values()), path, tokenize)]
-    pairs = read_pairs(path, lines, first, columns, by)
+    pairs = read_pairs(path, lines, first, columns)
     if not pairs:
         raise InputError("no test suite in this file", path)
     suites: dict[str, list[Item]] = {}
     names = _names([pair.item or str(pair.line) for pair in pairs])
     for pair, name in zip(pairs, names, strict=True):
         with placed(path, pair.line):
-            texts_of_pair = (GOOD, pair.good), (BAD, pair.bad)
             conditions = [
-                Condition(kind, [(1, tokenize(text))], group=pair.group)
-                for kind, text in texts_of_pair
+                Condition(kind, [(1, tokenize(getattr(pair, kind)))], group=pair.group)
+                for kind in (GOOD, BAD)
             ]
-            suites.setdefault("" if by else pair.group, []).append(Item.of(name, conditions))
+            item = Item.of(name, conditions)
+        suites.setdefault("" if columns.by else pair.group, []).append(item)
     whole = "standard input" if path == "-" else Path(path).stem
     return [
         Suite(name if len(suites) > 1 else whole, path, {1: "sentence"}, (_PAIR,), tuple(items))

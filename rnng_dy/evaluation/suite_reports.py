@@ -1,7 +1,5 @@
 """Output of suites: tables of accuracies, regions and effects, and JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -26,17 +24,16 @@ def accuracy_table(results: Sequence[SuiteResult]) -> str:
 
     Rows name their model and group if there are several.
     """
-    rows = [
-        dict(zip(ACCURACIES, cells, strict=True))
-        for result in results
-        for name, _, accuracy in result.rows()
-        for counts in [(accuracy.right, accuracy.of, *accuracy.percent, *accuracy[2:])]
-        for cells in [(result.model, result.suite.name, result.group, name, *counts)]
-    ]
-    hidden = ["model"] * (len({result.model for result in results}) < 2)
-    names = [name for name in _columns(ACCURACIES, results) if name not in hidden]
-    cells = [[_one_line(str(row[name])) for name in names] for row in rows]
-    return aligned([names, *cells], left=names.index("prediction") + 1)
+    rows = [ACCURACIES]
+    for result in results:
+        for name, _, accuracy in result.rows():
+            counts = accuracy.right, accuracy.of, *accuracy.percent, *accuracy[2:]
+            rows.append((result.model, result.suite.name, result.group, name, *map(str, counts)))
+    # the first column names the model
+    first = 0 if len({result.model for result in results}) > 1 else 1
+    shown = [i for i in _columns(ACCURACIES, results) if i >= first]
+    cells = [[_one_line(row[i]) for i in shown] for row in rows]
+    return aligned(cells, left=shown.index(ACCURACIES.index("prediction")) + 1)
 
 
 def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
@@ -96,20 +93,17 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
     ]
 
 
-def _columns(names: Sequence[str], results: Sequence[SuiteResult]) -> list[str]:
-    """Return the columns of a table, without that of groups if no result is of a group."""
+def _columns(names: Sequence[str], results: Sequence[SuiteResult]) -> list[int]:
+    """Return the indices of columns, without that of groups if no result is of a group."""
     has_groups = any(result.suite.group is not None for result in results)
-    return [name for name in names if has_groups or name != GROUP]
+    return [i for i, name in enumerate(names) if has_groups or name != GROUP]
 
 
 def _lines(
-    names: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    results: Sequence[SuiteResult],
-    style: str,
+    names: Sequence[str], rows: Iterable[Sequence[Any]], results: Sequence[SuiteResult], style: str
 ) -> Iterator[str]:
     """Yield the lines of a table; bits, which are floats, have six digits after the point."""
-    shown = [*map(names.index, _columns(names, results))]
+    shown = _columns(names, results)
     for row in chain([names], rows):
         cells = (row[i] for i in shown)
         texts = (f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in cells)

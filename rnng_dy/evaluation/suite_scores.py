@@ -1,7 +1,5 @@
 """A model's results on test suites: values of regions, predictions that hold, tables of both."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

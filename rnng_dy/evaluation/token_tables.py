@@ -1,20 +1,18 @@
 """Tables of surprisals by any program: their reader, and the words of tokens, found by letters."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, count, groupby
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
 from oracle.common.tables import is_whole_number, number_of, read_columns
-from rnng_dy.evaluation.records import END, surprisal_of
+from rnng_dy.evaluation.records import END, ROUNDING
 
 UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}
 """Units of surprisals, in bits."""
@@ -64,15 +62,11 @@ class Token(NamedTuple):
     measures: Mapping[str, float] = {}
     """Other measures that were asked for, by their columns."""
     cells: Mapping[str, str] = {}
-    """All cells of the row by their columns, if they were asked for."""
+    """All cells of the row by their columns."""
 
 
 def read_surprisals(
-    path: str,
-    columns: Mapping[str, str] = {},
-    unit: str = "bits",
-    measures: Collection[str] = (),
-    with_cells: bool = False,
+    path: str, columns: Mapping[str, str] = {}, unit: str = "bits", measures: Collection[str] = ()
 ) -> Sequence[Token]:
     """Return the rows of a table with the columns `token` and `surprisal`, or usual names of these.
 
@@ -84,15 +78,13 @@ def read_surprisals(
         columns: The names of columns that have no usual name.
         unit: One of UNITS.
         measures: Columns of other measures.
-        with_cells: Whether tokens have all cells of their rows.
 
     Raises:
         InputError: A column is missing, or a cell is no number, or a surprisal is negative; with
             the line.
     """
     names = [*(columns.get(role, role) for role in COLUMNS), *measures]
-    rows = list(read_columns(path, names, _OPTIONAL, _USUAL, with_all=with_cells))
-    first = len(names)
+    rows = list(read_columns(path, names, _OPTIONAL, _USUAL, with_all=True))
     if not rows:
         raise InputError("no surprisals in this table", path)
     texts = [cells[0] for _, cells in rows]
@@ -101,14 +93,11 @@ def read_surprisals(
     letters_of = _ByteLetters() if any("Ġ" in text for text in texts) else plain
     has_marks = any(map(_BEGINS_A_WORD.match, texts))
     tokens = []
-    for number, (ids, sentence_rows) in enumerate(
-        groupby(rows, lambda row: row[1][first + 2 : first + 5])
-    ):
+    # by sentence_id, item and condition
+    for number, (ids, of_sentence) in enumerate(groupby(rows, lambda row: row[1][-4:-1])):
         sentence = number if any(cell is not None for cell in ids) else None
         before = ""
-        for line, (text, bits, *others_of_row) in sentence_rows:
-            known, unknown, *_ = others_of_row[len(measures) :]
-            cells = others_of_row[-1] if with_cells else {}
+        for line, (text, bits, *values, known, unknown, _, item, condition, cells) in of_sentence:
             continues = text.startswith("##") or before.endswith("@@")
             if has_marks and not _BEGINS_A_WORD.match(text):
                 continues |= before not in ("", *_ENDS)
@@ -116,14 +105,17 @@ def read_surprisals(
             is_end, is_unknown = text in _ENDS, text in _UNKNOWNS
             letters = "" if is_end else GAP if is_unknown else letters_of(text)
             with placed(path, line):
-                value = surprisal_of(bits) * UNITS[unit]
+                value = _number(names[1], bits) * UNITS[unit]
+                if value < -ROUNDING:
+                    sign = "log probabilities need the other sign"
+                    raise RnngError(f"the surprisal {bits} is negative: {sign}")
                 # the end of a sentence, and a word that was not read, are neither known nor unknown
                 is_read = not is_end and not math.isnan(value)
                 is_known = _is_known(known, unknown, others) if is_read else None
-                pairs = zip(measures, others_of_row, strict=False)
-                values = {name: _number(name, cell) for name, cell in pairs}
+                pairs = zip(measures, values, strict=True)
+                by_measure = {name: _number(name, cell) for name, cell in pairs}
             is_known = False if is_unknown else is_known
-            row = line, sentence, (ids[1], ids[2]), continues, values, cells
+            row = line, sentence, (item, condition), continues, by_measure, cells
             tokens.append(Token(text, letters, value, is_known, is_end, *row))
     return tokens
 
@@ -184,10 +176,8 @@ class _ByteLetters:
     """
 
     def __init__(self) -> None:
-        printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
-        others = [byte for byte in range(256) if byte not in printed]
-        self._bytes = {chr(byte): byte for byte in printed}
-        self._bytes |= {chr(256 + i): byte for i, byte in enumerate(others)}
+        printed, others = {*range(33, 127), *range(161, 173), *range(174, 256)}, count(256)
+        self._bytes = {chr(b if b in printed else next(others)): b for b in range(256)}
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def __call__(self, token: str) -> str:

@@ -1,7 +1,5 @@
 """Words that a model does not know: messages on them, or an error before any work is done."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence

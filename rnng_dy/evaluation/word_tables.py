@@ -1,8 +1,7 @@
 """Word-by-word measures as tables, with a row per token, written word or region, and as JSON."""
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -11,16 +10,8 @@ from oracle.common.errors import InputError
 from oracle.common.tables import TSV, joined
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
-from rnng_dy.evaluation.records import (
-    ALL_MEASURES,
-    END,
-    WordRecord,
-    WrittenWord,
-    covering,
-    one_word,
-    tokens_so_far,
-    written_words,
-)
+from rnng_dy.evaluation import records
+from rnng_dy.evaluation.records import WordRecord, WrittenWord, tokens_so_far, written_words
 from rnng_dy.text.columns import REGION, REGION_NAME, Columns
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimuli import Stimuli, read_stimuli
@@ -46,8 +37,8 @@ class TokenRows:
 
     def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
         """Yield the rows of all sentences."""
-        for number, records in enumerate(sentences, 1):
-            for i, record in enumerate(records, 1):
+        for number, sentence in enumerate(sentences, 1):
+            for i, record in enumerate(sentence, 1):
                 yield token_cells(number, i, record, record.known), record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
@@ -88,11 +79,10 @@ class WordRows(TokenRows):
         self.columns = (*stimuli.columns, *self._sentence_column, *self.added)
         names = [stimuli.texts[text].name for _, text, _ in self._sentences]
         self.names = [f"{i} ({name})" if name else str(i) for i, name in enumerate(names, 1)]
-        for name in stimuli.columns:
-            again = stimuli.columns.count(name) > 1
-            if again or name in (*self._sentence_column, *self.added, *measures):
-                message = f"the output has a column {name!r}, too: rename the column of the stimuli"
-                raise InputError(message, stimuli.path, 1)
+        names = Counter([*self.columns, *measures])
+        if twice := [name for name in stimuli.columns if names[name] > 1]:
+            message = f"the output has a column {twice[0]!r}, too: rename the column of the stimuli"
+            raise InputError(message, stimuli.path, 1)
 
     def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
         """Yield the rows of all sentences."""
@@ -111,10 +101,10 @@ class WordRows(TokenRows):
     def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
         """Yield the rows of a text from its words."""
         for i, word in enumerate(words, 1):
-            span = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
-            record = covering(word.text, word.covered)
+            record = records.covering(word.text, word.covered)
             cells = token_cells(word.sentence, word.token_ids, record, word.known)
-            yield {**self._carried(word.sentence, word.span), **span, **cells}, record
+            place = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
+            yield {**self._carried(word.sentence, word.span), **place, **cells}, record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:
         """Return the cells of the stimuli for each token of a sentence, its end included."""
@@ -131,9 +121,8 @@ class WordRows(TokenRows):
         if span is not None:
             cells = stimulus.cells_at(span[0])
             region = stimulus.regions[stimulus.region_at(span[0])].number
-        names = (*self.stimuli.columns, *self._sentence_column, REGION)
-        added = [position] * len(self._sentence_column), [region]
-        return dict(zip(names, chain(cells, *added), strict=True))
+        added = dict.fromkeys(self._sentence_column, position)
+        return {**dict(zip(self.stimuli.columns, cells, strict=True)), **added, REGION: region}
 
 
 class RegionRows(WordRows):
@@ -152,7 +141,7 @@ class RegionRows(WordRows):
             count, at = len(inside), (region.begin, region.begin)
             inside = inside or [words[-1]._replace(covered=(), text="", span=at)]
             covered = [record for word in inside for record in word.covered]
-            summed = covering(" ".join(word.text for word in inside), covered)
+            summed = records.covering(" ".join(word.text for word in inside), covered)
             span = inside[0].sentence, inside[0].span[0], inside[-1].span[1]
             unknown = sum(word.known is False for word in inside)
             added = (region.number, *span, summed.token, count, unknown)
@@ -167,27 +156,17 @@ class WordTable(list[dict[str, Any]]):
 
     def __init__(
         self,
-        stimuli: Stimuli,
-        texts: Sequence[Sequence[SourceSentence]],
-        records: Sequence[Sequence[WordRecord]],
-    ):
-        """Make the rows; `records` are those of the sentences of all `texts`."""
-        self._stimuli, self._texts, self._records = stimuli, texts, records
-        super().__init__(self._rows(WordRows, stimuli))
-
-    @classmethod
-    def measured(
-        cls,
         table: Any,
         columns: Columns,
         segmenter: Segmenter,
         surprisals: Callable[[list[list[str]]], Sequence[Sequence[WordRecord]]],
-    ) -> WordTable:
-        """Return the words of a table of stimuli; `surprisals` measures sentences of tokens."""
-        stimuli = read_stimuli(table, columns)
-        texts = stimuli.tokenised(segmenter)
-        sentences = [list(sentence.tokens) for text in texts for sentence in text]
-        return cls(stimuli, texts, surprisals(sentences))
+    ):
+        """Make the rows of a table of stimuli; `surprisals` measures sentences of tokens."""
+        self._stimuli = read_stimuli(table, columns)
+        self._texts = self._stimuli.tokenised(segmenter)
+        sentences = [list(sentence.tokens) for text in self._texts for sentence in text]
+        self._records = surprisals(sentences)
+        super().__init__(self._rows(WordRows, self._stimuli))
 
     def by_region(self) -> list[dict[str, Any]]:
         """Return a row per region, with sums over its words."""
@@ -203,12 +182,9 @@ class WordTable(list[dict[str, Any]]):
         return rows
 
     def _rows(self, kind: type[WordRows], stimuli: Stimuli) -> Iterator[dict[str, Any]]:
-        all_records = list(chain.from_iterable(self._records))
-        measures = [
-            name for name in ALL_MEASURES if any(getattr(r, name) is not None for r in all_records)
-        ]
-        rows = kind(self._texts, stimuli, measures)
-        for cells, record in rows.of(self._records):
+        values = [vars(record) for record in chain.from_iterable(self._records)]
+        measures = [n for n in records.ALL_MEASURES if any(v[n] is not None for v in values)]
+        for cells, record in kind(self._texts, stimuli, measures).of(self._records):
             yield {**cells, **{name: getattr(record, name) for name in measures}}
 
 
@@ -220,8 +196,8 @@ def token_cells(
     `known` is 1 for a word that the model knows, else 0. The end of a sentence has the token
     `</s>`. `one_word` escapes white space and control characters in a token.
     """
-    token = END if record.token is None else one_word(record.token)
-    unk = "" if record.unk is None else one_word(record.unk)
+    token = records.END if record.token is None else records.one_word(record.token)
+    unk = "" if record.unk is None else records.one_word(record.unk)
     shown = "" if known is None else int(known)
     return dict(zip(TOKEN_COLUMNS, (sentence_id, token_id, token, unk, shown), strict=True))
 
@@ -255,13 +231,10 @@ def json_word(
         word["infinite"] = True
     if record.beam:
         words = tokens_so_far(records, index + 1)
+        brackets = transitions.partial_brackets
         word["beam"] = [
-            {
-                "log_prob": analysis.log_prob,
-                "tree": transitions.partial_brackets(analysis.actions, words),
-                "actions": list(analysis.actions),
-            }
-            for analysis in record.beam
+            {"log_prob": log_prob, "tree": brackets(actions, words), "actions": list(actions)}
+            for log_prob, actions in record.beam
         ]
     return word
 

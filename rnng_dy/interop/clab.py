@@ -27,7 +27,6 @@ from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
-REMEDY = "is this the oracle it was trained on?"
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
 """Our names of the additional parameters of the program with gated attention."""
 
@@ -130,6 +129,7 @@ def generator_names(layers: int, clusters: list[int], gated: bool) -> Names:
         *["class_weights", "class_bias"],
         *(f"word_{part}.{k}" for k in clusters for part in ("weights", "bias")),
         *_lstms(layers, "stack", "terms", "action"),
+        # the two LSTMs of the composition always have one layer
         *_lstms(1, "compose_forward", "compose_backward"),
         *["hidden_bias", "hidden_action", "hidden_stack", "hidden_context", "compose_bias"],
         *["action_weights", "action_start", "action_bias", "stack_guard"],
@@ -156,17 +156,15 @@ def import_parser(
     """
     words, vectors = pretrained or (None, None)
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags, words, words or ())
-    names = partial(parser_names, tags=use_tags, vectors=pretrained is not None)
 
     def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> DiscriminativeParser:
         tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
         sizes = ParserSizes(*common, arrays["word"].shape[1], tag)
         arrays.pop("pretrained", None)
-        return DiscriminativeParser(
-            vocabulary, sizes, composition=composition, vectors=vectors, state=state
-        )
+        parts = {"composition": composition, "state": state}
+        return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **parts)
 
-    return _loaded(path, names, made)
+    return _loaded(path, partial(parser_names, tags=use_tags, vectors=pretrained is not None), made)
 
 
 def import_generator(
@@ -188,14 +186,12 @@ def import_generator(
         raise InputError(f"a model with gated attention: {how}", path)
     vocabulary = GeneratorVocabulary.build(clusters, sentences)
     several = [k for k, words in enumerate(vocabulary.clusters) if len(words) > 1]
-    # the two LSTMs of the composition always have one layer
-    names = partial(generator_names, clusters=several, gated=gated)
 
     def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> GenerativeModel:
         sizes, of_state = Sizes(*common), state or GENERATOR_STATES.default
         return GenerativeModel(vocabulary, sizes, composition=composition, state=of_state)
 
-    return _loaded(path, names, made)
+    return _loaded(path, partial(generator_names, clusters=several, gated=gated), made)
 
 
 def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[..., Any]) -> Any:
@@ -213,7 +209,7 @@ def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[.
         raise InputError(f"{what} are not those of a model of this kind: {how}", path)
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
     arrays |= {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
-    with reading(path, remedy=REMEDY):
+    with reading(path, remedy="is this the oracle it was trained on?"):
         hidden, lstm_input = arrays["stack.0.x2i"].shape
         model = made((layers, lstm_input, hidden, arrays["action"].shape[1]), arrays)
         model.store.load(arrays)

@@ -13,18 +13,10 @@ import numpy as np
 
 from oracle.common.plugins import Registry
 from rnng_dy.engine import dy
+from rnng_dy.models import vectors
 from rnng_dy.models.configuration import Constituent
 from rnng_dy.models.lstm import Lstm
-from rnng_dy.models.vectors import (
-    Embedding,
-    LookupTable,
-    Vector,
-    as_rows,
-    dropped,
-    join,
-    pick,
-    value_of,
-)
+from rnng_dy.models.vectors import Embedding, LookupTable, Vector, dropped, pick, value_of
 from rnng_dy.parameters import ParameterStore
 
 
@@ -165,7 +157,7 @@ class GatedAttention(BidirectionalComposition):
         """Return the composed vectors, from the label and the weighted mean of the children."""
         means = [children * weights for children, weights in self._attended(constituents, dropout)]
         # one dropout mask each, shared by gate and mixture
-        children = dropped(join(means), dropout)
+        children = dropped(vectors.join(means), dropout)
         label = dropped(value_of([c.embeddings[0] for c in constituents]), dropout)
         terms = [self._gate_bias, self._gate_label, label, self._gate_children, children]
         gate = dy.logistic(dy.affine_transform(terms))
@@ -174,7 +166,7 @@ class GatedAttention(BidirectionalComposition):
     def weights(self, constituents: Sequence[Constituent]) -> list[np.ndarray]:
         """Return the attention weights of each constituent's children, shape (children,); sum 1."""
         groups = self._attended(constituents, 0.0)
-        return [row for _, weights in groups for row in as_rows(weights)]
+        return [row for _, weights in groups for row in vectors.as_rows(weights)]
 
     def _attended(
         self, constituents: Sequence[Constituent], dropout: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oracle.states import State
+from oracle.transition_system import State
 from rnng_dy.models.lstm import LstmState
 from rnng_dy.models.vectors import UNCOMPUTED, Embedding, Vector
 

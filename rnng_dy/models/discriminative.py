@@ -14,8 +14,7 @@ from rnng_dy.models.lstm import Lstm
 from rnng_dy.models.network import Rnng
 from rnng_dy.models.parser_state import PARSER_STATES, WORDS
 from rnng_dy.models.vectors import Embedding, LookupTable, require_shape, value_of
-from rnng_dy.models.word_input import WORD_INPUTS, Word
-from rnng_dy.parameters import ParameterStore
+from rnng_dy.models.word_input import WORD_INPUTS, Word, WordInput
 from rnng_dy.settings import ParserSizes
 from rnng_dy.vocabulary import ParserVocabulary
 
@@ -43,62 +42,11 @@ class ParserExample(NamedTuple):
         return self.tokens.words
 
 
-class InputLayer:
-    """The vectors of words on stack and buffer: relu(bias + W word + T tag + V pretrained)."""
-
-    def __init__(
-        self,
-        store: ParameterStore,
-        sizes: ParserSizes,
-        vocabulary: ParserVocabulary,
-        vectors: np.ndarray | None,
-        word_input: str,
-    ):
-        size, self._counts = sizes.lstm_input, vocabulary.tag_counts
-        self.words = WORD_INPUTS[word_input](store, vocabulary.words.symbols, sizes.word)
-        self._bias = store.vector("input_bias", size)
-        self._weights = [store.matrix("input_word", size, sizes.word)]
-        self._word_size = sizes.word
-        self._tags = self._vectors = None
-        if vocabulary.tags is not None:
-            self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
-            self._weights.append(store.matrix("input_tag", size, sizes.tag))
-            self._unknown_tag = Embedding(lambda _: self._mean_tag())
-        if vectors is not None:
-            # the blank row after the others, all zeros, is for words without a pretrained vector
-            table = store.constant(vectors, len(vocabulary.pretrained), blank=True)
-            self._vectors = partial(dy.lookup_batch, table, update=False)
-            self._blank = len(vectors)
-            self._weights.append(store.matrix("input_vector", size, vectors.shape[1]))
-
-    def _mean_tag(self) -> dy.Expression:
-        """Return the embedding of an unseen tag: the mean of all, weighted by training counts."""
-        counts = np.array(self._counts, np.float32)
-        return dy.inputVector(counts / counts.sum() @ self._tags.parameters.as_array())
-
-    def read(self, tokens: Tokens) -> list[Embedding]:
-        """Return the vectors of a sentence's words."""
-        columns = [self.words.sentence([*map(Word, tokens.words, tokens.forms)])]
-        if self._tags is not None:
-            columns.append(
-                [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
-            )
-        if self._vectors is not None:
-            rows = (self._blank if row is None else row for row in tokens.vectors)
-            columns.append([Embedding(self._vectors, row) for row in rows])
-        return [Embedding(self, word) for word in zip(*columns, strict=True)]
-
-    def __call__(self, words: Sequence[tuple[Embedding, ...]]) -> dy.Expression:
-        """Return the vectors, shape (lstm_input,), of words from their embeddings."""
-        terms = [self._bias]
-        for weights, column in zip(self._weights, zip(*words, strict=True), strict=True):
-            terms += [weights, value_of(column)]
-        require_shape(self.words, terms[2], self._word_size, len(words))
-        return dy.rectify(dy.affine_transform(terms))
-
-
 class ParserNetwork(Rnng):
-    """The parser as a network over sentences of ids."""
+    """The parser as a network over sentences of ids.
+
+    The vector of a word on stack and buffer is relu(bias + W word + T tag + V pretrained).
+    """
 
     states = PARSER_STATES
 
@@ -119,19 +67,59 @@ class ParserNetwork(Rnng):
         store, inputs = self.store, sizes.lstm_input
         self._lstms[WORDS] = Lstm(store, "buffer", sizes.layers, inputs, sizes.hidden)
         self._buffer_guard = Embedding.of_parameter(store.vector("buffer_guard", inputs))
-        self._input = InputLayer(store, sizes, vocabulary, vectors, word_input)
-        self.word_input = self._input.words
+        self.word_input = WORD_INPUTS[word_input](store, vocabulary.words.symbols, sizes.word)
+        parameters = [store.vector("input_bias", inputs)]
+        parameters.append(store.matrix("input_word", inputs, sizes.word))
+        # a source does not hold the network, which would then outlive its last use
+        self._inputs = partial(_inputs, self.word_input, sizes.word, parameters)
+        if vocabulary.tags is not None:
+            self._tags = LookupTable(store, "tag", len(vocabulary.tags), sizes.tag)
+            parameters.append(store.matrix("input_tag", inputs, sizes.tag))
+            mean = partial(_mean_tag, vocabulary.tag_counts, self._tags.parameters)
+            self._unknown_tag = Embedding(mean)
+        if vectors is not None:
+            # the blank row after the others, all zeros, is for words without a pretrained vector
+            table = store.constant(np.pad(vectors, ((0, 1), (0, 0))))
+            self._pretrained = partial(dy.lookup_batch, table, update=False)
+            parameters.append(store.matrix("input_vector", inputs, vectors.shape[1]))
+
+    def _words(self, tokens: Tokens) -> list[Embedding]:
+        """Return the vectors of a sentence's words."""
+        columns = [self.word_input.sentence([*map(Word, tokens.words, tokens.forms)])]
+        if tokens.tags is not None:
+            tags = [self._unknown_tag if tag is None else self._tags[tag] for tag in tokens.tags]
+            columns.append(tags)
+        if tokens.vectors is not None:
+            rows = (len(self.vectors) if row is None else row for row in tokens.vectors)
+            columns.append([Embedding(self._pretrained, row) for row in rows])
+        return [Embedding(self._inputs, word) for word in zip(*columns, strict=True)]
 
     def start(self, tokens: Tokens) -> Configuration:
         """Return the configuration before the first action over a sentence."""
-        read = self._input.read(tokens)
+        read = self._words(tokens)
         contexts = self._lstms[WORDS].read([self._buffer_guard, *reversed(read)])
         root = last = WordPrefix(0, contexts.pop(), None)
         for position, vector in enumerate(read, 1):
-            following = WordPrefix(position, contexts.pop(), vector)
-            last.following[None] = last = following
+            last.following[None] = last = WordPrefix(position, contexts.pop(), vector)
         return self._root(root, len(read))
 
     def derivation(self, example: ParserExample) -> Derivation:
         """Return the derivation of a training example."""
         return Derivation(example.tokens, [example.actions], None)
+
+
+def _inputs(
+    word_input: WordInput, size: int, parameters: list[Any], words: Sequence[tuple[Embedding, ...]]
+) -> dy.Expression:
+    """Return the vectors, shape (lstm_input,), of words from their embeddings."""
+    terms = parameters[:1]
+    for weights, column in zip(parameters[1:], zip(*words, strict=True), strict=True):
+        terms += [weights, value_of(column)]
+    require_shape(word_input, terms[2], size, len(words))
+    return dy.rectify(dy.affine_transform(terms))
+
+
+def _mean_tag(counts: Sequence[int], tags: dy.LookupParameters, _: object = None) -> dy.Expression:
+    """Return the embedding of an unseen tag: the mean of all, weighted by training counts."""
+    shares = np.array(counts, np.float32)
+    return dy.inputVector(shares / shares.sum() @ tags.as_array())

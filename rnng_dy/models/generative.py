@@ -36,8 +36,7 @@ class GeneratorStep(Step):
 
         The shape is (2, members), in nats, float64.
         """
-        u = pick(self._u, members)
-        losses, owners = self._network.softmax.negative_log_probs(u, words)
+        losses, owners = self._network.softmax.negative_log_probs(pick(self._u, members), words)
         log_probs = -dy.concatenate_to_batch(losses).npvalue().ravel().astype(np.float64)
         # those of the clusters come first
         return np.stack([np.bincount(owners, log_probs), log_probs[: len(words)]])
@@ -99,8 +98,7 @@ class GeneratorNetwork(Rnng):
 
     def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:
         losses, owners = super()._decision_losses(u, decisions)
-        shifts = [i for i, decision in enumerate(decisions) if decision.action == SHIFT]
-        if shifts:
+        if shifts := [i for i, decision in enumerate(decisions) if decision.action == SHIFT]:
             words = [decisions[i].word for i in shifts]
             word_losses, of_shift = self.softmax.negative_log_probs(pick(u, shifts), words)
             losses += word_losses

@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
-from typing import TypeVar
 
 import numpy as np
 
 from rnng_dy import engine
 from rnng_dy.engine import dy
-from rnng_dy.models.vectors import (
-    NO_GRAPH,
-    UNCOMPUTED,
-    Batch,
-    CarriedOver,
-    Vector,
-    gather,
-    mark_computed,
-    pending,
-    usable_graphs,
-)
+from rnng_dy.models import vectors
+from rnng_dy.models.vectors import UNCOMPUTED, Batch, Vector, gather, mark_computed, pending
 from rnng_dy.parameters import ParameterStore
-
-V = TypeVar("V", bound=Vector)
 
 
 class LstmState(Vector):
@@ -56,11 +44,12 @@ class Lstm:
         ]
         self.start = LstmState(None, None)
         """The state before the first input: h = c = 0."""
-        mark_computed([self.start], CarriedOver([np.zeros((1, 2 * hidden), np.float32)] * layers))
+        zeros = np.zeros((1, 2 * hidden), np.float32)
+        mark_computed([self.start], vectors.CarriedOver([zeros] * layers))
         self._shared = cache(LstmState)
-        self._graph_of_shared = NO_GRAPH
+        self._graph_of_shared = vectors.NO_GRAPH
 
-    def read(self, vectors: Iterable[Vector], shared: bool = False) -> list[LstmState]:
+    def read(self, inputs: Iterable[Vector], shared: bool = False) -> list[LstmState]:
         """Return the states after each vector of a sequence that begins at `start`.
 
         If `shared`, sequences of the current graph that begin alike have the same states there,
@@ -69,7 +58,7 @@ class Lstm:
         states, state = [], self.start
         if shared and self._graph_of_shared != dy.cg_version():
             self._graph_of_shared, self._shared = dy.cg_version(), cache(LstmState)
-        for vector in vectors:
+        for vector in inputs:
             state = self._shared(state, vector) if shared else LstmState(state, vector)
             states.append(state)
         return states
@@ -77,7 +66,7 @@ class Lstm:
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
         """Return the states that the current graph lacks, of these and their predecessors."""
-        usable, states = usable_graphs(), pending(states)
+        usable, states = vectors.usable_graphs(), pending(states)
         if all([state.before.batch.graph in usable for state in states]):
             # a step of a search: faster than the general case below
             return [states] if states else []
@@ -143,13 +132,13 @@ class Lstm:
         return gather(states, -1, self._hidden)[0]
 
 
-def _numbered(vectors: Iterable[V]) -> tuple[list[V], list[int]]:
+def _numbered(several: Iterable[Vector]) -> tuple[list, list[int]]:
     """Return the distinct vectors, and for each vector its index among these."""
-    numbers: dict[V, int] = {}
-    indices = [numbers.setdefault(vector, len(numbers)) for vector in vectors]
+    numbers: dict[Vector, int] = {}
+    indices = [numbers.setdefault(vector, len(numbers)) for vector in several]
     return list(numbers), indices
 
 
-def _one_by_one(vectors: list[V]) -> tuple[list[V], list[int]]:
+def _one_by_one(several: list) -> tuple[list, list[int]]:
     """Return the vectors and their indices, without merging equal ones."""
-    return vectors, list(range(len(vectors)))
+    return several, list(range(len(several)))

@@ -7,7 +7,7 @@ independent of files, searches and commands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,25 +15,11 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.transitions import REDUCE, SHIFT, SYSTEMS
 from rnng_dy.engine import dy
+from rnng_dy.models import configuration
 from rnng_dy.models.composition import COMPOSITIONS
-from rnng_dy.models.configuration import (
-    Configuration,
-    Constituent,
-    Decision,
-    Derivation,
-    StackCell,
-    WordPrefix,
-)
+from rnng_dy.models.configuration import Configuration, Constituent, Decision, Derivation, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import (
-    HISTORY,
-    PARSER_STATES,
-    PARTS,
-    STACK,
-    Computation,
-    Parts,
-    States,
-)
+from rnng_dy.models.parser_state import HISTORY, PARSER_STATES, PARTS, STACK, Computation
 from rnng_dy.models.vectors import Embedding, LookupTable, Losses, as_rows, log_softmax, value_of
 from rnng_dy.models.word_input import WordInput
 from rnng_dy.parameters import ParameterStore
@@ -69,9 +55,13 @@ class Step:
 
 
 class Rnng:
-    """The network of parsers and generative models, whose words come from a subclass."""
+    """The network of parsers and generative models.
 
-    states: ClassVar[States]
+    A subclass has the words. It defines `start`, which returns the configuration before the first
+    action over a sentence, and `derivation`, which returns that of a training example.
+    """
+
+    states: ClassVar[Mapping[str, Any]]
     """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
     state_dropout = 0.0
@@ -102,38 +92,28 @@ class Rnng:
         action = inputs if self.states[state].words_in_history else sizes.action
         self._penalties = store.constant(np.where(self.transitions.masks, np.float32(0), INVALID))
         # a kind of model adds that of WORDS
-        self._lstms = {
-            STACK: Lstm(store, "stack", sizes.layers, inputs, hidden),
-            HISTORY: Lstm(store, "action", sizes.layers, action, hidden),
-        }
-        self.compose = COMPOSITIONS[composition](store, composition_layers, inputs, hidden, labels)
+        self._lstms = {STACK: Lstm(store, "stack", sizes.layers, inputs, hidden)}
+        self._lstms[HISTORY] = Lstm(store, "action", sizes.layers, action, hidden)
+        of_constituents = COMPOSITIONS[composition]
+        self.composition = of_constituents(store, composition_layers, inputs, hidden, labels)
         self._stack_guard = Embedding.of_parameter(store.vector("stack_guard", inputs))
         self._action_start = Embedding.of_parameter(store.vector("action_start", action))
         self.state = self.states[state](store, hidden)
         self._logit_weights = store.matrix("action_weights", actions, hidden)
         self._logit_bias = store.vector("action_bias", actions)
         self._opened = LookupTable(store, "open_nonterminal", labels, inputs)
-        self.compose.add_labels(store, labels, inputs)
+        self.composition.add_labels(store, labels, inputs)
         self._actions = LookupTable(store, "action", actions, action)
-        self.compute = Computation(self._lstms, self.compose, self.state, sizes)
+        self.compute = Computation(self._lstms, self.composition, self.state, sizes)
 
     @property
     def parts(self) -> dict[str, Any]:
         """The parts that can be chosen, by the names of the constructor's arguments."""
-        return {
-            "composition": self.compose,
-            "transitions": self.transitions,
-            "state": self.state,
-            "word_input": self.word_input,
-        }
+        return {name: getattr(self, name) for name in DEFAULT_PARTS}
 
     # configurations
 
-    def start(self, sentence: object = None) -> Configuration:
-        """Return the configuration before the first action; a parser needs the sentence."""
-        raise NotImplementedError
-
-    def _root(self, words: WordPrefix, length: int | None) -> Configuration:
+    def _root(self, words: configuration.WordPrefix, length: int | None) -> Configuration:
         stack = StackCell(self._lstms[STACK].start, self._stack_guard)
         history = LstmState(self._lstms[HISTORY].start, self._action_start)
         return Configuration(self.transitions.start(length), stack, history, words, {})
@@ -151,8 +131,8 @@ class Rnng:
         elif action == REDUCE:
             opened, cells, below = self.transitions.constituent(stack)
             label, children = opened.label, [cell.reads for cell in cells]
-            reader = c if self.compose.reads_state else None
-            embeddings = self.compose.embeddings(label)
+            reader = c if self.composition.reads_state else None
+            embeddings = self.composition.embeddings(label)
             constituent = Constituent(label, embeddings, opened.reads, children, reader)
             if reader is None:
                 # equal constituents of a sentence are composed once
@@ -164,7 +144,7 @@ class Rnng:
         history = LstmState(c.history, words.vector if as_word else self._actions[action])
         return Configuration(c.state.after(action), stack, history, words, c.constituents)
 
-    def _next_word(self, words: WordPrefix, word: int | None) -> WordPrefix:
+    def _next_word(self, words: configuration.WordPrefix, word: int | None) -> Any:
         return words.following[word]
 
     def walk(self, trees: Iterable[Derivation]) -> tuple[list[Decision], list[list[int]]]:
@@ -230,7 +210,7 @@ class Rnng:
         return self.step_type(self, configurations, alpha)
 
     def losses(
-        self, trees: Iterable[Derivation], dropout: float = 0.0, parts: Parts = PARTS
+        self, trees: Iterable[Derivation], dropout: float = 0.0, parts: Collection[str] = PARTS
     ) -> tuple[list[dy.Expression], np.ndarray, list[list[int]]]:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
@@ -248,10 +228,6 @@ class Rnng:
         logits = self.action_logits(u, [d.mask for d in decisions])
         losses = dy.pickneglogsoftmax_batch(logits, [d.action for d in decisions])
         return [losses], np.arange(len(decisions))
-
-    def derivation(self, example: Any) -> Derivation:
-        """Return the derivation of a training example."""
-        raise NotImplementedError
 
     def example_losses(self, examples: Sequence[Any], dropout: float) -> tuple[Any, ...]:
         """Return the losses of training examples, and what else `losses` returns."""
@@ -274,7 +250,7 @@ class Rnng:
         shape (children,), which sum to 1. Raises RnngError if the network has no such weights.
         """
         # without the stack, weights influence nothing
-        if not self.compose.has_weights or STACK not in self.state.parts:
+        if not self.composition.has_weights or STACK not in self.state.parts:
             raise RnngError(
                 "this model has no attention weights: train one with --composition "
                 "gated-attention and with the stack"
@@ -284,5 +260,5 @@ class Rnng:
         constituents = [c.stack.reads for c in reduced]
         by_children = sorted(constituents, key=lambda constituent: len(constituent.children))
         self.compute(reduced)
-        weights = dict(zip(by_children, self.compose.weights(by_children), strict=True))
+        weights = dict(zip(by_children, self.composition.weights(by_children), strict=True))
         return [(self.transitions.nonterminals[c.label], weights[c]) for c in constituents]

@@ -17,16 +17,7 @@ from rnng_dy.engine import dy
 from rnng_dy.models.composition import Composition
 from rnng_dy.models.configuration import Configuration, Constituent, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.vectors import (
-    Batch,
-    Vector,
-    dropped,
-    keep,
-    mark_computed,
-    pending,
-    require_shape,
-    usable_graphs,
-)
+from rnng_dy.models.vectors import Vector, dropped, keep, pending, set_computed, usable_graphs
 from rnng_dy.parameters import ParameterStore
 from rnng_dy.settings import Sizes
 
@@ -153,15 +144,12 @@ class Computation:
                     # composing has computed some of the stack states already
                     schedule = lstm.schedule(states)
             lstm.compute(schedule, dropout)
-        waiting = pending(waiting)
-        if waiting:
+        if waiting := pending(waiting):
             summaries = {}
             for part in parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dropped(h, dropout)
-            u = self._state(summaries)
-            require_shape(self._state, u, self._sizes.hidden, len(waiting))
-            mark_computed(waiting, Batch([u]))
+            set_computed(waiting, self._state, self._state(summaries), self._sizes.hidden)
 
     def _compose(self, vectors: Iterable[Vector], dropout: float, parts: Parts) -> None:
         """Compute constituents: first all that wait for no other, then the rest level by level."""
@@ -181,9 +169,8 @@ class Computation:
             constituents = sorted(levels[level], key=lambda c: len(c.children))
             if self._composition.reads_state:
                 self([c.configuration for c in constituents], dropout, parts)
-            composed = self._composition(constituents, dropout)
-            require_shape(self._composition, composed, self._sizes.lstm_input, len(constituents))
-            mark_computed(constituents, Batch([composed]))
+            composed, size = self._composition(constituents, dropout), self._sizes.lstm_input
+            set_computed(constituents, self._composition, composed, size)
 
     def keep(self, configurations: Iterable[Configuration]) -> None:
         """Let configurations outlive the graph, with the states that their successors need."""

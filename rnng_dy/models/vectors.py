@@ -152,6 +152,14 @@ def mark_computed(vectors: Iterable[Vector], batch: Batch | CarriedOver) -> None
         vector.batch, vector.index = batch, index
 
 
+def set_computed(
+    vectors: Sequence[Vector], part: object, computed: object, size: int | None = None
+) -> None:
+    """Make vectors the batch elements of what a part has computed; raises as `require_shape`."""
+    require_shape(part, computed, size, len(vectors))
+    mark_computed(vectors, Batch([computed]))
+
+
 def keep(vectors: Iterable[Vector]) -> None:
     """Carry computed vectors over to later graphs; reads their values, which runs the graph."""
     by_batch: dict[Batch, dict[Vector, None]] = defaultdict(dict)
@@ -198,14 +206,10 @@ def _look_up(embeddings: Iterable[Embedding]) -> None:
     for embedding in embeddings:
         by_source[embedding.source].append(embedding)
     for source, rows in by_source.items():
-        vectors = source([embedding.row for embedding in rows])
-        require_shape(source, vectors, None, len(rows))
-        mark_computed(rows, Batch([vectors]))
+        set_computed(rows, source, source([embedding.row for embedding in rows]))
 
 
-def require_shape(
-    part: Callable[..., object], vectors: object, size: int | None, count: int
-) -> None:
+def require_shape(part: object, vectors: object, size: int | None, count: int) -> None:
     """Raise ValueError if a plugin's part does not return `count` vectors of `size` values.
 
     A size of None stands for any.
@@ -248,8 +252,7 @@ def join(batches: Sequence[dy.Expression]) -> dy.Expression:
 
 def as_rows(vectors: dy.Expression) -> np.ndarray:
     """Return the values of vectors, shape (batch elements, size); runs the graph."""
-    size = vectors.dim()[0][0]
-    return vectors.npvalue().reshape(size, -1).T
+    return vectors.npvalue().reshape(vectors.dim()[0][0], -1).T
 
 
 def owned_log_probs(losses: Sequence[dy.Expression], owners: Sequence[int]) -> np.ndarray:

@@ -42,3 +42,9 @@ PERPLEXITY = {
     },
     "ctb": {"kneser-ney": 255.2, "lstm": 207.3, "buggy": 171.9, "corrected": 148.5},
 }
+HIGHER_F1 = (
+    ("corrected", "buggy"),
+    ("gated-attention", "corrected"),
+    ("corrected/stack", "corrected"),
+)
+"""Systems of which the papers say that the first has a higher F1 than the second."""

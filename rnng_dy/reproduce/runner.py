@@ -153,7 +153,7 @@ def _path(folder: Path, stage: Stage, ending: str) -> Path:
 
 def _plugins() -> list[str]:
     """Return the options that load this process's plugins."""
-    return [word for path in plugins.loaded() for word in ("--plugin", str(Path(path).resolve()))]
+    return [word for path in plugins.loaded for word in ("--plugin", str(Path(path).resolve()))]
 
 
 def _state(path: Path) -> object:

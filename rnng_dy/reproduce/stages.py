@@ -21,9 +21,16 @@ SECTIONS = {
 }
 UNKNOWN = {"ctb": "single"}
 """Rules of unknown words by corpus, if they are not Berkeley's."""
-BASELINES = "baselines"
-"""The group of stages that a report does not need."""
-GROUPS = ("data", "train", "infer", BASELINES)
+BASELINES, SEARCH = OPTIONAL = "baselines", "search"
+"""The groups of stages that a report does not need."""
+GROUPS = ("data", "train", "infer", *OPTIONAL)
+SEARCHES = {
+    "beam": "--beam 100 --fast-track 5 --word-beam 10",
+    "particles": "--search particles --particles 1000 --seed {seed}",
+}
+"""Searches for perplexities, beside the paper's samples."""
+ALPHAS = (0.6, 0.7, FLATTENED, 0.9, 1.0)
+"""Each alpha by which the parser of the first system draws samples."""
 PARALLEL = ("--jobs", "--device")
 
 
@@ -33,8 +40,8 @@ class Experiment:
 
     corpus: str
     """ptb, ctb, nltk or trees."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """The treebank of each part."""
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The treebank of each part, or its files."""
     seeds: Sequence[int] = (1,)
     tags: str = "jackknife"
     """jackknife, gold or none."""
@@ -78,13 +85,12 @@ def stages(e: Experiment) -> list[Stage]:
             if system.proposal not in [earlier.proposal for earlier in e.systems[:i]]:
                 planned += _parser(e, system.proposal, seed)
             planned += _generator(e, system, seed)
-    return planned
+    return [*planned, *_searches(e)]
 
 
 def _data(e: Experiment) -> Iterator[Stage]:
     for part in PARTS:
-        source = f"{shlex.quote(e.sources[part])} " if part in e.sources else ""
-        command = f"prepare {source}--from {e.corpus}"
+        command = shlex.join(["prepare", *e.sources.get(part, ()), "--from", e.corpus])
         if e.corpus in SECTIONS:
             command += f" --sections {SECTIONS[e.corpus][part]}"
         command += f" --skip-preterminals -o {part}.trees"
@@ -114,39 +120,66 @@ def _data(e: Experiment) -> Iterator[Stage]:
 def _baselines(e: Experiment) -> Iterator[Stage]:
     command = "perplexity test.gen.oracle"
     ngrams = f"--scorer kneser-ney:{ORDER}=train.gen.oracle --clusters clusters.paths"
-    yield Stage("perplexity kneser-ney", BASELINES, f"{command} {ngrams} -o kneser-ney.json")
+    yield Stage("perplexity kneser-ney", BASELINES, f"{command} {ngrams} -o kneser-ney.tsv")
     for seed in e.seeds:
         model = f"lstm-{seed}"
         yield _training(e, "lstm-lm", model, seed, _word_data(SYSTEMS.default), BASELINES)
-        lstm = f"{command} --model {model} -o {model}.json"
+        lstm = f"{command} --model {model} -o {model}.tsv"
         yield Stage(f"perplexity {model}", BASELINES, lstm, ("--device",))
 
 
 def _parser(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     """Yield the training of a parser, its greedy trees and its samples."""
     train, dev, test = (oracle_of(part, system.transitions, False) for part in PARTS)
-    run = f"{system.slug}-{seed}"
+    run = named(system, seed)
     options = f"{system.options}{'' if e.tags == 'none' else ' --pos'}"
     data = f"--train {train} --dev {dev} --dev-trees dev.trees {options}"
     yield _training(e, "discriminative", f"parser-{run}", seed, data)
-    source = f"--model parser-{run} {test}"
-    yield Stage(f"parse {run}", "infer", f"parse {source} -o {run}.greedy.trees", PARALLEL)
-    sampling = f"--samples {e.samples} --alpha {FLATTENED} --seed {seed}"
-    command = f"sample {source} {sampling} -o {run}.props"
-    yield Stage(f"sample {run}", "infer", command, PARALLEL)
+    greedy = f"parse --model parser-{run} {test} -o {run}.greedy.trees"
+    yield Stage(f"parse {run}", "infer", greedy, PARALLEL)
+    yield _sampling(e, system, seed)
 
 
 def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     """Yield the training of a generative model, its scores of samples, and the best trees."""
-    run, model = f"{system.slug}-{seed}", f"generator-{system.slug}-{seed}"
+    run = named(system, seed)
     data = f"{_word_data(system.transitions)} {system.options}"
-    yield _training(e, "generative", model, seed, data)
-    props, scores = f"{system.proposal.slug}-{seed}.props", f"{run}.likelihoods"
-    command = f"score --model {model} {props} -o {scores}"
-    yield Stage(f"score {run}", "infer", command, PARALLEL)
+    yield _training(e, "generative", f"generator-{run}", seed, data)
+    yield _scoring(system, seed)
+    samples = f"{named(system.proposal, seed)}.props {run}.likelihoods"
     oracle = oracle_of("test", system.transitions, False)
-    command = f"rerank {props} {scores} --oracle {oracle} -o {run}.map.trees"
+    command = f"rerank {samples} --oracle {oracle} -o {run}.map.trees"
     yield Stage(f"rerank {run}", "infer", command)
+
+
+def _searches(e: Experiment) -> Iterator[Stage]:
+    """Yield the perplexities by searches, and the first system's samples at other alphas."""
+    for seed in e.seeds:
+        for run in (named(system, seed) for system in e.systems):
+            for search, options in SEARCHES.items():
+                source = f"test.gen.oracle --model generator-{run} {options.format(seed=seed)}"
+                command = f"perplexity {source} -o {run}.{search}.tsv"
+                yield Stage(f"{search} {run}", SEARCH, command, PARALLEL)
+        for alpha in ALPHAS:
+            if alpha != FLATTENED:
+                yield _sampling(e, e.systems[0].proposal, seed, alpha, SEARCH)
+                yield _scoring(e.systems[0], seed, alpha, SEARCH)
+
+
+def _sampling(
+    e: Experiment, parser: System, seed: int, alpha: float = FLATTENED, group: str = "infer"
+) -> Stage:
+    source = f"--model parser-{named(parser, seed)} {oracle_of('test', parser.transitions, False)}"
+    sampling = f"--samples {e.samples} --alpha {alpha} --seed {seed}"
+    run = named(parser, seed, alpha)
+    return Stage(f"sample {run}", group, f"sample {source} {sampling} -o {run}.props", PARALLEL)
+
+
+def _scoring(system: System, seed: int, alpha: float = FLATTENED, group: str = "infer") -> Stage:
+    source = f"generator-{named(system, seed)} {named(system.proposal, seed, alpha)}.props"
+    run = named(system, seed, alpha)
+    command = f"score --model {source} -o {run}.likelihoods"
+    return Stage(f"score {run}", group, command, PARALLEL)
 
 
 def _training(
@@ -155,6 +188,15 @@ def _training(
     settings = f"--preset {e.preset} --seed {seed}{e.training}"
     command = f"train {kind} {data} {settings} --model {model}"
     return Stage(f"train {model}", group, command, ("--resume", "--device"))
+
+
+def named(system: System, seed: int, alpha: float = FLATTENED) -> str:
+    """Return the name of files of a system; that of samples has an alpha that is not the paper's.
+
+    >>> named(PAPER[0], 1), named(PAPER[0], 1, 0.6)
+    ('buggy-1', 'buggy-1-alpha-0.6')
+    """
+    return f"{system.slug}-{seed}" + (f"-alpha-{alpha}" if alpha != FLATTENED else "")
 
 
 def oracle_of(part: str, transitions: str = SYSTEMS.default, generative: bool = True) -> str:

@@ -69,8 +69,7 @@ def run(model: BatchedModel, searches: Sequence[Search[T]]) -> list[T]:
     while requests:
         asked, requests = requests, {}
         following = [h.configuration for r in asked.values() for h in r.hypotheses]
-        held = [h.configuration for r in asked.values() for h in r.held]
-        graphs.make_room(following, held)
+        graphs.make_room(following, [h.configuration for r in asked.values() for h in r.held])
         for i, answer in zip(asked, answers(model, list(asked.values())), strict=True):
             send(i, answer)
     return [results[i] for i in range(len(searches))]
@@ -93,15 +92,13 @@ def answers(model: BatchedModel, requests: Sequence[ExpansionRequest]) -> list[E
     log_words, log_clusters = np.full((2, len(words)), -np.inf)
     if members:
         # before the actions: one run of the graph computes both
-        log_words[members], log_clusters[members] = step.word_log_probs(
-            members, [words[i] for i in members]
-        )
+        following = [words[i] for i in members]
+        log_words[members], log_clusters[members] = step.word_log_probs(members, following)
     table = np.where(valid, step.action_log_probs(), -np.inf)
     expansions, begin = [], 0
     for request in requests:
         rows = slice(begin, begin + len(request.hypotheses))
-        expansions.append(
-            Expansion(configurations[rows], table[rows], log_words[rows], log_clusters[rows])
-        )
+        of_rows = configurations[rows], table[rows], log_words[rows], log_clusters[rows]
+        expansions.append(Expansion(*of_rows))
         begin = rows.stop
     return expansions

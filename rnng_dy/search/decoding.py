@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 from oracle.brackets import format_tree
 from oracle.common.errors import RnngError
@@ -16,15 +16,14 @@ from oracle.sentences import ScoredTree, SourceSentence
 from oracle.treebank import NO_TAG
 from rnng_dy.parallel import batches
 from rnng_dy.search.batched_search import BatchedModel
-from rnng_dy.search.greedy import Parsed, parse_batch
-from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.parsing import Parsed, nbest_batch, parse_batch
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import FLATTENED, sample_batch
 from rnng_dy.search.scoring import tree_log_probs
-from rnng_dy.search.surprisal import SearchOptions, measure_batch, search_batches
+from rnng_dy.search.surprisal import measure_batch, search_batches
+from rnng_dy.search.word_search import SearchOptions, T
 from rnng_dy.text.sources import NumberedSentence
 
-T = TypeVar("T")
 Batch = Sequence[NumberedSentence]
 
 PARSED_WORDS, SEARCHED_WORDS, SAMPLED_WORDS = 600, 100, 100
@@ -46,10 +45,8 @@ class Decoded(NamedTuple):
 class Decoder(ABC):
     """A function from a batch and models to decoded sentences; its fields decide the trees."""
 
-    @property
-    def words(self) -> int:
-        """The most words in one batch."""
-        return PARSED_WORDS
+    words: ClassVar[int] = PARSED_WORDS
+    """The most words in one batch."""
 
     @abstractmethod
     def trees(self, batch: Batch, *models: Any) -> Iterable[Sequence[ScoredTree]]:
@@ -71,10 +68,17 @@ class Decoder(ABC):
 class GreedyTrees(Decoder):
     """The greedy tree of a parser, with its log q(y | x)."""
 
+    def batches(self, sentences: Iterable[NumberedSentence]) -> Iterator[list[NumberedSentence]]:
+        """Yield batches of neighbouring sentences, 20 at least if these are not very long.
+
+        The steps of a batch of few sentences take twice as long per word.
+        """
+        return batches(sentences, _greedy_size, self.words)
+
     def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
         """Return a tree per sentence."""
         parses = parse_batch(parser, _encoded(parser, batch))
-        return _scored(parser, batch, [[parsed] for parsed in parses], _tagged_tree)
+        return _scored(parser, batch, [[parsed] for parsed in parses])
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class BestTrees(Decoder):
     def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
         """Return the trees of each sentence, best first."""
         parses = nbest_batch(parser, _encoded(parser, batch), self.k, self.beam)
-        return _scored(parser, batch, parses, _tagged_tree)
+        return _scored(parser, batch, parses)
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class SampledTrees(Decoder):
     def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
         """Return n trees per sentence."""
         parses = _sampled(parser, batch, self.n, self.alpha, self.seed)
-        return _scored(parser, batch, parses, _untagged_tree)
+        return _scored(parser, batch, parses, tagged=False)
 
 
 @dataclass(frozen=True)
@@ -138,10 +142,9 @@ class MbrTrees(Decoder):
         self, batch: Batch, parser: Any, generator: BatchedModel | None = None
     ) -> Iterator[list[ScoredTree]]:
         """Yield a tree per sentence."""
-        alpha = 1.0 if generator is None else FLATTENED
-        parses = _sampled(parser, batch, self.n, alpha, self.seed)
+        parses = _sampled(parser, batch, self.n, FLATTENED if generator else 1.0, self.seed)
         for (_, sentence), drawn in zip(batch, parses, strict=True):
-            samples = [(_tagged_tree(parser, sentence, ids), log_q) for ids, log_q in drawn]
+            samples = [(_tree(parser, sentence, ids), log_q) for ids, log_q in drawn]
             log_joint = _joint(generator, sentence, samples) if generator else None
             brackets = posterior(samples, log_joint, preterminals=True, weight=BESIDE)
             tree = brackets.decode()
@@ -169,12 +172,9 @@ class SearchedTrees(Decoder):
         measured = measure_batch(batch, model, self.options, end=True)
         for (_, sentence), whole in zip(batch, measured, strict=True):
             words, tags = sentence.tokens, sentence.tags or [NO_TAG] * len(sentence.tokens)
-            yield [
-                ScoredTree(
-                    format_tree(model.transitions.tree_of(tree.actions, words, tags)), tree.log_prob
-                )
-                for tree in whole.trees[: self.k]
-            ]
+            best = whole.trees[: self.k]
+            trees = (model.transitions.tree_of(found.actions, words, tags) for found in best)
+            yield [ScoredTree(format_tree(t), x.log_prob) for t, x in zip(trees, best, strict=True)]
 
 
 def without_empty_lines(
@@ -184,6 +184,11 @@ def without_empty_lines(
     sentences = [item for item in batch if item.sentence.tokens]
     results = iter(results_of(sentences) if sentences else ())
     return [next(results) if item.sentence.tokens else empty for item in batch]
+
+
+def _greedy_size(item: NumberedSentence) -> int:
+    words = len(item.sentence.tokens)
+    return max(min(words, 30), words // 4)
 
 
 def _tagged(parser: Any, sentence: SourceSentence) -> SourceSentence:
@@ -203,30 +208,29 @@ def _sampled(parser: Any, batch: Batch, n: int, alpha: float, seed: int) -> list
 
 
 def _scored(
-    parser: Any,
-    batch: Batch,
-    parses: Iterable[Sequence[Parsed]],
-    tree_of: Callable[[Any, SourceSentence, Sequence[int]], nltk.Tree],
+    parser: Any, batch: Batch, parses: Iterable[Sequence[Parsed]], tagged: bool = True
 ) -> list[list[ScoredTree]]:
-    """Return the trees of parses, as `tree_of` makes them from parser, sentence and actions."""
+    """Return the trees of parses, with tags or without."""
 
     def scored(sentence: SourceSentence, parses: Sequence[Parsed]) -> list[ScoredTree]:
         # most samples of a sentence equal another
-        line_of = cache(lambda actions: format_tree(tree_of(parser, sentence, actions)))
+        line_of = cache(lambda actions: format_tree(_tree(parser, sentence, actions, tagged)))
         return [ScoredTree(line_of(tuple(actions)), float(log_q)) for actions, log_q in parses]
 
     return [scored(item.sentence, drawn) for item, drawn in zip(batch, parses, strict=True)]
 
 
-def _tagged_tree(parser: Any, sentence: SourceSentence, actions: Sequence[int]) -> nltk.Tree:
-    """Return the tree of actions with the sentence's words and tags."""
-    return parser.tree_of(actions, sentence.tokens, sentence.tags)
+def _tree(
+    parser: Any, sentence: SourceSentence, actions: Sequence[int], tagged: bool = True
+) -> nltk.Tree:
+    """Return the tree of actions with the sentence's words and tags.
 
-
-def _untagged_tree(parser: Any, sentence: SourceSentence, actions: Sequence[int]) -> nltk.Tree:
-    """Return the tree of actions without tags, over an oracle's words with classes, or a text's."""
-    transitions = parser.transitions
-    return transitions.tree_of(transitions.decode(actions), sentence.unkified or sentence.tokens)
+    Without tags, the words are an oracle's with classes, or a text's.
+    """
+    if tagged:
+        return parser.tree_of(actions, sentence.tokens, sentence.tags)
+    names = parser.transitions.decode(actions)
+    return parser.transitions.tree_of(names, sentence.unkified or sentence.tokens)
 
 
 def _joint(

@@ -6,7 +6,6 @@ All log values are in nats.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.brackets import format_tree
 from oracle.common.errors import InputError, RnngError
+from oracle.common.files import FileName
 from oracle.samples import Sample, format_sample, read_scored_samples
 from oracle.treebank import NO_TAG, with_words, words
 from rnng_dy.search.posterior import checked_log_probs, combined, posterior
@@ -57,8 +57,7 @@ def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
         raise RnngError(f"{len(proposed)} proposal and {len(joint)} joint log probabilities")
     log_weights = joint - proposed
     best = int(np.argmax(joint))
-    top = log_weights.max()
-    if top == -math.inf:
+    if (top := log_weights.max()) == -math.inf:
         return Estimate(-math.inf, best, 0.0, math.inf)
     weights = np.exp(log_weights - top)
     total, n = weights.sum(), len(weights)
@@ -82,20 +81,8 @@ class Sampled:
     estimate: Estimate
     words: int
 
-    def best(self, weight: float = 1.0) -> tuple[Sample, float]:
-        """Return the sample with the highest p^weight q^(1 - weight), and its log p in nats."""
-        log_q = [sample.log_q for sample, _ in self.samples]
-        return self.samples[int(np.argmax(combined(log_q, self.log_joint, weight)))]
 
-    @property
-    def log_joint(self) -> list[float]:
-        """Log p of each sample in nats."""
-        return [log_p for _, log_p in self.samples]
-
-
-def read_sampled(
-    samples: str | os.PathLike[str], likelihoods: str | os.PathLike[str]
-) -> list[Sampled]:
+def read_sampled(samples: FileName, likelihoods: FileName) -> list[Sampled]:
     """Return the sentences of a file of samples with their likelihoods.
 
     Raises InputError if the two files do not fit.
@@ -112,8 +99,7 @@ def require_fit(
     sample: Sample, oracle: Sequence[OracleSentence], props: str, oracle_path: str
 ) -> None:
     """Raise InputError if a sample is not a tree of its sentence in the oracle."""
-    number = sample.index + 1
-    if number > len(oracle):
+    if (number := sample.index + 1) > len(oracle):
         problem = f"sentence {number}, but {oracle_path} has {len(oracle)} sentences"
     elif len(oracle[sample.index].tokens) != len(words(sample.tree)):
         problem = f"the tree does not cover sentence {number} of {oracle_path}"
@@ -123,22 +109,21 @@ def require_fit(
 
 
 def best_line(
-    sampled: Sampled,
-    oracle: Sequence[OracleSentence] | None,
-    weight: float = 1.0,
-    mbr: bool = False,
+    sampled: Sampled, oracle: Sequence[OracleSentence] | None, weight: float, mbr: bool
 ) -> str:
     """Return the best sample as the original writes it, or with an oracle's words and tags.
 
-    `weight` is that of `Sampled.best`. With an oracle, `mbr` chooses the tree with the highest
-    expected F1 instead, unless every sample has p = 0; `posterior` explains `weight`.
+    It has the highest p^weight q^(1 - weight). With an oracle, `mbr` chooses the tree with the
+    highest expected F1 instead, unless every sample has p = 0; `posterior` explains `weight`.
     """
-    sample, log_p = sampled.best(weight)
+    log_q = [sample.log_q for sample, _ in sampled.samples]
+    log_joint = [log_p for _, log_p in sampled.samples]
+    sample, log_p = sampled.samples[int(np.argmax(combined(log_q, log_joint, weight)))]
     if oracle is None:
         return format_sample(sample.index, log_p, format_tree(sample.tree))
     tree, sentence = sample.tree, oracle[sampled.index]
     if mbr and sampled.estimate.log_marginal > -math.inf:
         samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
-        tree = posterior(samples, sampled.log_joint, preterminals=False, weight=weight).decode()
+        tree = posterior(samples, log_joint, preterminals=False, weight=weight).decode()
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)
     return format_tree(with_words(tree, sentence.tokens, tags))

@@ -52,8 +52,8 @@ def _walk(
                 elif word is None:
                     reached.append(after)
         following = open_ones
-    possible = [h for h in reached if h.score > -math.inf]
-    return sorted(possible, key=lambda h: -h.score), rounds, done
+    reached = [h for h in reached if h.score > -math.inf]
+    return sorted(reached, key=lambda h: -h.score), rounds, done
 
 
 class ParticleFilter(WordSearch):
@@ -86,8 +86,7 @@ class ParticleFilter(WordSearch):
 
         def share_out(weights: np.ndarray, probs: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
             count, log_weight = weights.tolist()
-            total = probs.sum()
-            if total > 0:
+            if (total := probs.sum()) > 0:
                 drawn = random.multinomial(int(count), probs / total)
                 # barred actions lower the weight instead; if none is barred, the total is 1 but for
                 # rounding

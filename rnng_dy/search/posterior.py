@@ -123,10 +123,8 @@ def posterior(
     (S (NP a b) c)
     """
     samples = list(samples)
-    trees, log_q = (
-        [tree for tree, _ in samples],
-        checked_log_probs([q for _, q in samples], drawn=True),
-    )
+    trees = [tree for tree, _ in samples]
+    log_q = checked_log_probs([q for _, q in samples], drawn=True)
     sentences = {tuple(words(tree)) for tree in trees}
     if len(sentences) > 1:
         raise RnngError("the samples are trees of different sentences")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,40 +13,23 @@ from oracle.common.errors import RnngError
 from oracle.common.plugins import Registry
 from oracle.sentences import split_tokens
 from oracle.transitions import REDUCE, SHIFT, TransitionSystem
-from rnng_dy.evaluation.records import (
-    ALL_MEASURES,
-    ALONG_TREES,
-    NODE_COUNTS,
-    OF_NEXT_WORD,
-    OF_RUNS,
-    OPEN_MEASURES,
-    Analysis,
-    MeasuredSentence,
-    WordRecord,
-    mean_of_runs,
-)
+from rnng_dy.evaluation import records
+from rnng_dy.evaluation.records import Analysis, MeasuredSentence, WordRecord
 from rnng_dy.parallel import batches
+from rnng_dy.search import beam
 from rnng_dy.search.batched_search import BatchedModel, run
-from rnng_dy.search.beam import BeamSearch
-from rnng_dy.search.next_word import (
-    entropy,
-    most_probable,
-    with_next_word_entropy,
-    word_probabilities,
-)
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
-from rnng_dy.search.word_search import Hypothesis, Search, SearchState, WordSearch
+from rnng_dy.search.word_search import Hypothesis, Search, SearchState, T, WordSearch
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
 from rnng_dy.text.sources import NumberedSentence
 
-T = TypeVar("T")
 ANALYSES = 400
 """Approximate number of partial trees in a batch of sentences; larger batches are no faster."""
 SENTENCES = 8
 """Maximal number of sentences in one batch of a command."""
 DEFAULT_OPTIONS = SearchOptions()
 SEARCHES: Registry[type[WordSearch]] = Registry(
-    "search", WordSearch, BeamSearch, ParticleFilter, VariableBeam
+    "search", WordSearch, beam.BeamSearch, ParticleFilter, VariableBeam
 )
 
 
@@ -61,20 +44,21 @@ def measures_of(
         is_open: Whether the vocabulary is open.
         along_trees: Whether the records are those of given trees.
     """
-    lacking = {*SEARCHES[options.search].lacks, *NODE_COUNTS}
+    lacking = {*SEARCHES[options.search].lacks, *records.NODE_COUNTS}
     if along_trees:
-        lacking = {*ALL_MEASURES} - {*ALONG_TREES, *OPEN_MEASURES}
+        lacking = {*records.ALL_MEASURES} - {*records.ALONG_TREES, *records.OPEN_MEASURES}
     if not has_trees:
-        lacking = {*ALL_MEASURES} - {"surprisal", *OPEN_MEASURES, *OF_NEXT_WORD}
+        of_words = {"surprisal", *records.OPEN_MEASURES, *records.OF_NEXT_WORD}
+        lacking = {*records.ALL_MEASURES} - of_words
     if not is_open:
-        lacking |= {*OPEN_MEASURES}
+        lacking |= {*records.OPEN_MEASURES}
     if options.runs == 1:
-        lacking |= {*OF_RUNS}
+        lacking |= {*records.OF_RUNS}
     if not options.next_word:
-        lacking |= {*OF_NEXT_WORD}
+        lacking |= {*records.OF_NEXT_WORD}
     if not is_like_reference(options):
         lacking.add("distance")
-    return [name for name in ALL_MEASURES if name not in lacking]
+    return [name for name in records.ALL_MEASURES if name not in lacking]
 
 
 def is_like_reference(options: SearchOptions) -> bool:
@@ -116,7 +100,7 @@ def measure(
         for seed in range(options.seed, options.seed + options.runs):
             drawn = replace(options, seed=seed)
             runs.append(run(model, [_sentence(model, drawn, end, *column) for column in batch]))
-        yield from map(mean_of_runs, zip(*runs, strict=True)) if len(runs) > 1 else runs[0]
+        yield from map(records.mean_of_runs, zip(*runs, strict=True)) if len(runs) > 1 else runs[0]
 
 
 def _sentence(
@@ -132,13 +116,11 @@ def _sentence(
     Only the states before and after a word are stored.
     """
     search = SEARCHES[options.search](model.transitions, options, number)
-    names = list(
-        zip(tokens, unkified or model.vocabulary.unknown.unkify(tokens, True), strict=True)
-    )
+    unkified = unkified or model.vocabulary.unknown.unkify(tokens, True)
     records, skipped = [], []
     state = search.start(model.network.start())
-    state = yield from with_next_word_entropy(model, options, state)
-    for token, unk in [*names, *([(None, None)] if end else [])]:
+    state = yield from beam.with_next_word_entropy(model, options, state)
+    for token, unk in [*zip(tokens, unkified, strict=True), *([(None, None)] if end else [])]:
         word = None if unk is None else model.vocabulary.ids.get(unk)
         is_unseen = word is None and token is not None
         if is_unseen and state.hypotheses:
@@ -149,7 +131,7 @@ def _sentence(
         before = state
         state = yield from search.read(before, word)
         if word is not None:
-            state = yield from with_next_word_entropy(model, options, state)
+            state = yield from beam.with_next_word_entropy(model, options, state)
         record = _record(model, token, unk, before, state)
         distance = record.actions if is_like_reference(options) else None
         records.append(replace(record, distance=distance))
@@ -158,9 +140,8 @@ def _sentence(
     if skipped:
         problem = f"not in the model's vocabulary, so skipped: {', '.join(skipped)}"
     elif not state.hypotheses:
-        problem = (
-            f"no partial tree that the search kept leads to {reached}: it needs to look further"
-        )
+        how = "it needs to look further"
+        problem = f"no partial tree that the search kept leads to {reached}: {how}"
     if problem:
         return MeasuredSentence(records, [], -math.inf, problem)
     trees = [_analysis(model, h) for h in state.hypotheses] if end else []
@@ -180,13 +161,13 @@ def next_words(
         state = search.start(model.network.start())
         for word in words:
             state = yield from search.read(state, word)
-        _, probabilities = yield from word_probabilities(model, options, state)
+        _, probabilities = yield from beam.word_probabilities(model, options, state)
         return probabilities
 
     [probs] = run(model, [read()])
     if not len(probs):
         raise RnngError("no partial tree that the search kept leads to a next word")
-    return most_probable(model, probs, k)
+    return beam.most_probable(model, probs, k)
 
 
 def measure_batch(
@@ -195,8 +176,7 @@ def measure_batch(
     """Return the measures of sentences of an input by a model that has `measure`."""
     sentences, numbers = [item.sentence for item in batch], [item.index for item in batch]
     tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-    measured: Iterable[MeasuredSentence] = model.measure(tokens, options, end, unkified, numbers)
-    return measured
+    return model.measure(tokens, options, end, unkified, numbers)
 
 
 def _record(
@@ -209,7 +189,7 @@ def _record(
     surprisal = _bits(before.log_mass - after.log_mass)
     cluster = _bits(-after.shares @ [h.cluster for h in after.hypotheses])
     in_cluster = _bits(-after.shares @ [h.lexical - h.cluster for h in after.hypotheses])
-    best, of_trees, next_word = after.hypotheses[0], _entropy(after), after.next_word_entropy
+    best, of_trees, of_next = after.hypotheses[0], _entropy(after), after.next_word_entropy
     counts = np.array([_opened_and_closed(model.transitions, h) for h in after.hypotheses])
     opened, closed = (after.shares @ counts).tolist()
     best_opened, best_closed = counts[0].tolist()
@@ -227,8 +207,8 @@ def _record(
         closed=closed,
         best_opened=best_opened,
         best_closed=best_closed,
-        next_word_entropy=next_word,
-        next_word_entropy_delta=_change(before.next_word_entropy, next_word),
+        next_word_entropy=of_next,
+        next_word_entropy_delta=_change(before.next_word_entropy, of_next),
         beam=[_analysis(model, h) for h in after.hypotheses],
         next_words=after.next_words,
     )
@@ -256,7 +236,7 @@ def _bits(nats: float) -> float:
 
 def _entropy(state: SearchState) -> float:
     """Return the entropy of the partial trees, in bits."""
-    return entropy(state.shares) if state.entropy is None else _bits(state.entropy)
+    return beam.entropy(state.shares) if state.entropy is None else _bits(state.entropy)
 
 
 def _change(before: float | None, after: float | None) -> float | None:

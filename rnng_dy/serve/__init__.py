@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from oracle.common.errors import extra
-from rnng_dy.serve.limits import Limits as Limits
+from rnng_dy.serve.limits import Limits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -42,8 +42,8 @@ def app(
             installed.
     """
     require()
+    from rnng_dy.serve.answers import Worker
     from rnng_dy.serve.application import application
-    from rnng_dy.serve.worker import Worker
 
     limits = limits or Limits()
     return application(Worker(models, limits, device), limits, hosts)

@@ -1,9 +1,13 @@
-"""Answers of models to requests: the same ones for pages and for JSON."""
+"""Answers of models, one after the other: the same ones for pages and for JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from fastapi import HTTPException, Request
 
 from oracle.brackets import format_tree
 from oracle.common.errors import InputError, RnngError
@@ -11,10 +15,10 @@ from oracle.common.files import finite
 from oracle.common.lazy import nltk
 from oracle.sentences import split_tokens
 from oracle.treebank import NO_TAG
+from rnng_dy import load
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
-from rnng_dy.search.greedy import parse_batch
-from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.parsing import nbest_batch, parse_batch
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
@@ -85,11 +89,8 @@ def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTr
     for answered, (tree, _) in zip(answer.trees, trees, strict=True):
         answered.posteriors = estimate.of_constituents(tree)
     best = estimate.decode()
-    answer.posterior = Posterior(
-        tree=format_tree(best),
-        posteriors=estimate.of_constituents(best),
-        entropy=estimate.entropy,
-    )
+    shares, entropy = estimate.of_constituents(best), estimate.entropy
+    answer.posterior = Posterior(tree=format_tree(best), posteriors=shares, entropy=entropy)
 
 
 def measured(model: Any, wanted: Any, limits: Limits) -> list[MeasuredSentence]:
@@ -138,3 +139,44 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> list[TaggedWords]:
     if longest > limits.words:
         raise RnngError(f"text: a sentence of {longest} words, more than {limits.words}")
     return [split_tokens(tokens) for tokens in sentences]
+
+
+class Worker:
+    """Models by name, and a thread that uses them."""
+
+    def __init__(self, models: Mapping[str, object], limits: Limits, device: str | None):
+        """Load the models that are given as text. Raises RnngError."""
+
+        def loaded() -> dict[str, Any]:
+            return {
+                name: load(model, device) if isinstance(model, str) else model
+                for name, model in models.items()
+            }
+
+        self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
+        self._limits, self._waiting = limits, 0
+        # a thread that uses a GPU must have opened it
+        self.models: Mapping[str, Any] = self._thread.submit(loaded).result()
+
+    async def run(self, request: Request, answer: Callable, wanted: Any) -> Any:
+        """Return the answer of a model: `answer(model, wanted, limits)`.
+
+        Raises HTTPException with the status 503 if too many requests wait, 422 if the model cannot
+        answer, and 499, which nobody reads, if the client left while it waited.
+        """
+        if self._waiting >= self._limits.queue:
+            reason = "too many requests wait: try again later"
+            raise HTTPException(503, reason, {"retry-after": "1"})
+        self._waiting += 1
+        try:
+            async with self._turn:
+                if await request.is_disconnected():
+                    raise HTTPException(499)
+                loop, model = asyncio.get_running_loop(), self.models[wanted.model]
+                return await loop.run_in_executor(self._thread, answer, model, wanted, self._limits)
+        except RnngError as error:
+            raise HTTPException(422, str(error)) from None
+        except MemoryError:
+            raise HTTPException(422, "it does not fit into the memory of the server") from None
+        finally:
+            self._waiting -= 1

@@ -12,11 +12,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from rnng_dy import __version__
-from rnng_dy.serve.answers import ANSWERS
+from rnng_dy.serve.answers import ANSWERS, Worker
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.pages import add_pages
 from rnng_dy.serve.requests import reason_of, request_types
-from rnng_dy.serve.worker import Worker
 
 BODY = 65536
 """The most bytes of a request's body."""
@@ -42,7 +41,8 @@ class Problem(BaseModel):
 def application(worker: Worker, limits: Limits, hosts: Collection[str] | None) -> FastAPI:
     """Return the application of a worker's models, for requests to some hosts; None means any."""
     # the pages of FastAPI that show an interface load scripts from elsewhere
-    app = FastAPI(title="rnng-dy serve", version=__version__, docs_url=None, redoc_url=None)
+    no_docs = {"docs_url": None, "redoc_url": None}
+    app = FastAPI(title="rnng-dy serve", version=__version__, redirect_slashes=False, **no_docs)
     app.middleware("http")(partial(_guarded, hosts))
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(HTTPException, _refused)
@@ -94,19 +94,17 @@ def _refusal(hosts: Collection[str] | None, request: Request) -> tuple[str, int]
     here = (request.scope.get("server") or [""])[0]
     if hosts is not None and host not in ("", here, *hosts):
         return f"this server is not called {host}: --allow-host {host} allows the name", 421
-    if length and "transfer-encoding" in request.headers:
-        return "a body has either a Content-Length or a Transfer-Encoding", 400
-    if request.method == "POST" and not (length.isdecimal() and int(length) <= BODY):
-        return f"a body needs a Content-Length of at most {BODY}", 413
+    # a server would read the chunks, whatever the length says
+    is_chunked = "transfer-encoding" in request.headers
+    is_short = length.isdecimal() and int(length) <= BODY and not is_chunked
+    if request.method == "POST" and not is_short:
+        return f"a body needs a Content-Length of at most {BODY}, and no Transfer-Encoding", 413
     return None
 
 
 async def _guarded(hosts: Collection[str] | None, request: Request, answer: Callable) -> Response:
-    """Return the answer to a request, with the headers of security.
-
-    HEAD is as GET, and redirects are relative.
-    """
-    method, path = request.method, request.scope["path"]
+    """Return the answer to a request, with the headers of security; HEAD is as GET."""
+    method = request.method
     if refusal := _refusal(hosts, request):
         response: Response = JSONResponse({"error": refusal[0]}, refusal[1])
     else:
@@ -114,11 +112,5 @@ async def _guarded(hosts: Collection[str] | None, request: Request, answer: Call
         response = await answer(request)
         # the server leaves the body out
         request.scope["method"] = method
-    page = path.rstrip("/")
-    if response.status_code == 307 and page != path != "/":
-        # Starlette's has the address of this server, which may be behind a proxy
-        query = request.scope["query_string"].decode("latin-1")
-        up, name = "../" * (len(path) - len(page)), page.rpartition("/")[2]
-        response.headers["location"] = f"{up}{name}?{query}".rstrip("?")
     response.headers.update(HEADERS)
     return response

@@ -1,7 +1,5 @@
 """The pages: forms whose address holds all that was asked for, and the answers below them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,13 +12,12 @@ from pydantic import BaseModel, ValidationError
 from oracle.brackets import parse_line
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.surprisal_page import values
+from rnng_dy.drawing.pages import values
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.records import MeasuredSentence
-from rnng_dy.serve.answers import measured, parsed
+from rnng_dy.serve.answers import Worker, measured, parsed
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import ParsedSentence, names_of, reason_of
-from rnng_dy.serve.worker import Worker
 
 TITLES = {"parse": "Parse", "surprisal": "Surprisal"}
 GARDEN_PATH = "After the patient visited the doctor left the room."

@@ -1,7 +1,5 @@
 """The columns of tables of stimuli: their usual names, and those that the user gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,6 +35,10 @@ class Columns(NamedTuple):
     """The name of a region, or its number."""
     mark: str | None = None
     """The mark between regions, or around one; None is `|`, and refuses texts with another."""
+    by: str | None = None
+    """The group of an item in a test suite."""
+    by: str | None = None
+    """The group of an item in a test suite."""
 
 
 USUAL = Columns()

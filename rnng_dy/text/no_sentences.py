@@ -1,7 +1,5 @@
 """Texts that cannot be sentences: missing values, numbers, labels, judgements, markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Marks that divide texts into regions: `|`, or another one, between blanks or around words."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

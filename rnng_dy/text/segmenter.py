@@ -22,7 +22,6 @@ from oracle.common.files import WHITE_SPACE, placed, reading, replacing
 from oracle.common.lazy import nltk
 from oracle.sentences import SourceSentence
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
-from rnng_dy.text.learning import learn
 from rnng_dy.text.no_sentences import require_sentence, require_unmarked
 from rnng_dy.text.tokens import Tokenizer, spelled
 
@@ -69,7 +68,7 @@ class Segmenter:
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
         """Return a segmenter that learns the conventions of training sentences."""
-        return cls(learn(list(sentences)))
+        return cls(Conventions.of_training(list(sentences)))
 
     @classmethod
     def of_words(cls, words: Iterable[str]) -> Segmenter:
@@ -116,8 +115,7 @@ class Segmenter:
             pieces = self._tokenizer.pieces(cleaned, begin, end)
             tokens = tuple(spelled(cleaned, begin, end, pieces, self.conventions))
             spans = tuple((positions[p.begin], positions[p.end - 1] + 1) for p in pieces)
-            written = text[spans[0][0] : spans[-1][1]]
-            yield SourceSentence(tokens, None, None, line, spans, written)
+            yield SourceSentence(tokens, None, None, line, spans, text[spans[0][0] : spans[-1][1]])
 
     def sentences_in(self, text: Any, has_tags: bool = True) -> tuple[list[Sequence[Any]], bool]:
         """Return the tokens of each sentence of a text, and whether there may be several.
@@ -216,8 +214,7 @@ class Segmenter:
 
 def _texts(items: Any) -> Any:
     """Return the elements, or their attribute `text` if they have it; what has none, as it is."""
-    is_list = isinstance(items, Iterable)
-    return [getattr(item, "text", item) for item in items] if is_list else items
+    return [getattr(item, "text", item) for item in items] if isinstance(items, Iterable) else items
 
 
 def _is_sentence(item: object) -> bool:

@@ -1,7 +1,5 @@
 """Sentences for models: of trees, oracles, tokenised or running text, with tags for parsers."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter
@@ -14,6 +12,7 @@ from oracle.blocks import OracleSentence
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
+from oracle.treebank import require_length
 from rnng_dy.text.no_sentences import require_unmarked
 from rnng_dy.text.regions import mark_of
 from rnng_dy.text.segmenter import Segmenter
@@ -51,7 +50,7 @@ class Source(NamedTuple):
     """Whether the input is a table of stimuli."""
 
     def read(self, model) -> Iterator[SourceSentence]:
-        """Return the sentences. Raises InputError, also while they are read, that names the line.
+        """Yield the sentences. Raises InputError that names the line.
 
         The model's segmenter reads running text.
         """
@@ -69,7 +68,10 @@ class Source(NamedTuple):
         if marked := mark_of([(s.line, s.text or " ".join(s.tokens)) for s in lines]):
             mark, line, _ = marked
             _log.warning(f"{self.path}:{line}: {mark!r} is text here; stimuli have regions")
-        return (read_by(model, sentence) for sentence in chain(head, sentences))
+        for sentence in chain(head, sentences):
+            with placed(self.path, sentence.line):
+                require_length(sentence.tokens)
+            yield read_by(model, sentence)
 
     def _read_text(self, segmenter: Segmenter) -> Iterator[SourceSentence]:
         """Yield the sentences of running text.

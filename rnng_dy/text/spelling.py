@@ -83,9 +83,8 @@ class SpellingModel:
         """Return which symbols can continue a prefix of strings of a class, or end it."""
         classes, symbols = self.classes, self.ngrams.symbols
         features = classes.features(prefix)
-        reached = [
-            name in classes.reachable(classes.extended(features, kind)) for kind in symbols.kinds
-        ]
+        extended = (classes.extended(features, kind) for kind in symbols.kinds)
+        reached = [name in classes.reachable(longer) for longer in extended]
         possible = np.array(reached)[symbols.kind_numbers]
         for character in self._next_of_capitalised.get((name, prefix), ()):
             possible[symbols.numbers[character]] = True

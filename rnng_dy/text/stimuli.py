@@ -1,7 +1,5 @@
 """Tables of stimuli: the sentences of an experiment with items, conditions and regions."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -13,15 +11,7 @@ from typing import Any, NamedTuple
 from oracle.common.errors import InputError, RnngError
 from oracle.common.tables import cell_text, is_whole_number
 from oracle.sentences import SourceSentence
-from rnng_dy.text.columns import (
-    CONDITION,
-    REGION_NAME,
-    USUAL,
-    ColumnIndices,
-    Columns,
-    indices,
-    shown,
-)
+from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
 from rnng_dy.text.conventions import HAN
 from rnng_dy.text.no_sentences import require_column
 from rnng_dy.text.regions import divided
@@ -122,7 +112,7 @@ class Stimuli(NamedTuple):
         """
         for text in self.texts:
             if text.item is None or text.condition is None:
-                name = "item" if text.item is None else CONDITION
+                name = "item" if text.item is None else "condition"
                 message = f"no column {name!r}, which a test suite needs: name it by --{name}"
                 raise InputError(message, self.path, 1)
             for region in text.regions:

@@ -1,7 +1,5 @@
 """The rows of tables of stimuli: each with a text, or with a region of one, or a word."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,15 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rnng_dy.text.conventions import (
-    CLITIC,
-    CLOSERS,
-    HAN,
-    LONGEST_ABBREVIATION,
-    NUMBERED,
-    OPENERS,
-    Conventions,
-)
+from rnng_dy.text import conventions
+from rnng_dy.text.conventions import Conventions
 
 
 class Piece(NamedTuple):
@@ -42,7 +35,7 @@ _EMOJI_ONE = (
     "[\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 )
 _EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_EMOJI_ONE}(?:\u200d{_EMOJI_ONE})*"
-_BRACKETS = re.escape((OPENERS + CLOSERS).replace("’", "").replace("‘", ""))
+_BRACKETS = re.escape((conventions.OPENERS + conventions.CLOSERS).replace("’", "").replace("‘", ""))
 _DIVIDERS = (
     rf"{_ADDRESS}|``|''|\"|\.{{3}}(?=\.(?!\.))|\.{{2,}}|…|-{{2,}}(?![LR][RCS]B-)"
     rf"|[—―;!?，。｡；：！？、•{_BRACKETS}]"
@@ -63,10 +56,10 @@ _TWO_WORDS = {
 """The position where each word is cut (MacIntyre's tokenizer of the Penn Treebank)."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _SEVERAL_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
-_AFTER_THE_END = CLOSERS + "\"' \n"
+_AFTER_THE_END = conventions.CLOSERS + "\"' \n"
 _INSIDE_A_SENTENCE = frozenset(",;:")
-_BEFORE_OPENING = set(OPENERS) | set(" \n\"'`-—–")
-_BY_CHARACTER = {"characters": f"|[{HAN}]", "every character": "|[^ \n]"}
+_BEFORE_OPENING = set(conventions.OPENERS) | set(" \n\"'`-—–")
+_BY_CHARACTER = {"characters": f"|[{conventions.HAN}]", "every character": "|[^ \n]"}
 """Additional dividers, by the kind of Chinese tokens."""
 
 
@@ -127,7 +120,7 @@ class Tokenizer:
         if text[end - 1] == ".":
             return self._period(sentence, begin, end)
         window = max(begin, end - _LONGEST_CLITIC)
-        if clitic := CLITIC.search(text[window:end]):
+        if clitic := conventions.CLITIC.search(text[window:end]):
             return [Piece(window + clitic.start(), end, clitic[0])]
         if text[end - 1] in _LAST and end - begin > 1:
             return [Piece(end - 1, end, text[end - 1])]
@@ -138,10 +131,11 @@ class Tokenizer:
         text, period = sentence.text, Piece(end - 1, end, ".")
         if end - begin == 1:
             return []
-        stem = text[begin : end - 1].lower() if end - begin <= LONGEST_ABBREVIATION else ""
+        is_short = end - begin <= conventions.LONGEST_ABBREVIATION
+        stem = text[begin : end - 1].lower() if is_short else ""
         if end - 1 == sentence.final:
-            is_short = stem in self._c.abbreviations or _SEVERAL_INITIALS.fullmatch(stem)
-            way = self._c.at_end.get(stem, self._c.at_end_else) if is_short else "split"
+            is_known = stem in self._c.abbreviations or _SEVERAL_INITIALS.fullmatch(stem)
+            way = self._c.at_end.get(stem, self._c.at_end_else) if is_known else "split"
             if way == "shared":
                 return [period, Piece(begin, end - 1, text[begin:end])]
             return [] if way == "kept" else [period]
@@ -150,10 +144,10 @@ class Tokenizer:
         match = _NOT_BLANK.search(text, end, sentence.end)
         following = match[0] if match else ""
         if following.isdigit():
-            goes_on = text[begin : end - 1] in NUMBERED
+            goes_on = text[begin : end - 1] in conventions.NUMBERED
         else:
             # texts may lack capitals: the period after an ordinary word still ends the sentence
-            is_word = stem in self._c.starters or CLITIC.search(stem)
+            is_word = stem in self._c.starters or conventions.CLITIC.search(stem)
             goes_on = following.islower() and not is_word
         return [] if goes_on or following in _INSIDE_A_SENTENCE else [period]
 

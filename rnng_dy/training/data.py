@@ -53,9 +53,8 @@ class Data:
 
     def __post_init__(self) -> None:
         """Raise RnngError for options that do not go together."""
-        options = vars(self)
-        names = ("hold_out", "unk", "train", "dev")
-        require({name: GOES[name] for name in names if options[name] is not None}, options)
+        chosen = {name for name, value in vars(self).items() if value is not None}
+        require({name: rule for name, rule in GOES.items() if name in chosen}, vars(self))
         if self.hold_out is not None and not 0 < self.hold_out < 1:
             raise RnngError(
                 f"`hold_out` is a share of the trees between 0 and 1, not {self.hold_out}"
@@ -85,7 +84,18 @@ class Data:
             unk, default = model.unknown.rules, model.config().get("transitions", SYSTEMS.default)
             if self.unk not in (None, unk):
                 raise RnngError(f"the model has `unk` {unk}: leave it out")
-        return self._of_trees(folder, unk, transitions or default, generative)
+        trees = cleaned_trees(self.trees, "trees")
+        # via the typed digits: 0.1 is exactly a tenth, but its float is not
+        held_out: Fraction | Preparation = Fraction(str(self.hold_out or 0))
+        files = [trees]
+        if self.dev_trees is not None:
+            files.append(held_out := cleaned_trees(self.dev_trees, "dev_trees"))
+        system = transitions or default
+        train, dev = make_training_data(folder, trees, held_out, unk, system, generative)
+        for file in files:
+            changes = f"{file.changed} cleaned, {file.emptied} emptied"
+            _log.info(f"{file.path}: {file.read} trees read, {changes}")
+        return Corpus(train, dev, trees.path, files[-1].path, unk)
 
     def _of_oracles(self, folder: Path) -> Corpus:
         train = stored(oracle_sentences(self.train), folder / STORED)
@@ -97,21 +107,6 @@ class Data:
                     raise InputError(message, path, first.line)
             dev = with_trees(dev, self.dev, self.dev_trees)
         return Corpus(train, dev, str(self.train), str(self.dev))
-
-    def _of_trees(self, folder: Path, unk: str, transitions: str, generative: bool) -> Corpus:
-        trees = cleaned_trees(self.trees, "trees")
-        # via the typed digits: 0.1 is exactly a tenth, but its float is not
-        held_out: Fraction | Preparation = Fraction(str(self.hold_out or 0))
-        files = [trees]
-        if self.dev_trees is not None:
-            files.append(held_out := cleaned_trees(self.dev_trees, "dev_trees"))
-        train, dev = make_training_data(folder, trees, held_out, unk, transitions, generative)
-        for file in files:
-            _log.info(
-                f"{file.path}: {file.read} trees read, {file.changed} cleaned, {file.emptied} "
-                "emptied"
-            )
-        return Corpus(train, dev, trees.path, files[-1].path, unk)
 
 
 def with_trees(sentences: Sequence[OracleSentence], path: str, trees: str) -> list[OracleSentence]:
@@ -152,10 +147,7 @@ class Examples(Sequence):
 
 
 def examples_of(
-    model: Any,
-    sentences: Sequence[OracleSentence],
-    source: str,
-    settings: Settings | None = None,
+    model: Any, sentences: Sequence[OracleSentence], source: str, settings: Settings | None = None
 ) -> Examples:
     """Return the examples; if there are settings, gold sentences several times, as these say.
 

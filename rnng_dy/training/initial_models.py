@@ -11,8 +11,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from clusters import brown
 from clusters.files import ClusteredWord, read_clusters
 from oracle import tagging
@@ -21,7 +19,7 @@ from oracle.common.errors import RnngError
 from oracle.common.files import locked, placed
 from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
-from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words
+from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
 from rnng_dy import checkpoint, model_folder
 from rnng_dy.checkpoint import new_folder
 from rnng_dy.interop.vectors import read_vectors
@@ -72,62 +70,56 @@ def model_to_train(
     if state:
         return initial
     if plan.init:
-        about = model_folder.about_continued(initial, plan.init)
         model = fine_tuned(initial, corpus, plan.init, plan.extend, seed)
-        model.about = about
+        model.about = model_folder.about_continued(initial, plan.init)
         return model
     preset, sentences = plan.settings.get("preset", "paper"), plan.sentences_per_epoch(corpus)
     sizes = {**sizes_for(preset, plan.kind.kind, sentences), **plan.sizes}
+    config = dict(plan.parts)
+    if plan.kind.has_trees:
+        config.setdefault("transitions", corpus.train[0].transitions)
     with placed(corpus.source):
-        model = new_model(
-            plan.kind,
-            corpus.train,
-            plan.kind.sizes_type(**sizes),
-            pos=plan.pos,
-            vectors=read_vectors(plan.pretrained) if plan.pretrained else (None, None),
-            clusters=read_clusters(plan.clusters) if plan.clusters else None,
-            rules=corpus.rules,
-            seed=seed,
-            **plan.parts,
-        )
+        if plan.kind.generates_words:
+            clusters = read_clusters(plan.clusters) if plan.clusters else None
+            vocabulary = vocabulary_of_words(corpus.train, clusters, corpus.rules)
+        else:
+            words = None
+            if plan.pretrained:
+                words, config["vectors"] = read_vectors(plan.pretrained)
+            vocabulary = parser_vocabulary(corpus.train, plan.pos, words, corpus.rules)
+        model = plan.kind(vocabulary, plan.kind.sizes_type(**sizes), seed=seed, **config)
     shown = evenly_spaced(corpus.train, LEARNT_FROM)
     model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
     return model
 
 
-def new_model(
-    kind: type[Any],
-    sentences: Sequence[OracleSentence],
-    sizes: Any,
-    pos: bool = True,
-    vectors: tuple[list[str] | None, np.ndarray | None] = (None, None),
-    clusters: Sequence[ClusteredWord] | None = None,
-    rules: str = RULES[0],
-    **config: Any,
-) -> Any:
-    """Return a model with random parameters for the sentences of a training oracle.
+def parser_vocabulary(
+    sentences: Sequence[OracleSentence], pos: bool, pretrained: list[str] | None, rules: str
+) -> ParserVocabulary:
+    """Return the vocabulary of a new parser, as `ParserVocabulary.from_oracle` makes it.
 
-    A parser reads POS tags if `pos` is true, and words with their pretrained `vectors`. A model
-    that generates words has the classes of `clusters`, by default Brown clusters of the sentences.
-    `rules` are those of unknown words if the oracle leaves a choice, `config` are arguments of the
-    class.
-
-    Raises RnngError if a parser would learn no class of unknown words, since every word is known,
+    Raises RnngError if the parser would learn no class of unknown words, since every word is known,
     though some are rare.
     """
-    if kind.has_trees:
-        config = {"transitions": sentences[0].transitions} | config
-    if not kind.generates_words:
-        words, array = vectors
-        vocabulary = ParserVocabulary.from_oracle(sentences, pos, words, rules=rules)
-        rare = {vocabulary.words.symbols[i] for i in vocabulary.singletons}
-        if rare and rare <= vocabulary.unknown.known:
-            raise RnngError(
-                "the oracle knows every word, also those that occur once, so a parser would "
-                "learn no class of unknown words: make it by `rnng-dy oracle --train` with these "
-                "trees, without --min-count 1"
-            )
-        return kind(vocabulary, sizes, vectors=array, **config)
+    vocabulary = ParserVocabulary.from_oracle(sentences, pos, pretrained, rules=rules)
+    rare = {vocabulary.words.symbols[i] for i in vocabulary.singletons}
+    if rare and rare <= vocabulary.unknown.known:
+        raise RnngError(
+            "the oracle knows every word, also those that occur once, so a parser would "
+            "learn no class of unknown words: make it by `rnng-dy oracle --train` with these "
+            "trees, without --min-count 1"
+        )
+    return vocabulary
+
+
+def vocabulary_of_words(
+    sentences: Sequence[OracleSentence], clusters: Sequence[ClusteredWord] | None, rules: str
+) -> GeneratorVocabulary:
+    """Return the vocabulary of a new model that generates words, with its classes of words.
+
+    They are the training words among `clusters`, by default Brown clusters of the sentences.
+    `rules` are those of unknown words if the oracle leaves a choice.
+    """
     if not clusters:
         rules = infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules).rules
         # all classes of its rules for unknown words are in one cluster
@@ -137,7 +129,7 @@ def new_model(
     # no training would give words of larger clusters a meaning
     trained = counted(sentences).unkified.keys() | CLASSES
     clusters = [entry for entry in clusters if entry.word in trained]
-    return kind(GeneratorVocabulary.build(clusters, sentences, rules), sizes, **config)
+    return GeneratorVocabulary.build(clusters, sentences, rules)
 
 
 def require_like(model: Any, plan: Plan, folder: object) -> None:
@@ -234,10 +226,7 @@ def as_read_by(model: Any, sentences: Iterable[OracleSentence]) -> Iterator[Orac
 
 
 def train_own_tagger(
-    parser: DiscriminativeParser,
-    sentences: Sequence[OracleSentence],
-    dev: Sequence[OracleSentence],
-    seed: int,
+    parser: Any, sentences: Sequence[OracleSentence], dev: Sequence[OracleSentence], seed: int
 ) -> None:
     """Train a parser's tagger on its training tags, and report its accuracy on `dev`."""
 

@@ -81,8 +81,7 @@ class Progress:
     def learning_rate(self, settings: Settings, examples: int) -> float:
         """Return the learning rate of the next update."""
         if settings.schedule == "linear":
-            done = self.sentences / (settings.epochs * examples)
-            return settings.learning_rate * (1 - done)
+            return settings.learning_rate * (1 - self.sentences / (settings.epochs * examples))
         return settings.learning_rate / (1 + self.epoch * settings.decay)
 
 
@@ -158,8 +157,7 @@ class Training:
         """Make the next update, from the examples with these indices."""
         p, started = self.progress, time.perf_counter()
         examples, settings = self.updater.examples, self.updater.settings
-        rate = p.learning_rate(settings, len(examples))
-        loss = self.updater.update(members, p.updates, rate)
+        loss = self.updater.update(members, p.updates, p.learning_rate(settings, len(examples)))
         p.updates += 1
         self.updater.model.updates = p.updates
         p.sentences += len(members)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 import click
 
 from rnng_dy.settings import NOT_NEGATIVE, POSITIVE, RATE, FiniteRange, setting
 
-T = TypeVar("T")
 NAMES = "paper", "fast", "quick"
 """The names of the presets."""
 SCHEDULES = "inverse", "linear"
@@ -90,7 +89,7 @@ class Settings:
     """Presets give the number for the CPU; a GPU takes one process."""
 
 
-def by_kind(**presets: tuple[T, T]) -> dict[tuple[str, str], T]:
+def by_kind(**presets: tuple[Any, Any]) -> dict[tuple[str, str], Any]:
     """Return what each preset has for parsers and for models of words, by preset and kind of model.
 
     The paper's dropout for its LSTM language model is that of the generative one; it does not
@@ -141,9 +140,8 @@ def settings_for(preset: str, kind: str, sentences: int) -> Settings:
     if most := MOST_SENTENCES.get((preset, kind)):
         epochs = max(1, min(epochs, round(most / sentences)))
     # a small treebank is evaluated at the end of each epoch
-    first = min(settings.first_evaluation, sentences)
-    every = min(settings.evaluate_every, sentences)
-    changes = {"first_evaluation": first, "evaluate_every": every}
+    often = ("first_evaluation", "evaluate_every")
+    changes = {name: min(getattr(settings, name), sentences) for name in often}
     return replace(settings, batch_size=batch_size, epochs=epochs, **changes)
 
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from oracle.common import plugins
 from oracle.common.errors import RnngError
-from oracle.common.plugins import load_sent, loaded
 from rnng_dy import checkpoint, engine, kinds
 from rnng_dy.engine.memory import limit_memory
 from rnng_dy.parallel import blocked
@@ -48,9 +48,15 @@ class _Process(Replicas):
     so have read this one.
     """
 
-    def __init__(self, memory: Any, rank: int, count: int):
+    def __init__(self, memory: Any, rank: int, count: int, main: Connection | None = None):
+        """Take the connection of a helper process to the main process."""
         self._rows = np.frombuffer(memory, np.float32).reshape(count, -1)
-        self.rank, self.count = rank, count
+        self.rank, self.count, self._main = rank, count, main
+
+    def gathered(self, message: Any) -> list[Any]:
+        """Return the messages of all processes, in the order of ranks, to a helper process."""
+        self._main.send(message)
+        return self._main.recv()
 
     def total(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the sum over all processes, which add up a share each in the first row."""
@@ -63,19 +69,6 @@ class _Process(Replicas):
             total += row
         self.gathered("added up")
         return self._rows[0, :size]
-
-
-class _Helper(_Process):
-    """A process that makes the updates of the main process."""
-
-    def __init__(self, memory: Any, rank: int, count: int, main: Connection):
-        super().__init__(memory, rank, count)
-        self._main = main
-
-    def gathered(self, message: Any) -> list[Any]:
-        """Return the messages of all processes, in the order of ranks."""
-        self._main.send(message)
-        return self._main.recv()
 
 
 class Processes(_Process):
@@ -111,7 +104,7 @@ class Processes(_Process):
             examples, settings = updater.examples, updater.settings
             training = {"kind": updater.model.kind, "folder": str(folder), "settings": settings}
             training |= {"sentences": examples.sentences, "members": examples.members}
-            self.begin(dict(loaded()), training)
+            self.begin(dict(plugins.loaded), training)
             self.gathered("ready")
         except BaseException:
             self.__exit__()
@@ -160,15 +153,15 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     cannot fix.
     """
     try:
-        plugins, training = connection.recv()
-        load_sent(plugins)
+        texts, training = connection.recv()
+        plugins.load_sent(texts)
         engine.start()
         limit_memory(count)
         model = checkpoint.build(kinds.kind(training["kind"]), training["folder"])
         examples = Examples(model, training["sentences"], training["members"])
         updater = Updater(model, examples, training["settings"])
         checkpoint.load_training(model.store, training["folder"], updater.optimizer)
-        updater.replicas = _Helper(memory, rank, count, connection)
+        updater.replicas = _Process(memory, rank, count, connection)
         updater.replicas.gathered("ready")
         while True:
             updater.update(*connection.recv())

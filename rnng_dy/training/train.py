@@ -28,7 +28,7 @@ from rnng_dy import engine, model_folder
 from rnng_dy.checkpoint import writing
 from rnng_dy.evaluation import evalb
 from rnng_dy.evaluation.perplexity import likelihood
-from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.parsing import parse_all
 from rnng_dy.search.scoring import batched_log_probs
 from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
@@ -108,9 +108,8 @@ def run(
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="rnng_dy.")))
 
         initial, state = opened(plan)
-        corpus = data.read(
-            scratch, initial, plan.parts.get("transitions"), plan.kind.generates_words
-        )
+        transitions = plan.parts.get("transitions")
+        corpus = data.read(scratch, initial, transitions, plan.kind.generates_words)
         settings, inputs = settings_of(plan, state, corpus), plan.inputs(corpus)
         inputs = loop.require_same(state, settings, inputs, plan.folder) if state else inputs
 

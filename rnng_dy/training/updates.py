@@ -46,10 +46,10 @@ def union(several: Sequence[Rows]) -> Rows:
 
 
 class Replicas:
-    """The replicas of a model that share each minibatch, as one of them sees them."""
+    """The replicas of a model that share each minibatch, as one of them sees them.
 
-    rank: int
-    count: int
+    It knows its `rank`, from 0, and their `count`.
+    """
 
     def __enter__(self) -> Any:
         return self
@@ -59,11 +59,9 @@ class Replicas:
 
     def gathered(self, message: Any) -> list[Any]:
         """Return the messages of all replicas, in the order of ranks."""
-        raise NotImplementedError
 
     def total(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Return the sum over all replicas of the numbers of flat float32 arrays, joined."""
-        raise NotImplementedError
 
 
 def add_up(store: ParameterStore, loss: PartialLoss, replicas: Replicas) -> PartialLoss:
@@ -201,9 +199,8 @@ class Updater:
             dy.reset_random_seed(_random_seed(seed, number, replicas.rank))
             lengths = {i: len(example.words) for i, example in batch.items()}
             share = shares_of_like_size(lengths, replicas.count)[replicas.rank]
-            loss = self._gradient({i: batch[i] for i in share})
-            whole = add_up(self.model.store, loss, replicas)
-        norm = self.model.store.gradient_norm()
+            whole = add_up(self.model.store, self._gradient({i: batch[i] for i in share}), replicas)
+        norm = self.model.store.collection.gradient_l2_norm()
         if not (math.isfinite(whole.loss) and math.isfinite(norm)):
             raise Diverged(
                 f"training diverged at update {number}: loss {whole.loss}, gradient norm {norm}; "

@@ -32,7 +32,9 @@ DROPPED = re.compile(
     "PYTHON(PATH|HOME)|VIRTUAL_ENV|PIP_(TARGET|PREFIX|ROOT)|"
     "_?(PEP517|PYPROJECT_HOOKS)_.*|CC|CXX|LDSHARED|.*FLAGS"
 )
-HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+FILE = re.compile(r"^--- a/.*\n\+\+\+ b/(.*)\n", re.MULTILINE)
+# the start is that in the new file, which the hunks before it have made
+HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@.*\n((?:[ +-].*\n)*)", re.MULTILINE)
 
 
 def cache_folder() -> Path:
@@ -164,8 +166,8 @@ def fetch_sdist(cache: Path, tools: Path, log: Path) -> Path:
 def unpack(sdist: Path, folder: Path) -> Path:
     """Return the source tree, patched, with our build files in it."""
     with tarfile.open(sdist) as archive:
-        safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-        archive.extractall(folder, **safely)
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(folder)
     tree = next(path for path in folder.iterdir() if (path / "PKG-INFO").exists())
     for patch in patches():
         apply_patch(patch, tree)
@@ -181,37 +183,25 @@ def unpack(sdist: Path, folder: Path) -> Path:
 def apply_patch(patch: Path, tree: Path) -> None:
     """Apply a unified diff (paths `a/…`, `b/…`) to the files below `tree`.
 
-    Unlike patch(1) it allows neither fuzz nor offset. Raises BuildError naming the line that does
-    not fit.
+    Unlike patch(1) it allows neither fuzz nor offset. Raises BuildError naming the line of the file
+    where a hunk does not fit.
     """
-    name, old, new = "", [], []
-    position = awaited = 0
-    for number, line in enumerate(_lines(patch), 1):
-        if awaited == 0 and line.startswith("+++ b/"):
-            if name:
-                (tree / name).write_bytes("".join(new + old[position:]).encode())
-            name, new, position = line[len("+++ b/") :].strip(), [], 0
-            old = _lines(tree / name)
-        elif awaited == 0 and (hunk := HUNK.match(line)):
-            start = int(hunk[1]) - 1
-            new += old[position:start]
-            position = start
-            awaited = int(hunk[2] or 1) + int(hunk[3] or 1)
-        elif awaited:
-            kind, text = line[0], line[1:]
-            if kind not in " +-" or (kind != "+" and old[position : position + 1] != [text]):
-                raise BuildError(f"{patch}:{number}: does not fit {name} at line {position + 1}")
-            position += kind != "+"
-            new += [text] if kind != "-" else []
-            awaited -= 2 if kind == " " else 1
-    if awaited or not name:
-        raise BuildError(f"{patch}: cut short, or no unified diff")
-    (tree / name).write_bytes("".join(new + old[position:]).encode())
-
-
-def _lines(path: Path) -> list[str]:
-    """Return the lines of a file with their ends, which are line feeds alone."""
-    return re.findall(r"[^\n]*\n|[^\n]+", path.read_bytes().decode())
+    _, *parts = FILE.split(patch.read_bytes().decode())
+    if not parts:
+        raise BuildError(f"{patch}: no unified diff")
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        file = tree / name
+        lines = file.read_bytes().decode().split("\n")
+        for removed, start, added, body in HUNK.findall(text):
+            hunk = body.removesuffix("\n").split("\n")
+            old, new = ([line[1:] for line in hunk if line[0] in f" {sign}"] for sign in "-+")
+            if (len(old), len(new)) != (int(removed or 1), int(added or 1)):
+                raise BuildError(f"{patch}: the hunk of {name} at line {start} is cut short")
+            at = int(start) - 1
+            if lines[at : at + len(old)] != old:
+                raise BuildError(f"{patch}: does not fit {name} at line {start}")
+            lines[at : at + len(old)] = new
+        file.write_bytes("\n".join(lines).encode())
 
 
 def _zig(tools: Path, compiler: Compiler) -> Compiler:

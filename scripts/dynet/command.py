@@ -41,9 +41,10 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     """Return the parsed command line."""
     parser = argparse.ArgumentParser(prog="install_dynet", description=DESCRIPTION)
     add = parser.add_argument
-    add("--cuda", action="store_true", help="with the CUDA backend (needs the CUDA 13 toolkit)")
+    one = parser.add_mutually_exclusive_group().add_argument
+    one("--cuda", action="store_true", help="with the CUDA backend (needs the CUDA 13 toolkit)")
     add("--cuda-arch", metavar="80,90", help="GPU architectures (default: those of the cards here)")
-    add(
+    one(
         "--portable",
         nargs="?",
         const="x86_64",
@@ -55,8 +56,6 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     chosen = parser.parse_args(arguments)
     if chosen.cuda_arch and not chosen.cuda:
         parser.error("--cuda-arch goes with --cuda")
-    if chosen.cuda and chosen.portable:
-        parser.error("--portable and --cuda exclude each other")
     return chosen
 
 
@@ -102,9 +101,10 @@ def _ready() -> dict[str, Path]:
             f"{READY} names {folder}, which has no wheel of rnng_dy: name another, or unset it"
         )
     needed = (CHECKOUT / "scripts" / "dynet" / "versions.txt").read_text().split()[-2]
-    for wheel in sorted(folder.glob("rnng_dy-*.whl"), reverse=True):
-        if not fits(wheel.name):
-            continue
+    machine = MACHINES.get(SYSTEM[0].removeprefix("linux-"))
+    if machine is None or not SYSTEM[1].startswith("glibc"):
+        return {}
+    for wheel in sorted(folder.glob(f"rnng_dy-*-{machine.tag}.whl"), reverse=True):
         with zipfile.ZipFile(wheel) as archive:
             builds = [Path(name) for name in archive.namelist() if name.endswith("dynet_build.py")]
             is_current = all(repr(needed) in archive.read(str(name)).decode() for name in builds)
@@ -113,19 +113,6 @@ def _ready() -> dict[str, Path]:
             report(f"DyNet is taken from {wheel}")
             return dict.fromkeys(levels, wheel)
     return {}
-
-
-def fits(wheel: str, system: tuple[str, str] = SYSTEM) -> bool:
-    """Return whether a wheel of this name has modules for this machine and C library.
-
-    >>> fits("rnng_dy-1-cp310-abi3-manylinux_2_17_x86_64.whl", ("linux-x86_64", "glibc 2.36"))
-    True
-    """
-    tag = re.search(r"-abi3-manylinux_(\d+)_(\d+)_(\w+)\.whl$", wheel)
-    libc = re.fullmatch(r"glibc (\d+)\.(\d+)", system[1])
-    if tag is None or libc is None or system[0] != f"linux-{tag[3]}":
-        return False
-    return (int(tag[1]), int(tag[2])) <= (int(libc[1]), int(libc[2]))
 
 
 def install(chosen: argparse.Namespace, flags: list[str]) -> None:

@@ -1,13 +1,19 @@
-"""The open treebanks of English, made alike, and divided into training and development trees."""
+"""`python3 -m scripts.english.treebanks ARCHIVES FOLDER`: the open English treebanks, made alike.
+
+It writes training, development and test trees, for models that are compared. The package's models
+have no test trees of MASC and CRAFT: all documents that they do not train on are to choose by.
+"""
 
 from __future__ import annotations
 
+import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import nltk
 
+import scripts.script_start  # noqa: F401
 from oracle.brackets import read_trees
 from oracle.common.files import replacing
 from oracle.training_data import Preparation, evenly_spaced
@@ -17,8 +23,12 @@ TREEBANKS = ("masc", "gum", "craft")
 """Those of general English come first; the parser reads their trees more often."""
 GENERAL = TREEBANKS[:2]
 _lines = Path(__file__).with_name("documents.txt").read_text().splitlines()
-DOCUMENTS = {name: split for split, name in map(str.split, _lines)}
-"""The split, `dev` or `test`, of each document that is not trained on, by its name."""
+DOCUMENTS = {name: splits for *splits, name in map(str.split, _lines)}
+"""The splits, `dev` or `test`, of each document that is not trained on, by its name.
+
+The first is that of the package's models; in the second, every second document of MASC and CRAFT is
+of the test part.
+"""
 MOST_OF_DEV = 400
 """The most trees of a treebank among the development trees, by which models are chosen."""
 MOST_OF_TAGGER = 8000
@@ -36,13 +46,23 @@ TAGS = {"to": "TO", ";": ":"}
 """The tags of the Penn Treebank for words that the treebanks tag differently."""
 
 
-def write_trees(archives: Path, folder: Path) -> Iterator[str]:
-    """Write the splits of each treebank and of all together; yield a line per file."""
+def main() -> None:
+    """Write the trees of models that are compared."""
+    archives, folder = map(Path, sys.argv[1:])
+    print(*write_trees(archives, folder, with_test=True), sep="\n")
+
+
+def write_trees(archives: Path, folder: Path, with_test: bool = False) -> Iterator[str]:
+    """Write the splits of each treebank and of all together; yield a line per file.
+
+    `with_test` says whether each treebank has a test part.
+    """
     together: dict[str, list[str]] = {"train": [], "tagger": [], "dev": []}
     for treebank in TREEBANKS:
         splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
         for path in unpacked(archives / f"{treebank}.tar.xz", folder / treebank):
-            splits[DOCUMENTS.get(path.stem, "train")] += tree_lines(path)
+            split = DOCUMENTS[path.stem][with_test] if path.stem in DOCUMENTS else "train"
+            splits[split] += tree_lines(path)
         for split, lines in splits.items():
             if lines:
                 yield write(folder / f"{treebank}.{split}.trees", lines)
@@ -85,3 +105,7 @@ def write(path: Path, lines: list[str]) -> str:
     with replacing(path) as file:
         file.writelines(lines)
     return f"{path.name}: {len(lines)} trees"
+
+
+if __name__ == "__main__":
+    main()

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from scripts.gpu.steps import CHECKED, REFERENCES, STEPS, run_step
@@ -77,8 +75,13 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     limit = max(options.seconds, LONG) if STEPS[name].is_long else options.seconds
     log = options.logs / f"{name}.log"
     started = time.monotonic()
-    with log.open("wb") as output:
-        code = run_limited(command, limit, stdout=output, stderr=subprocess.STDOUT)
+    given = {"stderr": subprocess.STDOUT, "start_new_session": True}
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, **given) as process:
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+            os.killpg(process.pid, signal.SIGKILL)
     verdict = {0: "ok", None: f"over {limit:.0f} s"}.get(code, "FAILED")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     print(f"{name:<26}{verdict:<10}{time.monotonic() - started:6.1f} s  {STEPS[name].what}")
@@ -86,16 +89,3 @@ def _done(options: argparse.Namespace, name: str, **changed: object) -> bool:
     shown = lines if code == 0 else lines[-3:]
     print("".join(f"    {line}\n" for line in shown), end="", flush=True)
     return code == 0
-
-
-def run_limited(command: Sequence[str], seconds: float, **options: object) -> int | None:
-    """Return the exit code of a command, None if it exceeds its time; end all its processes."""
-    process = subprocess.Popen(command, start_new_session=True, **options)
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()

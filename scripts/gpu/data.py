@@ -16,7 +16,7 @@ from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import kinds
 from rnng_dy.training.data import Examples, examples_of
-from rnng_dy.training.initial_models import new_model
+from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 TEST = 245
 """Sentences of NLTK's sample that models are not trained on."""
@@ -39,9 +39,11 @@ def model_of_trees(kind: str, trees: Sequence[LocatedTree], **sizes: int) -> tup
     of_kind = kinds.kind(kind)
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
     sentences = list(make_oracle(trees, unknown, of_kind.generates_words))
-    clusters = {}
     if of_kind.generates_words:
-        clusters["clusters"] = brown_clusters([s.unkified for s in sentences], 140)
-    model = new_model(of_kind, sentences, of_kind.sizes_type(**sizes), **clusters)
+        clusters = brown_clusters([s.unkified for s in sentences], 140)
+        vocabulary = GeneratorVocabulary.build(clusters, sentences)
+    else:
+        vocabulary = ParserVocabulary.from_oracle(sentences, use_tags=True)
+    model = of_kind(vocabulary, of_kind.sizes_type(**sizes))
     examples: Examples = examples_of(model, sentences, "training trees")
     return model, examples

@@ -13,7 +13,7 @@ import numpy as np
 from oracle.brackets import read_trees
 from rnng_dy.engine import dy
 from rnng_dy.parameters import ParameterStore
-from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.parsing import parse_all
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import example_log_probs
 from rnng_dy.training.presets import PRESETS
@@ -113,7 +113,7 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
     loss.backward()
     parameters = {**model.store.dense, **model.store.lookups}
     arrays |= {f"gradient of {name}": p.grad_as_array() for name, p in parameters.items()}
-    return arrays | {"norm": np.array(model.store.gradient_norm())}
+    return arrays | {"norm": np.array(model.store.collection.gradient_l2_norm())}
 
 
 def updates(kind: str, optimizer: str, count: int) -> tuple:

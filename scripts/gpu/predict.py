@@ -13,7 +13,7 @@ import numpy as np
 
 from rnng_dy import engine, kinds
 from rnng_dy.engine import dy
-from rnng_dy.search.greedy import parse_batch
+from rnng_dy.search.parsing import parse_batch
 from rnng_dy.search.sampling import sample_batch
 from rnng_dy.search.scoring import example_log_probs
 from rnng_dy.search.surprisal import measure as surprisals

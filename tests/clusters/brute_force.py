@@ -1,7 +1,5 @@
 """Brown clustering that recomputes the mutual information of every merge from scratch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations, pairwise
 from math import log

@@ -1,7 +1,5 @@
 """Counting in chunks is counting."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 
@@ -11,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusters import bigrams as counting
-from clusters.bigrams import Bigrams, count_bigrams
-from clusters.information import average_mutual_information
+from clusters.bigrams import Bigrams, average_mutual_information, count_bigrams
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=6), max_size=20)
 

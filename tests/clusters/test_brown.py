@@ -1,7 +1,5 @@
 """The algorithm against one that recomputes the mutual information of every merge from scratch."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np
@@ -28,8 +26,7 @@ def test_merges_are_those_of_brute_force(seed, classes):
 
 
 def test_losses_stay_those_of_the_definition_through_many_merges():
-    sentences = random_corpus(7, types=300, tokens=6000)
-    clustering = BrownClustering(count_bigrams(sentences), 12)
+    clustering = BrownClustering(count_bigrams(random_corpus(7, types=300, tokens=6000)), 12)
     for _ in islice(clustering.steps(), 200):
         pass
     tables = clustering._tables
@@ -61,8 +58,7 @@ def test_of_merges_that_lose_the_same_the_earliest_words_go_first():
 
 
 def test_words_come_by_frequency_then_by_first_occurrence():
-    bigrams = count_bigrams([["b", "c", "a"], ["a", "d"]])
-    assert bigrams.words == ["a", "b", "c", "d"]
+    assert count_bigrams([["b", "c", "a"], ["a", "d"]]).words == ["a", "b", "c", "d"]
 
 
 def test_of_two_merged_words_the_earlier_is_0():
@@ -77,8 +73,7 @@ def test_classes_are_the_square_root_of_the_vocabulary():
 
 
 def test_more_classes_than_words_gives_each_word_its_own():
-    entries = brown_clusters([["a", "b", "a", "c"]], 50)
-    assert len({entry.path for entry in entries}) == 3
+    assert len({entry.path for entry in brown_clusters([["a", "b", "a", "c"]], 50)}) == 3
 
 
 @pytest.mark.parametrize("sentences", [[["a", "b", "a"]], [["a"]]])

@@ -1,7 +1,5 @@
 """`rnng-dy clusters`: what it writes and says."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 
@@ -45,8 +43,7 @@ def test_output_and_what_is_said(corpus, tmp_path):
 
 def test_the_default_is_the_square_root_of_the_vocabulary(corpus):
     result = run(corpus)
-    paths = {line.split("\t")[0] for line in result.stdout.splitlines()}
-    assert len(paths) == 8
+    assert len({line.split("\t")[0] for line in result.stdout.splitlines()}) == 8
     assert "8 clusters of 60 word types" in result.stderr
 
 
@@ -58,8 +55,7 @@ def test_classes_that_do_not_occur_are_placed(corpus):
     result = run(corpus)
     path_of = {line.split("\t")[1]: line.split("\t")[0] for line in result.stdout.splitlines()}
     assert path_of["UNK-LC-NUM-DASH-s"] == path_of["UNK-LC"]
-    without = run(corpus, "--unk", "none")
-    assert len(without.stdout.splitlines()) == 60
+    assert len(run(corpus, "--unk", "none").stdout.splitlines()) == 60
 
 
 def test_options_reach_the_algorithm(corpus):
@@ -67,8 +63,7 @@ def test_options_reach_the_algorithm(corpus):
     assert run(corpus, "-c", 6, "--within-sentences").stdout != plain
     assert run(corpus, "-c", 6, "--min-count", 20).stdout != plain
     assert run(corpus, "-c", 6, "--refine").stdout != plain
-    single = run(corpus, "-c", 6, "--unk", "single")
-    assert len(single.stdout.splitlines()) == 61
+    assert len(run(corpus, "-c", 6, "--unk", "single").stdout.splitlines()) == 61
 
 
 @pytest.mark.parametrize(

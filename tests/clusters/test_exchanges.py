@@ -1,16 +1,13 @@
 """Exchanges against the information summed anew, and the clusters and trees after them."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 
 import numpy as np
 import pytest
 
-from clusters.bigrams import Bigrams, count_bigrams
+from clusters.bigrams import Bigrams, average_mutual_information, count_bigrams
 from clusters.brown import SWEEPS, BrownClustering
 from clusters.exchanges import Exchanges
-from clusters.information import average_mutual_information
 from tests.clusters.brute_force import BruteForce, clusters_of, inner_nodes, random_corpus
 
 
@@ -99,8 +96,7 @@ def test_a_sweep_takes_the_best_move_of_each_word_in_turn():
 def test_the_last_word_of_a_cluster_stays():
     # a and b have the same neighbours: together they would tell no less
     bigrams = count_bigrams([["a", "x"], ["b", "x"]] * 3)
-    exchanges = Exchanges(bigrams.pairs(True), np.arange(3), 3)
-    assert exchanges.sweep() == 0
+    assert Exchanges(bigrams.pairs(True), np.arange(3), 3).sweep() == 0
 
 
 def test_of_equal_gains_the_cluster_of_the_earliest_word_is_chosen():
@@ -158,8 +154,7 @@ def test_the_tree_of_refined_clusters_merges_what_brute_force_merges(seed):
     expected = BruteForce(sentences, 8)
     assert clusters_of(clustering) != expected.found
     expected.clusters = clusters_of(clustering)
-    tree = [expected.merge_best() for _ in range(7)]
-    assert inner_nodes(clustering) == sorted(tree)
+    assert inner_nodes(clustering) == sorted([expected.merge_best() for _ in range(7)])
 
 
 def test_frequent_words_are_exchanged_and_then_rare_ones_join():

@@ -1,7 +1,5 @@
 """Corpora in, clusters files and pages out."""
 
-from __future__ import annotations
-
 import io
 import re
 

@@ -1,13 +1,10 @@
 """Every class that the rules can give has a place among the clusters."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clusters.files import ClusteredWord
-from clusters.unseen import place_unseen
+from clusters.files import ClusteredWord, place_unseen
 from oracle.common.errors import RnngError
 from oracle.unknown import RULES, UnknownWords, unknown_classes
 

@@ -1,17 +1,14 @@
 """The reference program's clusters: the same if equally frequent words are in its order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from clusters.bigrams import Bigrams, count_bigrams
+from clusters.bigrams import Bigrams, average_mutual_information, count_bigrams
 from clusters.brown import BrownClustering, brown_clusters
 from clusters.files import read_clusters
-from clusters.information import average_mutual_information
 from oracle.corpora import NltkSample
 from oracle.treebank import clean, is_preterminal, words
 from oracle.unknown import UnknownWords, known_words
@@ -137,8 +134,7 @@ CORPORA = [("terminals", "clusters.paths", 25), ("nltk_terminals", "nltk.c140.pa
 def reference(request, shared):
     """Sentences, what wcluster made of them, the number of clusters."""
     corpus, name, classes = request.param
-    entries = read_clusters(shared / "clab_reference" / name)
-    return request.getfixturevalue(corpus), entries, classes
+    return request.getfixturevalue(corpus), read_clusters(shared / "clab_reference" / name), classes
 
 
 def test_the_whole_tree_is_wclusters_in_its_order_of_equal_frequencies(reference):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -28,35 +27,19 @@ TINY = CHECKOUT / "oracle" / "data" / "tiny.trees"
 HERE = Path(__file__).parent
 
 
-class Files(dict):
-    """Names of a run's files: `{NAME}` of a command line becomes a path in its folder."""
+def run(line: str, folder: Path) -> str:
+    """Standard output and error of `rnng-dy LINE` in this process, with its exit code if that is not 0.
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-
-    def __missing__(self, name: str) -> str:
-        return str(self.folder / name)
-
-
-def run(line: str, files: Files) -> str:
-    """Standard output and error of `rnng-dy LINE` in this process, with its exit code if that is not 0."""
-    arguments = [_filled(word, files) for word in shlex.split(line)]
+    `{NAME}` of the line becomes a path in the folder.
+    """
+    arguments = re.sub(r"\{(.*?)\}", rf"{folder}/\1", line).split()
     result = CliRunner().invoke(main, arguments, prog_name="rnng-dy")
     if result.exception and not isinstance(result.exception, SystemExit | click.Abort):
         raise result.exception
-    text = result.output.replace(f"{files.folder}/", "")
+    text = result.output.replace(f"{folder}/", "")
     # the signature names the commit
     text = re.sub("^rnng_dy:.*\n", "", text, flags=re.MULTILINE)
     return text + (f"exit code {result.exit_code}\n" if result.exit_code else "")
-
-
-def _filled(word: str, files: Files) -> str:
-    before, brace, rest = word.partition("{")
-    if not brace:
-        return word
-    name, _, after = rest.partition("}")
-    return before + files[name] + after
 
 
 def summary(model: Path) -> dict[str, list]:
@@ -67,14 +50,9 @@ def summary(model: Path) -> dict[str, list]:
             array = arrays[name]
             if array.dtype.kind == "f":
                 flat = array.astype(numpy.float64).ravel()
-                fixed = numpy.cos(numpy.arange(len(flat)))
+                product = float(flat @ numpy.cos(numpy.arange(len(flat))))
                 bits = hashlib.sha256(numpy.ascontiguousarray(array).tobytes()).hexdigest()[:16]
-                found[name] = [
-                    list(array.shape),
-                    bits,
-                    float(numpy.sqrt(flat @ flat)),
-                    float(flat @ fixed),
-                ]
+                found[name] = [list(array.shape), bits, float(numpy.sqrt(flat @ flat)), product]
     return found
 
 
@@ -86,28 +64,20 @@ def columns(table: str) -> dict[str, list[str]]:
 
 def machine() -> dict[str, str]:
     """What the bits depend on: the processor's model and the build of DyNet that this process has loaded."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf8")
-    processor = next(
-        (
-            line.partition(":")[2].strip()
-            for line in text.splitlines()
-            if line.startswith("model name")
-        ),
-        "",
-    )
+    about = Path("/proc/cpuinfo").read_text(encoding="utf8")
+    processor = re.search(r"^model name\s*:(.*)|$", about, re.MULTILINE)[1] or ""
     module = Path(sys.modules["_dynet"].__file__)
-    return {"processor": processor, "build": hashlib.sha256(module.read_bytes()).hexdigest()}
+    build = hashlib.sha256(module.read_bytes()).hexdigest()
+    return {"processor": processor.strip(), "build": build}
 
 
-def write_inputs(files: Files) -> None:
+def write_inputs(folder: Path) -> None:
     """Trees of the package for training, development and test, a vectors file, stimuli, a suite, and bad files."""
     lines = TINY.read_text(encoding="utf8").splitlines(keepends=True)
     for name, part in ("train", slice(0, 20)), ("dev", slice(500, 504)), ("test", slice(550, 555)):
-        Path(files[name]).write_text("".join(lines[part]), encoding="utf8")
-    rows = [
-        f"{word} {k / 7:.3f} {1 - k / 5:.3f} 0.250"
-        for k, word in enumerate(["the", "train", "saw", "every"])
-    ]
+        (folder / name).write_text("".join(lines[part]), encoding="utf8")
+    words = enumerate(["the", "train", "saw", "every"])
+    rows = [f"{word} {k / 7:.3f} {1 - k / 5:.3f} 0.250" for k, word in words]
     for name, text in {
         "vectors": "4 3\n" + "\n".join(rows) + "\n",
         "stimuli.csv": "item,text\n1,the train | saw every | window\n2,the village | followed\n",
@@ -115,7 +85,14 @@ def write_inputs(files: Files) -> None:
         "bad.trees": "(S (NP (DT the) (NN train))\n",
         "suite.json": json.dumps(SUITE),
     }.items():
-        Path(files[name]).write_text(text, encoding="utf8")
+        (folder / name).write_text(text, encoding="utf8")
+
+
+def condition(name: str, subject: str) -> dict[str, object]:
+    """A condition of the item of SUITE."""
+    regions = enumerate((subject, "followed !"), 1)
+    contents = [{"region_number": number, "content": content} for number, content in regions]
+    return {"condition_name": name, "regions": contents}
 
 
 SUITE = {
@@ -125,16 +102,7 @@ SUITE = {
     "items": [
         {
             "item_number": 1,
-            "conditions": [
-                {
-                    "condition_name": name,
-                    "regions": [
-                        {"region_number": 1, "content": subject},
-                        {"region_number": 2, "content": "followed !"},
-                    ],
-                }
-                for name, subject in (("a", "the village"), ("b", "every windows"))
-            ],
+            "conditions": [condition("a", "the village"), condition("b", "every windows")],
         }
     ],
 }
@@ -145,30 +113,30 @@ def record(folder: Path) -> None:
     numbers, texts = folder / "numbers", folder / "texts"
     numbers.mkdir(parents=True)
     texts.mkdir()
-    with tempfile.TemporaryDirectory() as place:
-        files = Files(Path(place))
+    with tempfile.TemporaryDirectory() as name:
+        files = Path(name)
         write_inputs(files)
         models = {}
         for name, line in MODELS.items():
             _succeed(line, files)
-            models[name] = summary(Path(files[name]))
+            models[name] = summary(files / name)
         for name, line in NUMBERS.items():
             _succeed(line, files)
-            (numbers / name).write_bytes(Path(files[name]).read_bytes())
+            (numbers / name).write_bytes((files / name).read_bytes())
         for name, line in SURPRISALS.items():
             _write(numbers / f"{name}.json", columns(_succeed(line, files)))
         for name, line in TEXTS.items():
             (texts / f"{name}.txt").write_text(run(line, files), encoding="utf8")
         for name, line in RESUMED.items():
             _succeed(line, files)
-            models[f"{name}-resumed"] = summary(Path(files[name]))
+            models[f"{name}-resumed"] = summary(files / name)
         for name, arrays in models.items():
             _write(numbers / f"parameters.{name}.json", arrays)
     _write(numbers / "machine.json", machine())
 
 
-def _succeed(line: str, files: Files) -> str:
-    text = run(line, files)
+def _succeed(line: str, folder: Path) -> str:
+    text = run(line, folder)
     if "exit code" in text:
         raise RuntimeError(f"rnng-dy {line}\n{text}")
     return text

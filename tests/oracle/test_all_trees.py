@@ -1,7 +1,5 @@
 """Every transition system against all trees of up to five words, counted without it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Oracle files."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading and writing bracketed trees."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -61,8 +59,7 @@ def test_trees_in_a_file_are_read_whatever_white_space_is_between_symbols(tmp_pa
 
 
 def test_trees_know_their_line_and_the_text_of_a_line_that_is_theirs_alone(tmp_path):
-    text = "\n  (S  (A a)) \r\n(S (A b)) (S (A c))\n(S\n  (A d))\n"
-    located = read(tmp_path, text)
+    located = read(tmp_path, "\n  (S  (A a)) \r\n(S (A b)) (S (A c))\n(S\n  (A d))\n")
     assert [tree.line for tree in located] == [2, 3, 3, 4]
     assert [tree.text for tree in located] == ["  (S  (A a))", None, None, None]
     assert [tree.tree.leaves() for tree in located] == [["a"], ["b"], ["c"], ["d"]]

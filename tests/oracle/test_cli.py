@@ -1,7 +1,5 @@
 """`rnng-dy oracle` and `rnng-dy prepare`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands import invoke, messages
@@ -52,8 +50,7 @@ def test_preterminals_are_refused_or_skipped_and_counted(trees, tmp_path):
 def test_preterminals_never_count_as_training_words(trees, tmp_path):
     train = tmp_path / "more.trees"
     train.write_text(f"{TREES}(VBZ sleeps)\n")
-    result = invoke("oracle", "--train", train, trees, "--generative")
-    assert "The cat UNK-LC-s" in result.stdout
+    assert "The cat UNK-LC-s" in invoke("oracle", "--train", train, trees, "--generative").stdout
 
 
 def test_trees_are_prepared(tmp_path):
@@ -94,8 +91,7 @@ def test_input_without_trees_is_an_error(trees, tmp_path):
     empty = tmp_path / "empty"
     empty.write_text("\n")
     for command in (("oracle", "--train", trees), ("prepare", "--from", "trees")):
-        result = invoke(*command, empty, "-o", tmp_path / "out", code=2)
-        assert f"{empty}: no tree" in result.stderr
+        assert f"{empty}: no tree" in invoke(*command, empty, "-o", tmp_path / "out", code=2).stderr
         assert not (tmp_path / "out").exists()
 
 

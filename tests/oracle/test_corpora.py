@@ -1,7 +1,5 @@
 """Which files of a treebank are read."""
 
-from __future__ import annotations
-
 import nltk.corpus
 import nltk.data
 import pytest

@@ -1,7 +1,5 @@
 """The symbols of an oracle are counted, in the order in which they first appear."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import chain

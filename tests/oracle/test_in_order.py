@@ -1,14 +1,10 @@
 """The in-order system: Liu and Zhang 2017, section 3, and the limits of the authors' program."""
 
-from __future__ import annotations
-
-from itertools import chain
-
 import pytest
 
 from oracle.blocks import read_oracle
 from oracle.brackets import parse_line
-from oracle.common.errors import RnngError, UnderivableError
+from oracle.common.errors import UnderivableError
 from oracle.transitions import FINISH, REDUCE, SHIFT, InOrder, unlimited
 
 PJ = 3
@@ -84,30 +80,6 @@ def test_actions_have_ids():
     assert system.masks.shape == (16, 5)
 
 
-@pytest.mark.parametrize(
-    ("actions", "length", "message"),
-    [
-        ("", 0, "no actions"),
-        ("PJ(S)", 1, "action 1, 'PJ(S)', finds nothing to be its first child"),
-        ("SHIFT SHIFT", 2, "action 2, 'SHIFT', puts a word outside all constituents"),
-        ("SHIFT REDUCE", 1, "action 2, 'REDUCE', finds no open constituent"),
-        ("SHIFT FINISH", 1, "action 2, 'FINISH', finds no constituent"),
-        ("SHIFT PJ(S) PJ(S)", 1, "action 3, 'PJ(S)', finds an open constituent without a second"),
-        ("SHIFT PJ(S) FINISH", 1, "action 3, 'FINISH', finds 1 constituents open"),
-        ("SHIFT PJ(S) SHIFT", 1, "action 3, 'SHIFT', needs one word more than there are"),
-        ("SHIFT PJ(S) REDUCE FINISH", 2, "action 4, 'FINISH', finds 1 words left"),
-        ("SHIFT PJ(S) REDUCE FINISH REDUCE", 1, "action 5, 'REDUCE', comes after the tree is"),
-        ("SHIFT PJ(S)", 1, "the actions end with 1 constituents open"),
-        ("SHIFT PJ(S) REDUCE", 1, "the actions end without FINISH"),
-        ("SHIFT NT(S) REDUCE FINISH", 1, "'NT(S)', is none of PJ(X), REDUCE, SHIFT, FINISH"),
-    ],
-)
-def test_what_builds_no_tree_is_refused(actions, length, message):
-    with pytest.raises(RnngError) as caught:
-        IN_ORDER.check(actions.split(), length)
-    assert message in str(caught.value)
-
-
 def test_trees_beyond_the_limits_are_written_but_not_derived():
     chain_of_four = IN_ORDER.actions_of(parse_line("(A (B (C (D a))))"), preterminals=False)
     IN_ORDER.check(chain_of_four, 1)
@@ -117,23 +89,6 @@ def test_trees_beyond_the_limits_are_written_but_not_derived():
     IN_ORDER.check(right.split(), 103)
     with pytest.raises(UnderivableError, match=r"action 204, 'PJ\(S\)', opens one .* than the 101"):
         InOrder(["S"]).check(right.split(), 103)
-
-
-@pytest.mark.parametrize(
-    ("actions", "words", "expected"),
-    [
-        ("", [], ""),
-        ("SHIFT", ["The"], "The"),
-        ("SHIFT PJ(NP)", ["The"], "(NP The"),
-        ("SHIFT PJ(NP) SHIFT", ["The", "cat"], "(NP The cat"),
-        ("SHIFT PJ(NP) SHIFT REDUCE", ["The", "cat"], "(NP The cat)"),
-        ("SHIFT PJ(NP) REDUCE PJ(S) SHIFT", ["It", "sat"], "(S (NP It) sat"),
-        ("SHIFT PJ(NP) REDUCE PJ(S) SHIFT PJ(VP) SHIFT", ["It", "sat", "up"], "(S (NP It) (VP sat up"),
-        ("SHIFT PJ(S) REDUCE FINISH", ["Go"], "(S Go)"),
-    ],
-)  # fmt: skip
-def test_what_is_open_lacks_its_bracket(actions, words, expected):
-    assert IN_ORDER.partial_brackets(actions.split(), words) == expected
 
 
 ROWS = ["# (S (NP The cat) sat)", "The cat sat", "The cat sat"]
@@ -150,9 +105,3 @@ def test_an_oracle_is_told_by_its_actions(tmp_path):
     [sentence] = read(tmp_path, [*ROWS, *ACTIONS])
     assert sentence.transitions == "in-order"
     assert sentence.actions == tuple(ACTIONS)
-
-
-def test_a_deep_tree_has_actions():
-    depth = 20000
-    actions = ["SHIFT", *chain(*[["PJ(S)", "REDUCE"]] * depth), "FINISH"]
-    assert IN_ORDER.actions_of(IN_ORDER.tree_of(actions, ["a"]), preterminals=False) == actions

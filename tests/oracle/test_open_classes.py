@@ -56,8 +56,7 @@ def test_a_class_that_the_model_lacks_goes_to_the_nearest_more_general_one():
     classes = OpenClasses(unknown, ["UNK", "UNK-LC", "UNK-INITC", "UNK-LC-NUM", "dog"])
     found = list(map(classes.class_of, ["walking", "a1-s", "Dog", "Walking", "42", "WALK"]))
     assert found == ["UNK-LC", "UNK-LC-NUM", "UNK-INITC", "UNK-INITC", "UNK", "UNK"]
-    without_unk = OpenClasses(unknown, ["UNK-LC-ing", "UNK-LC"])
-    assert without_unk.class_of("42") == "UNK-LC"
+    assert OpenClasses(unknown, ["UNK-LC-ing", "UNK-LC"]).class_of("42") == "UNK-LC"
 
 
 def test_a_string_that_is_written_like_a_class_is_a_string():

@@ -1,7 +1,5 @@
 """Trees in the style of PPCHE and IcePaHC; the sentences are our own."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracle.brackets import format_tree, parse_line
@@ -53,16 +51,14 @@ def test_a_folder_gives_its_psd_files_by_name(tmp_path):
     (tmp_path / "notes.txt").write_text("no tree")
     (tmp_path / "b.psd").write_text("( (IP (N b-b)) (ID 2))")
     prepare(tmp_path / "a.psd", "( (IP (N a-a)) (ID 1))", "--from", "icepahc")
-    result = invoke("prepare", tmp_path, "--from", "icepahc")
-    assert result.stdout == "(IP (N a))\n(IP (N b))\n"
+    assert invoke("prepare", tmp_path, "--from", "icepahc").stdout == "(IP (N a))\n(IP (N b))\n"
     (tmp_path / "none").mkdir()
     refused = invoke("prepare", tmp_path / "none", "--from", "icepahc", code=2)
     assert ".psd (IcePaHC)" in refused.stderr
 
 
 def test_english_words_have_no_lemma_and_keep_their_hyphens(tmp_path):
-    result = prepare(tmp_path / "a.psd", ENGLISH, "--from", "trees", "--strip-ids")
-    assert result.stdout == (
+    assert prepare(tmp_path / "a.psd", ENGLISH, "--from", "trees", "--strip-ids").stdout == (
         "(IP (NP (PRO She)) (VBD told) (NP (PRO me)) (CP (IP (NP (EX there)) (BED were) "
         "(NP (NUM 0) (ADJ well-known) (NS cures)))) (E_S .))\n"
     )

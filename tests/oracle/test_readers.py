@@ -1,7 +1,5 @@
 """Whatever bytes a file has, a reader returns or raises InputError that names it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

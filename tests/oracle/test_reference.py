@@ -1,7 +1,5 @@
 """Against what the original's scripts printed, and on whole treebanks."""
 
-from __future__ import annotations
-
 import csv
 import io
 
@@ -41,8 +39,7 @@ def test_oracles_are_those_of_the_original_byte_for_byte(shared, name, train, ki
 
 
 def test_cleaning_nltks_sample_gives_the_reference_trees(shared, monkeypatch):
-    nltk_data = pytest.importorskip("nltk.data")
-    monkeypatch.setattr(nltk_data, "path", [str(shared / "nltk_data")])
+    monkeypatch.setattr(pytest.importorskip("nltk.data"), "path", [str(shared / "nltk_data")])
 
     def cleaned(sections):
         return [
@@ -103,10 +100,9 @@ def test_whole_treebanks_make_oracles_that_read_back(shared, tmp_path, treebank,
 
 def test_sinica_has_one_unknown_class(shared):
     unknown_words = unknown_words_of(shared / "treebanks/sinica/train.trees", "single")
-    trees = read_trees(shared / "treebanks/sinica/test.trees")
     unkified = {
         new
-        for located in trees
+        for located in read_trees(shared / "treebanks/sinica/test.trees")
         for old, new in zip(
             words(located.tree), unknown_words.unkify(words(located.tree)), strict=True
         )

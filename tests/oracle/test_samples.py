@@ -1,7 +1,5 @@
 """Samples and likelihoods."""
 
-from __future__ import annotations
-
 import io
 import math
 

@@ -1,7 +1,5 @@
 """Sentences to parse, in each format."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracle.common.errors import InputError
@@ -33,8 +31,7 @@ def test_an_oracle(tmp_path):
 
 
 def test_trees_give_words_and_tags(tmp_path):
-    text = "(S (DT The)\n   (NN cat))\n(NN yes) (S (NN a_b))\n"
-    assert read(tmp_path, text) == [
+    assert read(tmp_path, "(S (DT The)\n   (NN cat))\n(NN yes) (S (NN a_b))\n") == [
         SourceSentence(("The", "cat"), ("DT", "NN"), None, 1),
         SourceSentence(("yes",), ("NN",), None, 3),
         SourceSentence(("a_b",), ("NN",), None, 3),

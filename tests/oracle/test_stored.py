@@ -1,7 +1,5 @@
 """Sentences that are stored are read back as they were, in any order, here and in a copy."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The tagger: features of spelling, the tags of NLTK's own tagger, and NLTK's files."""
 
-from __future__ import annotations
-
 import random
 
 import nltk

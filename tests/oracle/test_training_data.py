@@ -1,7 +1,5 @@
 """Trees of one's own: cleaned, some held out, and the oracles of the command."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from io import StringIO

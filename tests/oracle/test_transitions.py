@@ -1,6 +1,4 @@
-"""Trees and their actions (Dyer et al. 2016, section 3)."""
-
-from __future__ import annotations
+"""Trees and their actions (Dyer et al. 2016, section 3; Liu and Zhang 2017, section 3)."""
 
 import re
 
@@ -11,10 +9,12 @@ from nltk import Tree
 
 from oracle.brackets import format_tree, parse_line
 from oracle.common.errors import RnngError
-from oracle.transitions import TOP_DOWN, TopDown
+from oracle.transitions import TOP_DOWN, InOrder, TopDown, unlimited
 from oracle.treebank import tags, with_words, words
 
 actions_of, tree_of = TOP_DOWN.actions_of, TOP_DOWN.tree_of
+IN_ORDER = unlimited(InOrder)
+DEPTH = 20000
 
 LABELS = st.sampled_from(["S", "NP", "ADVP|PRT", "#", "-LRB-", "中", "A\u00a0B"])
 WORDS = st.sampled_from(["a", "#", "|||", "x\u3000y", "REDUCE", "NT(X)"])
@@ -56,10 +56,15 @@ def test_lone_words_without_tags_need_to_be_told():
     assert actions_of(tree, preterminals=False) == bare
 
 
-def test_a_deep_tree_has_actions():
-    depth = 20000
-    actions = ["NT(S)"] * depth + ["SHIFT"] + ["REDUCE"] * depth
-    assert actions_of(tree_of(actions, ["a"]), preterminals=False) == actions
+@pytest.mark.parametrize(
+    ("system", "actions"),
+    [
+        (TOP_DOWN, [*["NT(S)"] * DEPTH, "SHIFT", *["REDUCE"] * DEPTH]),
+        (IN_ORDER, ["SHIFT", *["PJ(S)", "REDUCE"] * DEPTH, "FINISH"]),
+    ],
+)
+def test_a_deep_tree_has_actions(system, actions):
+    assert system.actions_of(system.tree_of(actions, ["a"]), preterminals=False) == actions
 
 
 @pytest.mark.parametrize("text", ["(NN yes)", "( (S (NN yes)))"])
@@ -69,25 +74,38 @@ def test_some_trees_have_no_actions(text):
 
 
 @pytest.mark.parametrize(
-    ("actions", "length", "message"),
+    ("system", "actions", "length", "message"),
     [
-        ("", 0, "no actions"),
-        ("SHIFT", 1, "action 1, 'SHIFT', puts a word outside all constituents"),
-        ("REDUCE", 0, "action 1, 'REDUCE', finds no open constituent"),
-        ("NT(S) REDUCE", 1, "action 2, 'REDUCE', would close an empty constituent"),
-        ("NT(S) SHIFT", 1, "the actions end with 1 constituents open"),
-        ("NT(S)", 0, "action 1, 'NT(S)', opens a constituent when no word is left for it"),
-        ("NT(S) SHIFT REDUCE", 2, "action 3, 'REDUCE', would close the tree before its last word"),
-        ("NT(S) SHIFT SHIFT REDUCE", 1, "action 3, 'SHIFT', needs one word more than there are"),
-        ("NT(S) SHIFT REDUCE REDUCE", 1, "action 4, 'REDUCE', comes after the tree is complete"),
-        ("NT(S) SHIFT REDUCE NT(S)", 1, "action 4, 'NT(S)', comes after the tree is complete"),
-        ("NT(S) GEN REDUCE", 1, "action 2, 'GEN', is none of NT(X), REDUCE, SHIFT"),
-        ("NT() SHIFT REDUCE", 1, "action 1, 'NT()', is none of NT(X), REDUCE, SHIFT"),
+        (TOP_DOWN, "", 0, "no actions"),
+        (TOP_DOWN, "SHIFT", 1, "action 1, 'SHIFT', puts a word outside all constituents"),
+        (TOP_DOWN, "REDUCE", 0, "action 1, 'REDUCE', finds no open constituent"),
+        (TOP_DOWN, "NT(S) REDUCE", 1, "action 2, 'REDUCE', would close an empty constituent"),
+        (TOP_DOWN, "NT(S) SHIFT", 1, "the actions end with 1 constituents open"),
+        (TOP_DOWN, "NT(S)", 0, "action 1, 'NT(S)', opens a constituent when no word is left for it"),
+        (TOP_DOWN, "NT(S) SHIFT REDUCE", 2, "action 3, 'REDUCE', would close the tree before its last word"),
+        (TOP_DOWN, "NT(S) SHIFT SHIFT REDUCE", 1, "action 3, 'SHIFT', needs one word more than there are"),
+        (TOP_DOWN, "NT(S) SHIFT REDUCE REDUCE", 1, "action 4, 'REDUCE', comes after the tree is complete"),
+        (TOP_DOWN, "NT(S) SHIFT REDUCE NT(S)", 1, "action 4, 'NT(S)', comes after the tree is complete"),
+        (TOP_DOWN, "NT(S) GEN REDUCE", 1, "action 2, 'GEN', is none of NT(X), REDUCE, SHIFT"),
+        (TOP_DOWN, "NT() SHIFT REDUCE", 1, "action 1, 'NT()', is none of NT(X), REDUCE, SHIFT"),
+        (IN_ORDER, "", 0, "no actions"),
+        (IN_ORDER, "PJ(S)", 1, "action 1, 'PJ(S)', finds nothing to be its first child"),
+        (IN_ORDER, "SHIFT SHIFT", 2, "action 2, 'SHIFT', puts a word outside all constituents"),
+        (IN_ORDER, "SHIFT REDUCE", 1, "action 2, 'REDUCE', finds no open constituent"),
+        (IN_ORDER, "SHIFT FINISH", 1, "action 2, 'FINISH', finds no constituent"),
+        (IN_ORDER, "SHIFT PJ(S) PJ(S)", 1, "action 3, 'PJ(S)', finds an open constituent without a second"),
+        (IN_ORDER, "SHIFT PJ(S) FINISH", 1, "action 3, 'FINISH', finds 1 constituents open"),
+        (IN_ORDER, "SHIFT PJ(S) SHIFT", 1, "action 3, 'SHIFT', needs one word more than there are"),
+        (IN_ORDER, "SHIFT PJ(S) REDUCE FINISH", 2, "action 4, 'FINISH', finds 1 words left"),
+        (IN_ORDER, "SHIFT PJ(S) REDUCE FINISH REDUCE", 1, "action 5, 'REDUCE', comes after the tree is"),
+        (IN_ORDER, "SHIFT PJ(S)", 1, "the actions end with 1 constituents open"),
+        (IN_ORDER, "SHIFT PJ(S) REDUCE", 1, "the actions end without FINISH"),
+        (IN_ORDER, "SHIFT NT(S) REDUCE FINISH", 1, "'NT(S)', is none of PJ(X), REDUCE, SHIFT, FINISH"),
     ],
-)
-def test_what_builds_no_tree_is_refused(actions, length, message):
+)  # fmt: skip
+def test_what_builds_no_tree_is_refused(system, actions, length, message):
     with pytest.raises(RnngError, match=re.escape(message)):
-        TOP_DOWN.check(actions.split(), length)
+        system.check(actions.split(), length)
 
 
 @given(constituents(st.recursive(WORDS, constituents, max_leaves=15)))
@@ -107,18 +125,26 @@ def test_partial_brackets_grow_into_those_of_the_tree(tree):
 
 
 @pytest.mark.parametrize(
-    ("actions", "words", "expected"),
+    ("system", "actions", "words", "expected"),
     [
-        ("", [], ""),
-        ("NT(S)", [], "(S"),
-        ("NT(S) NT(NP) SHIFT", ["The"], "(S (NP The"),
-        ("NT(S) NT(NP) SHIFT NT(PP)", ["a"], "(S (NP a (PP"),
-        ("NT(S) SHIFT SHIFT", ["(", "b)"], "(S -LRB- b-RRB-"),
-        ("NT(S) SHIFT REDUCE", ["a"], "(S a)"),
+        (TOP_DOWN, "", [], ""),
+        (TOP_DOWN, "NT(S)", [], "(S"),
+        (TOP_DOWN, "NT(S) NT(NP) SHIFT", ["The"], "(S (NP The"),
+        (TOP_DOWN, "NT(S) NT(NP) SHIFT NT(PP)", ["a"], "(S (NP a (PP"),
+        (TOP_DOWN, "NT(S) SHIFT SHIFT", ["(", "b)"], "(S -LRB- b-RRB-"),
+        (TOP_DOWN, "NT(S) SHIFT REDUCE", ["a"], "(S a)"),
+        (IN_ORDER, "", [], ""),
+        (IN_ORDER, "SHIFT", ["The"], "The"),
+        (IN_ORDER, "SHIFT PJ(NP)", ["The"], "(NP The"),
+        (IN_ORDER, "SHIFT PJ(NP) SHIFT", ["The", "cat"], "(NP The cat"),
+        (IN_ORDER, "SHIFT PJ(NP) SHIFT REDUCE", ["The", "cat"], "(NP The cat)"),
+        (IN_ORDER, "SHIFT PJ(NP) REDUCE PJ(S) SHIFT", ["It", "sat"], "(S (NP It) sat"),
+        (IN_ORDER, "SHIFT PJ(NP) REDUCE PJ(S) SHIFT PJ(VP) SHIFT", ["It", "sat", "up"], "(S (NP It) (VP sat up"),
+        (IN_ORDER, "SHIFT PJ(S) REDUCE FINISH", ["Go"], "(S Go)"),
     ],
-)
-def test_what_is_open_lacks_its_bracket(actions, words, expected):
-    assert TOP_DOWN.partial_brackets(actions.split(), words) == expected
+)  # fmt: skip
+def test_what_is_open_lacks_its_bracket(system, actions, words, expected):
+    assert system.partial_brackets(actions.split(), words) == expected
 
 
 @pytest.mark.parametrize(

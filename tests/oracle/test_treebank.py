@@ -1,7 +1,5 @@
 """Cleaning, and what trees hold."""
 
-from __future__ import annotations
-
 import pytest
 from nltk import Tree
 

@@ -1,7 +1,5 @@
 """UNK classes: PORTING.md section 8, and get_oracle.py of the original."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracle.common.errors import RnngError
@@ -82,8 +80,11 @@ def test_unicode_classes(word, expected):
 
 
 def test_one_class_for_all():
-    unknown_words = UnknownWords("single", {"上海"})
-    assert unknown_words.unkify(["上海", "浦东", "Dogs"]) == ["上海", "UNK", "UNK"]
+    assert UnknownWords("single", {"上海"}).unkify(["上海", "浦东", "Dogs"]) == [
+        "上海",
+        "UNK",
+        "UNK",
+    ]
 
 
 def test_known_words_stay():

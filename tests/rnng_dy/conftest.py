@@ -1,7 +1,5 @@
 """Small models and data of our own for the tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +33,7 @@ def trees():
 
 def sentences_of(trees, generative, transitions=SYSTEMS.default):
     unknown = UnknownWords("berkeley", known_words(words(located.tree) for located in trees))
-    system = unlimited(SYSTEMS[transitions])
-    return list(make_oracle(trees, unknown, generative, system))
+    return list(make_oracle(trees, unknown, generative, unlimited(SYSTEMS[transitions])))
 
 
 @pytest.fixture(scope="session")
@@ -111,8 +108,7 @@ def log_q(parser, tokens, sequences, alpha=1.0):
     """log q in nats of the action sequences of a sentence, flattened by alpha, from the steps of a search."""
     dy.renew_cg()
     decisions, paths = parser.network.walk([Derivation(tokens, sequences, None)])
-    step = parser.network.step([d.configuration for d in decisions], alpha)
-    table = step.action_log_probs()
+    table = parser.network.step([d.configuration for d in decisions], alpha).action_log_probs()
     of_decision = table[np.arange(len(table)), [d.action for d in decisions]]
     return np.array([of_decision[path].sum() for path in paths])
 

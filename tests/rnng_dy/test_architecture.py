@@ -1,7 +1,5 @@
 """Nothing imports in a circle, and the examples of docs/extending.md work."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ import pytest
 
 from oracle.transitions import TOP_DOWN
 from rnng_dy import DiscriminativeParser
-from rnng_dy.search.greedy import parse_batch
+from rnng_dy.search.parsing import parse_batch
 from rnng_dy.training.presets import PRESETS
 from rnng_dy.training.updates import Updater
 
@@ -122,8 +120,7 @@ def test_scripts_import_the_packages_and_not_the_other_way():
 
 def test_dynet_is_imported_by_the_engine_alone():
     for name, path in modules().items():
-        text = path.read_text(encoding="utf-8")
-        if re.search(r"^\s*(import|from) _?dynet", text, re.MULTILINE):
+        if re.search(r"^\s*(import|from) _?dynet", path.read_text(encoding="utf-8"), re.MULTILINE):
             assert name == "rnng_dy.engine"
 
 
@@ -154,15 +151,14 @@ def test_a_composition_that_is_added_trains_and_is_saved(examples, sentences, tm
     again = DiscriminativeParser.load(tmp_path / "m")
     tokens = list(zip(sentences[0].tokens, sentences[0].tags, strict=True))
     assert again.parse_one(tokens) == model.parse_one(tokens)
-    assert isinstance(again.network.compose, examples["GatedSum"])
+    assert isinstance(again.network.composition, examples["GatedSum"])
 
 
 def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentences, tmp_path):
     vocabulary = ParserVocabulary.from_oracle(sentences, use_tags=False)
     model = DiscriminativeParser(vocabulary, PARSER_SIZES, transitions="short-runs")
     # without the limit it would open all that can be open
-    bias = model.store.dense["action_bias"]
-    bias.set_value([0.0, 0.0] + [4.0] * (len(model.transitions) - 2))
+    model.store.dense["action_bias"].set_value([0.0, 0.0] + [4.0] * (len(model.transitions) - 2))
     model.save(tmp_path / "m")
     tree = DiscriminativeParser.load(tmp_path / "m").parse_one(["it", "works"])
     assert TOP_DOWN.actions_of(tree)[:5] == [*[TOP_DOWN.actions_of(tree)[0]] * 4, "SHIFT"]

@@ -1,7 +1,5 @@
 """What a model folder may say, and what is told of one that is damaged."""
 
-from __future__ import annotations
-
 import json
 
 import nltk

@@ -1,7 +1,5 @@
 """Commands with `--device cuda` do what they do on the CPU: on a GPU, or on the emulated one."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -144,5 +142,4 @@ def test_processes_are_refused(folder):
 
 
 def test_doctor(folder):
-    done = run(folder, "doctor", "--device", DEVICE)
-    assert "FAIL" not in done.stdout
+    assert "FAIL" not in run(folder, "doctor", "--device", DEVICE).stdout

@@ -1,7 +1,5 @@
 """What the patches of our DyNet are for: each of these fails with the release."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from pathlib import Path
@@ -60,8 +58,7 @@ def test_a_cell_computes_what_the_builder_does():
         dy.renew_cg()
         inputs = [[dy.inputTensor(x) for x in sequence] for sequence in sequences()]
         if ours:
-            states = [run_cell(cell, xs) for xs in inputs]
-            outputs = [dy.pick_range(s, 0, HIDDEN) for s in states]
+            outputs = [dy.pick_range(s, 0, HIDDEN) for s in [run_cell(cell, xs) for xs in inputs]]
         else:
             outputs = [builder.initial_state().add_inputs(xs)[-1].output() for xs in inputs]
         loss = dy.esum([dy.dot_product(dy.inputVector(weights), h) for h in outputs])
@@ -243,8 +240,7 @@ def test_elements_are_gathered_from_batches():
     assert first.npvalue() == pytest.approx(expected[:2])
     dy.sum_batches(dy.dot_product(dy.inputVector([1, 5]), first)).backward()
     of_element = np.array([1, 5, 0])
-    counts = [[0, 1, 0, 2], [1]]
-    for parameter, times in zip(parameters, counts, strict=True):
+    for parameter, times in zip(parameters, [[0, 1, 0, 2], [1]], strict=True):
         assert parameter.grad_as_array() == pytest.approx(np.outer(times, of_element))
 
 
@@ -291,8 +287,7 @@ def test_a_table_knows_which_rows_graphs_with_a_gradient_have_looked_up():
     own = collection()
     table = own.lookup_parameters_from_numpy(np.arange(12.0).reshape(4, 3))
     dy.renew_cg()
-    read = dy.lookup_batch(table, [3, 0, 3])
-    loss = 0.0 * dy.sum_batches(dy.squared_norm(read))
+    loss = 0.0 * dy.sum_batches(dy.squared_norm(dy.lookup_batch(table, [3, 0, 3])))
     # not of the loss
     dy.lookup(table, 1)
     loss.forward()

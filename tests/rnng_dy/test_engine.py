@@ -1,7 +1,5 @@
 """Which GPU is used, with a driver of our own: there need not be any card."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path
@@ -85,8 +83,7 @@ assert dict(__import__("os").environ) == before
 )
 def test_a_number_counts_in_the_users_list(cards, device, visible, expected):
     environment = os.environ | ({} if visible is None else {"CUDA_VISIBLE_DEVICES": visible})
-    done = run(None, STARTED, device, command=PYTHON, env=environment)
-    assert done.stdout.strip() == expected
+    assert run(None, STARTED, device, command=PYTHON, env=environment).stdout.strip() == expected
 
 
 @pytest.mark.parametrize("visible", ["3,1", ""])

@@ -1,7 +1,5 @@
 """Archives of models give what their folders give, hold only what is needed, and are never written to."""
 
-from __future__ import annotations
-
 import pickle
 import zipfile
 

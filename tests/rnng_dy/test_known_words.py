@@ -1,7 +1,5 @@
 """Which words a model knows: those that its training has seen often enough, whatever other files list."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +14,11 @@ from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN
 from oracle.treebank import words
 from oracle.unknown import UnknownWords, known_words
-from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.scoring import tree_log_probs
-from rnng_dy.settings import LanguageModelSizes
 from rnng_dy.text.sources import Source
 from rnng_dy.training.data import Corpus
-from rnng_dy.training.initial_models import fine_tuned, new_model
+from rnng_dy.training.initial_models import fine_tuned, vocabulary_of_words
 from rnng_dy.vocabulary import GeneratorVocabulary
 from tests.commands import invoke
 
@@ -53,10 +49,9 @@ def test_words_that_only_the_clusters_have_are_unknown(generative_sentences):
     vocabulary = GeneratorVocabulary.build(clusters, generative_sentences)
     assert "zork" in vocabulary.words
     assert vocabulary.unknown.unkify(["the", "zork"], True) == ["the", "UNK-LC"]
-    kind, sizes = LstmLanguageModel, LanguageModelSizes(1, 5, 5)
-    model = new_model(kind, generative_sentences, sizes, clusters=clusters)
-    assert len(model.vocabulary.words) == len(vocabulary.words) - 1
-    assert model.vocabulary.unknown.unkify(["zork"], True) == ["UNK-LC"]
+    new = vocabulary_of_words(generative_sentences, clusters, "berkeley")
+    assert len(new.words) == len(vocabulary.words) - 1
+    assert new.unknown.unkify(["zork"], True) == ["UNK-LC"]
 
 
 def test_a_saved_model_reads_them_as_their_classes(generator):
@@ -73,8 +68,7 @@ def test_a_saved_model_reads_them_as_their_classes(generator):
 def test_a_parser_trains_no_other_rows_than_it_reads(trees, least):
     """Rare words are words or classes by chance; all of them as classes are what parsing reads."""
     sentences = oracle_of(trees, least)
-    parser = make_parser(sentences)
-    assert_training_reads_what_parsing_reads(parser, sentences)
+    assert_training_reads_what_parsing_reads(make_parser(sentences), sentences)
 
 
 def assert_training_reads_what_parsing_reads(parser, sentences):
@@ -91,8 +85,7 @@ def test_further_training_adds_the_words_that_its_data_knows(trees, extend):
     v = parser.vocabulary
     once = next(w for w in map(v.words.symbols.__getitem__, sorted(v.singletons)) if w.islower())
     lowered = next(w for s in sentences for w in s.lowercased if w not in (*s.tokens, once))
-    label = v.nonterminals[0]
-    line = f"({label} (NN {once}) (NN {once}) (NN {lowered}) (NN the))"
+    line = f"({v.nonterminals[0]} (NN {once}) (NN {once}) (NN {lowered}) (NN the))"
     new = sentences_of(located(line), generative=False)
     tuned = fine_tuned(parser, Corpus(new, [], "more.trees", "more.trees"), "m", extend, 1)
     assert tuned.unknown.known - v.unknown.known == {once}
@@ -156,8 +149,7 @@ def test_a_sentence_with_an_unknown_word_has_a_probability(generative_sentences)
 def test_ngrams_of_an_oracle_without_unknown_words_give_surprisals(tmp_path):
     save_oracle(tmp_path / "o", oracle_of(located(ONCE, ONCE), 2, generative=True))
     given = ["surprisal", "the zork woke", "--scorer", f"kneser-ney={tmp_path / 'o'}"]
-    result = invoke(*given)
-    assert result.stdout.splitlines()[-1].endswith("\tinf")
+    assert invoke(*given).stdout.splitlines()[-1].endswith("\tinf")
     assert "has no spelling model" in invoke(*given, "--open", code=2).stderr
 
 

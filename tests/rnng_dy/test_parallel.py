@@ -1,7 +1,5 @@
 """Work in several processes and on Dask's workers: order, losses and memory."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

@@ -1,7 +1,5 @@
 """Plugins: files whose classes join the registries, which models name and workers are sent."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -159,8 +157,7 @@ def test_a_model_names_what_it_needs_and_no_other_plugin(parser, sentences):
         ("both", ["mine.py", "shared_state.py"]),
         ("neither", None),
     ):
-        config = json.loads(Path(name, "config.json").read_text("utf-8"))
-        assert config.get("plugins") == needed
+        assert json.loads(Path(name, "config.json").read_text("utf-8")).get("plugins") == needed
 
 
 def test_a_model_without_its_plugin_is_refused_though_its_folder_has_the_file(parser):
@@ -196,7 +193,7 @@ def test_a_plugin_that_changed_after_the_training_is_told_and_not_resumed():
 
 
 def names_there(_):
-    return [*COMPOSITIONS], dict(plugins.loaded())
+    return [*COMPOSITIONS], dict(plugins.loaded)
 
 
 def test_workers_are_sent_the_text():

@@ -1,7 +1,5 @@
 """The results of a long job are kept beside its output until that is made."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Saving over a model: other files stay, and at every moment there is the old model or the new one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -55,8 +53,7 @@ def trained(sentences, tagger, tmp_path):
 def test_another_model_is_not_replaced(trained, sentences):
     before = contents(trained)
     (trained.parent / "empty").mkdir()
-    others = make_parser(sentences, state="stack"), make_parser(sentences[:50])
-    for other in others:
+    for other in make_parser(sentences, state="stack"), make_parser(sentences[:50]):
         with pytest.raises(RnngError, match=r"m holds another model: choose another name"):
             other.save(trained)
         with pytest.raises(RnngError, match=r"empty exists and is no model folder"):

@@ -1,7 +1,5 @@
 """Several models in one process, in several threads and in other processes: each says what it says alone."""
 
-from __future__ import annotations
-
 import multiprocessing
 import sys
 import threading

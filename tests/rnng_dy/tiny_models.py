@@ -1,7 +1,5 @@
 """Models over three words and a few trees, and everything that can happen under them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from clusters.files import ClusteredWord
@@ -118,6 +116,5 @@ def complete_trees(model, ids, derivations):
         for word, action, step in next_steps(model, ids, actions):
             if word is None:
                 after = (*actions, action), log_p + step
-                is_complete = state_after(model, after[0]).is_finished
-                (ended if is_complete else frontier).append(after)
+                (ended if state_after(model, after[0]).is_finished else frontier).append(after)
     return sorted(ended, key=lambda one: -one[1])

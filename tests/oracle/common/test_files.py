@@ -1,7 +1,5 @@
 """Files: lines, encodings, compression, outputs, errors and locks."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip
@@ -137,8 +135,7 @@ def test_commands_give_the_same_with_compressed_files(tmp_path):
     invoke("prepare", "--from", "trees", path, "-o", plain)
     assert plain.read_text() == TREES
     invoke("oracle", "--train", path, path, "-o", tmp_path / "t.oracle.xz")
-    text = content_of(tmp_path / "t.oracle.xz")
-    assert text == invoke("oracle", "--train", plain, plain).stdout
+    assert content_of(tmp_path / "t.oracle.xz") == invoke("oracle", "--train", plain, plain).stdout
 
 
 # errors

@@ -1,7 +1,5 @@
 """Kneser-Ney n-grams against values computed by hand, and as a distribution."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 
@@ -40,10 +38,9 @@ def test_bigrams_by_hand():
     """
     z = "UNK-LC"
     model = KneserNey(SENTENCES, [z, "a word that stays unknown"], order=2)
-    uniform = Fraction(1, 6)
 
     def unigram(kept):
-        return (kept + Fraction(7, 2) * uniform) / 8
+        return (kept + Fraction(7, 2) * Fraction(1, 6)) / 8
 
     b, c, unseen = unigram(2 - Fraction(1, 5)), unigram(1 - Fraction(3, 5)), unigram(0)
     for word, expected in (("b", b), ("c", c), (z, unseen)):

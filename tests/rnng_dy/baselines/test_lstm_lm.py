@@ -1,7 +1,5 @@
 """The LSTM language model: a distribution over sentences, and the same values however it is asked."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -58,8 +56,7 @@ def test_sentences_up_to_a_length_have_at_most_probability_one(generative_senten
 
 
 def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):
-    sentences = [s.tokens for s in generative_sentences[:9]]
-    found = model.records_of(sentences)
+    found = model.records_of([s.tokens for s in generative_sentences[:9]])
     log_probs = model.example_log_probs(
         [model.encode_training(s) for s in generative_sentences[:9]]
     )

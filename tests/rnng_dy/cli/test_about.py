@@ -1,7 +1,5 @@
 """`rnng-dy models show`, and the description that training keeps true."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`rnng-dy doctor`: it tells a sound set-up from a broken one."""
 
-from __future__ import annotations
-
 import importlib.metadata
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The evalb command and its parameter files; EVALB's own output on reference data."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial
@@ -225,12 +223,8 @@ def test_what_cannot_be_compared_is_refused(here, options, message):
 def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
     """Collins' rules delete the full stop by its tag, which the parser gave to a noun here."""
     gold = write(tmp_path / "gold", GOLD, GOLD, GOLD)
-    system = write(
-        tmp_path / "sys",
-        "(S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (NN .))",
-        "(S (NP (DT the)) (VP (. cat) (VBZ sleeps) (. .)))",
-        GOLD,
-    )
+    worse = "(S (NP (DT the)) (VP (. cat) (VBZ sleeps) (. .)))"
+    system = write(tmp_path / "sys", GOLD.replace("(. .)", "(NN .)"), worse, GOLD)
     own, by_gold = figures(gold, system), figures(gold, system, "--gold-tags")
     assert (own["errors"], own["valid"]) == (2, 1)
     assert (by_gold["errors"], by_gold["valid"]) == (0, 3)
@@ -257,15 +251,11 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
     ("gold", "system", "matched"),
     [
         # the words of the second tree are only children, as if NP and VP were tags
-        (
-            [GOLD, "(S (NP (PRP He)) (VP (VBD ran)))"],
-            ["(S (NP UNK UNK) (VP UNK) UNK)", "(S (NP UNK) (VP UNK))"],
-            6,
-        ),
+        ([GOLD, "(S (NP (PRP He)) (VP (VBD ran)))"], ["(S (NP UNK UNK) (VP UNK) UNK)", "(S (NP UNK) (VP UNK))"], 6),
         ([GOLD, GOLD], ["(S (NP UNK-LC UNK-LC-s) sleeps UNK)", ""], 2),
         ([GOLD, GOLD], ["(S (NP (XX a) (XX b)) (XX c) (XX d))", ""], 2),
     ],
-)
+)  # fmt: skip
 def test_an_oracle_gives_back_the_words(tmp_path, gold, system, matched):
     gold, system = write(tmp_path / "gold", *gold), write(tmp_path / "system", *system)
     oracle = tmp_path / "oracle"

@@ -1,7 +1,5 @@
 """`rnng-dy models export`, `models` and `about`, and every command with an archive as its model."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """`rnng-dy generate`: a sentence depends on the seed and its number alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands import invoke

@@ -1,7 +1,5 @@
 """Texts and sentences on the command line and in Python, with the package's models."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """`rnng-dy` itself: its version, and commands that it does not have."""
 
-from __future__ import annotations
-
 import pytest
 
 from rnng_dy import __version__

@@ -1,7 +1,5 @@
 """`rnng-dy parse` and `sample` on texts: empty lines, options, and what decides samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

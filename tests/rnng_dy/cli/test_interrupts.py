@@ -1,7 +1,5 @@
 """Ctrl-C: exit code 130, one line, no traceback."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

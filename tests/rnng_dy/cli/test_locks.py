@@ -1,7 +1,5 @@
 """A command that would write what another one writes is refused before its work."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading

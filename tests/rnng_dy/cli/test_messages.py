@@ -1,7 +1,5 @@
 """Messages and progress: `--quiet`, a bar on a terminal, lines elsewhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

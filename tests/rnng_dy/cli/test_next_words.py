@@ -1,30 +1,18 @@
 """`rnng-dy next-words`: the most probable next words after texts."""
 
-from __future__ import annotations
-
 import pytest
 
+import rnng_dy
 from tests.commands import invoke, table
 
-from ..conftest import make_generator
-
-
-@pytest.fixture(scope="module")
-def generator(generative_sentences):
-    return make_generator(generative_sentences, seed=5)
-
-
-@pytest.fixture(autouse=True)
-def inside(tmp_path, monkeypatch, generator):
-    monkeypatch.chdir(tmp_path)
-    generator.save("generator")
+pytestmark = pytest.mark.usefixtures("models")
 
 
 def run(*arguments, code=0):
     return invoke("next-words", "--model", "generator", *arguments, code=code)
 
 
-def test_texts_end_at_their_gaps_and_their_last_sentences_are_continued(tmp_path, generator):
+def test_texts_end_at_their_gaps_and_their_last_sentences_are_continued(tmp_path):
     text = "she slept. the  train ___ here.\n\nthe old letter\n____ slept\n"
     (tmp_path / "cloze.txt").write_text(text, encoding="utf-8")
     rows = table(run("cloze.txt", "-k", 3).stdout)
@@ -32,7 +20,7 @@ def test_texts_end_at_their_gaps_and_their_last_sentences_are_continued(tmp_path
     assert {row["text_id"]: row["text"] for row in rows} == begun
     assert [row["rank"] for row in rows] == 3 * ["1", "2", "3"]
     for number, tokens in ("1", ["the", "train"]), ("3", ["the", "old", "letter"]), ("4", []):
-        expected = dict(generator.next_words(tokens, 3))
+        expected = dict(rnng_dy.load("generator").next_words(tokens, 3))
         of_text = {r["word"]: float(r["probability"]) for r in rows if r["text_id"] == number}
         assert of_text == pytest.approx(expected, rel=1e-4)
     given = run("she slept. the  train ___ here.", "the old letter", "-k", 3)

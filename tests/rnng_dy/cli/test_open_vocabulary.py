@@ -1,7 +1,5 @@
 """Words as they are: `train --open`, and `--open` of surprisal, score and perplexity."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -17,7 +15,7 @@ from rnng_dy.text.spelling import learnt_spelling
 from tests.commands import invoke, value
 from tests.commands import table as rows
 
-from ..conftest import make_generator, make_lm, make_parser, save_oracle
+from ..conftest import save_oracle
 
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 OPTIONS = SearchOptions(beam=12, fast_track=2, word_beam=4)
@@ -39,18 +37,16 @@ def spell(model, trees):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, trees, sentences, generative_sentences):
+def made(tmp_path_factory, trees, generative_sentences, made_models):
     """Models without and with (spelling) a spelling model, trees, oracles and a text."""
-    folder = tmp_path_factory.mktemp("open")
-    make_generator(generative_sentences, seed=5).save(folder / "plain")
-    shutil.copytree(folder / "plain", folder / "generator")
-    make_parser(sentences).save(folder / "parser")
-    make_lm(generative_sentences).save(folder / "lm")
+    folder = tmp_path_factory.mktemp("made") / "open"
+    shutil.copytree(made_models, folder)
+    shutil.copytree(folder / "generator", folder / "plain")
     (folder / "train.trees").write_text("".join(f"{t.text}\n" for t in trees))
     (folder / "some.trees").write_text("".join(f"{t.text}\n" for t in map(trees.__getitem__, SOME)))
     (folder / "text").write_text(TEXT)
     (folder / "pairs").write_text("the cat slept .\tthe blorked slept .\n")
-    save_oracle(folder / "train.gen.oracle", generative_sentences)
+    (folder / "train.oracle").rename(folder / "train.gen.oracle")
     save_oracle(folder / "some.gen.oracle", [generative_sentences[i] for i in SOME])
     for model in ("generator", "lm"):
         spell(folder / model, trees)
@@ -58,10 +54,9 @@ def made(tmp_path_factory, trees, sentences, generative_sentences):
 
 
 @pytest.fixture
-def folder(made, tmp_path, monkeypatch):
-    shutil.copytree(made, tmp_path / "open")
-    monkeypatch.chdir(tmp_path / "open")
-    return tmp_path / "open"
+def folder(made, here):
+    shutil.copytree(made, here, dirs_exist_ok=True)
+    return here
 
 
 def surprisal(system, *more, source="text"):
@@ -74,9 +69,8 @@ def test_no_word_is_without_a_surprisal(folder, system):
     table = rows(surprisal(system, "--open", "--end"))
     assert [row["token"] for row in table if row["known"] == "0"][-len(ODD) :] == ODD
     for row in table:
-        whole, of_class, spelling = (
-            float(row[f"{name}surprisal"]) for name in ("", "class_", "spelling_")
-        )
+        names = ("surprisal", "class_surprisal", "spelling_surprisal")
+        whole, of_class, spelling = (float(row[name]) for name in names)
         assert math.isfinite(whole)
         assert whole == pytest.approx(of_class + spelling, abs=2e-6)
         assert (spelling > 0) == (row["known"] == "0")

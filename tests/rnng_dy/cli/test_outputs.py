@@ -1,7 +1,5 @@
 """Several outputs of a command by -o: the ending says the form."""
 
-from __future__ import annotations
-
 import click
 import pytest
 from click.testing import CliRunner

@@ -1,7 +1,5 @@
 """`rnng-dy parse` with the generative model alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nltk

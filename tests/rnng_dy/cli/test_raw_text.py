@@ -1,7 +1,5 @@
 """`--text`: commands that read running text."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ from oracle.treebank import words
 from rnng_dy.text.segmenter import Segmenter
 from tests.commands import invoke, table
 
-from ..conftest import make_generator, make_lm, save_oracle, sentences_of
+from ..conftest import save_oracle, sentences_of
 
 TEXT = 'The dog ran (fast).  "Stop!"\n\nHe didn\'t.\n'
 TOKENS = ["The dog ran -LRB- fast -RRB- .", "`` Stop ! ''", "He did n't ."]
@@ -51,11 +49,8 @@ def test_lines_are_sentences_and_keep_their_places(folder):
 
 
 @pytest.fixture
-def scorers(folder, generative_sentences):
+def scorers(folder, models):
     """Options of `surprisal` for each kind of model."""
-    make_generator(generative_sentences).save("generator")
-    make_lm(generative_sentences).save("lm")
-    save_oracle("train.oracle", generative_sentences)
     return [
         ["--model", "generator", *BEAM],
         ["--model", "lm"],

@@ -1,7 +1,5 @@
 """`rnng-dy rerank`: the original's perplexity and MAP trees from its samples and likelihoods."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial

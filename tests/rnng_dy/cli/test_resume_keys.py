@@ -1,7 +1,5 @@
 """What a command continues: a part of the same model, data and options, and no other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

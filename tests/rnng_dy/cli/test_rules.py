@@ -1,7 +1,5 @@
 """No option does nothing: each is refused without what it goes with, and beside itself."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

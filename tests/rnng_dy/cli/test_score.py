@@ -1,7 +1,5 @@
 """`rnng-dy score`: what does not fit."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rnng-dy show`."""
 
-from __future__ import annotations
-
 import os
 import pty
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Each run says what its numbers depend on, and `models show --cite` says it of a model."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -9,15 +7,13 @@ import pytest
 import rnng_dy
 from tests.commands import invoke
 
-from ..conftest import make_generator, make_lm
+from ..conftest import make_generator
 
 
 @pytest.fixture(autouse=True)
-def models(here, generative_sentences):
-    make_generator(generative_sentences, seed=5).save("generator")
+def text(models, generative_sentences):
     make_generator(generative_sentences, seed=6).save("other")
-    make_lm(generative_sentences).save("lm")
-    (here / "text").write_text("the dog barks\n", encoding="utf-8")
+    (models / "text").write_text("the dog barks\n", encoding="utf-8")
 
 
 def signed(*arguments: object) -> list[str]:
@@ -36,9 +32,8 @@ def test_it_names_version_command_model_and_the_options_that_count():
 
 
 def test_outputs_carry_it(here):
-    signature = "|".join(
-        signed("surprisal", "--model", "generator", "text", "-o", "a.jsonl", "-o", "a.html")
-    )
+    outputs = ("-o", "a.jsonl", "-o", "a.html")
+    signature = "|".join(signed("surprisal", "--model", "generator", "text", *outputs))
     lines = (here / "a.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["signature"] for line in lines} == {signature}
     assert signature in (here / "a.html").read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """`rnng-dy surprisal`: rows of written words, from running text and from tables of stimuli."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial
@@ -13,8 +11,6 @@ import rnng_dy
 from tests import commands
 from tests.commands import table
 
-from ..conftest import make_generator, make_lm
-
 run = partial(commands.invoke, "surprisal")
 ITEMS = """\
 item;condition;text;rating
@@ -25,18 +21,8 @@ SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]
 KINDS = {"generator": ["--model", "generator", *SMALL], "lm": ["--model", "lm"]}
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory, generative_sentences):
-    folder = tmp_path_factory.mktemp("stimuli")
-    make_generator(generative_sentences, seed=5).save(folder / "generator")
-    make_lm(generative_sentences).save(folder / "lm")
-    return folder
-
-
 @pytest.fixture(autouse=True)
-def inside(models, here):
-    for name in ("generator", "lm"):
-        (here / name).symlink_to(models / name)
+def inside(models):
     Path("items.csv").write_text(ITEMS, encoding="utf-8")
 
 
@@ -239,14 +225,8 @@ def test_a_workbook_with_marks_is_a_suite_without_its_fillers(shared):
     study = shared / "study"
     scorer = ["--scorer", f"surprisals={study}/interaction/surprisals.tsv", "--text"]
     book = [study / "marks" / "merged_items.xlsx", "--mark", "/", "--condition", "verb"]
-    options = [
-        *scorer,
-        "--condition",
-        "comma",
-        "--prediction",
-        "(3;%trans_none%) > (3;%trans_comma%)",
-    ]
-    said = commands.invoke("suite", *book, *options)
+    formula = ["--prediction", "(3;%trans_none%) > (3;%trans_comma%)"]
+    said = commands.invoke("suite", *book, *scorer, "--condition", "comma", *formula)
     assert "8   8   100.0 %" in said.stdout
     assert "left out: 2 of 10 items" in said.stderr
 

@@ -1,7 +1,5 @@
 """`rnng-dy suite`: from a model folder to accuracies."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math
@@ -10,34 +8,28 @@ from functools import partial
 
 import pytest
 
+import rnng_dy
 from rnng_dy.cli import inputs as module
 from tests.commands import invoke, table
-
-from ..conftest import make_generator, make_lm
 
 PAIRS = "the train slept .\tthe train the .\nshe read a letter .\tread she letter a .\n"
 run = partial(invoke, "suite")
 
 
 @pytest.fixture
-def model(generative_sentences):
-    return make_lm(generative_sentences)
+def folder(models):
+    """A folder with models and pairs, in which commands run."""
+    (models / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    return models
 
 
-@pytest.fixture
-def folder(model, here):
-    """A folder with a language model and pairs, in which commands run."""
-    model.save("lm")
-    (here / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
-    return here
-
-
-def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder, model):
+def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder):
     result = run("pairs.tsv", "--model", "lm", "--jobs", "2", "-o", "r.tsv", "-o", "r.json")
     rows = tidy(folder / "r.tsv")
     assert [row["condition"] for row in rows] == ["good", "bad"] * 2
     bits = [float(row["surprisal"]) for row in rows]
     sentences = [sentence.split() for line in PAIRS.splitlines() for sentence in line.split("\t")]
+    model = rnng_dy.load("lm")
     for sentence, found in zip(sentences, bits, strict=True):
         [log_p, _] = model.example_log_probs([model.encode(sentence)])[0]
         assert found == pytest.approx(-log_p / math.log(2), abs=1e-4)
@@ -85,8 +77,8 @@ def tidy(path):
     return table(path.read_text(encoding="utf-8"))
 
 
-def test_models_and_tables_of_surprisals_stand_side_by_side(folder, generative_sentences):
-    make_generator(generative_sentences, seed=5).save("rnng")
+def test_models_and_tables_of_surprisals_stand_side_by_side(folder):
+    (folder / "generator").rename("rnng")
     (folder / "s.txt").write_text(PAIRS.replace("\t", "\n"), encoding="utf-8")
     invoke("surprisal", "--model", "lm", "s.txt", "-o", "other.tsv")
     invoke("surprisal", "--model", "rnng", *SMALL, "s.txt", "-o", "words.tsv")
@@ -228,13 +220,10 @@ def test_unknown_words_are_counted_for_each_model(folder):
         (["--scorer", "surprisals=pairs.tsv"], "pairs.tsv:1: no column 'token'"),
         (["--scorer", "surprisals"], "surprisals need a table"),
         (["--model", "lm", "--column", "b"], "two --column name the good and the bad sentences"),
-        (
-            ["--model", "lm", "-o", "a.tsv", "--effects", "a.tsv"],
-            "a.tsv is the name of two outputs",
-        ),
+        (["--model", "lm", "-o", "a.tsv", "--effects", "a.tsv"], "a.tsv is the name of two outputs"),
         (["--model", "lm", "-o", "lm/parameters.npz"], "lm/parameters.npz is the input as well"),
     ],
-)
+)  # fmt: skip
 def test_systems_that_do_not_fit_are_refused(folder, arguments, says):
     assert says in run("pairs.tsv", *arguments, code=2).stderr
 

@@ -1,7 +1,5 @@
 """`rnng-dy surprisal`: from a model and sentences to tables, trees, beams, JSON and a page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -19,7 +17,7 @@ from rnng_dy.search.surprisal import SearchOptions
 from tests import commands
 from tests.commands import table
 
-from ..conftest import make_generator, make_lm, make_parser, save_oracle
+from ..conftest import save_oracle
 
 COLUMNS = [*TOKEN_COLUMNS, *searching.measures_of(SearchOptions())]
 TEXT = "the train slept .\n\nshe read no old letter .\n"
@@ -32,33 +30,13 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def generator(generative_sentences):
-    return make_generator(generative_sentences, seed=5)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, generator, sentences, generative_sentences):
-    """A folder with a model of each kind and sentences."""
-    folder = tmp_path_factory.mktemp("surprisal")
-    generator.save(folder / "generator")
-    make_parser(sentences).save(folder / "parser")
-    make_lm(generative_sentences).save(folder / "lm")
-    save_oracle(folder / "train.oracle", generative_sentences)
-    save_oracle(folder / "test.oracle", generative_sentences[:2])
-    (folder / "s.txt").write_text(TEXT, encoding="utf-8")
-    (folder / "many.txt").write_text("she slept .\na letter\n" * 10, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture(autouse=True)
-def inside(folder, monkeypatch):
-    """Commands run in the folder, and nothing but what a test names stays there."""
-    monkeypatch.chdir(folder)
-    before = set(folder.iterdir())
-    yield
-    for path in set(folder.iterdir()) - before:
-        path.unlink()
+def folder(models, generative_sentences):
+    """The current folder, with a model of each kind and sentences."""
+    save_oracle("test.oracle", generative_sentences[:2])
+    (models / "s.txt").write_text(TEXT, encoding="utf-8")
+    (models / "many.txt").write_text("she slept .\na letter\n" * 10, encoding="utf-8")
+    return models
 
 
 def run(*arguments, code=0, stdin=None):
@@ -114,7 +92,8 @@ def test_the_end_has_a_row_of_its_own(kind):
     assert [r for r in rows if r["token"] != "</s>"] == without
 
 
-def test_numbers_are_those_of_the_python_interface(generator):
+def test_numbers_are_those_of_the_python_interface():
+    generator = GenerativeModel.load("generator")
     rows = table(run(*KINDS["generator"], "s.txt", "--end").stdout)
     records = [r for line in TEXT.splitlines() if line
                for r in generator.surprisals(line.split(), OPTIONS, end=True)]  # fmt: skip
@@ -269,6 +248,7 @@ def test_a_particle_filter_repeats_its_seed(folder):
         (["--scorer", "kneser-ney", "s.txt"], "n-grams need training sentences"),
         ([*KINDS["generator"], "s.txt", "--runs", "2"], "--runs goes with --search particles"),
         (["--scorer", "kneser-ney:x=train.oracle", "s.txt"], "'x' is not a valid integer range"),
+        (["--scorer", "surprisals:3=t.tsv", "s.txt"], ":3 is the n of n-grams, and surprisals has none"),
         ([*KINDS["generator"], "s.txt", "--along-trees"], "--beam is for searches, and --along-trees has none"),
         ([*KINDS["lm"], "s.txt", "--along-trees"], "--along-trees is for generative models with trees"),
         (["--model", "generator", "s.txt", "--along-trees"], "s.txt:1: 'the' stands beside the brackets"),

@@ -1,7 +1,5 @@
 """Whose POS tags a parser reads, and the taggers that `train --pos` and `tag --into` keep."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -34,9 +32,8 @@ def folder(tmp_path_factory, trees, sentences, tagger, generative_sentences):
         parser = make_parser(sentences, tags=tags)
         parser.tagger = own
         # it closes what it opens
-        parser.store.dense["action_bias"].set_value(
-            [2.0, 1.0] + [-1.0] * (len(parser.transitions) - 2)
-        )
+        bias = [2.0, 1.0] + [-1.0] * (len(parser.transitions) - 2)
+        parser.store.dense["action_bias"].set_value(bias)
         parser.save(folder / name)
     make_generator(generative_sentences).save(folder / "generator")
     (folder / "30.trees").write_text("".join(f"{format_tree(t.tree)}\n" for t in trees[:30]))
@@ -149,10 +146,7 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     [
         ("tag --train 30.trees --into own", "own has a tagger: remove own/tagger first"),
         ("tag --train 30.trees --into plain", "trained without --pos"),
-        (
-            "tag --train 30.trees --into generator",
-            "a generative model; a discriminative one is needed",
-        ),
+        ("tag --train 30.trees --into generator", "a generative model; a discriminative one is needed"),
         ("tag --train 30.trees --into nowhere", "there is no folder nowhere"),
         ("tag --train empty --into none", "empty: no trees"),
         ("tag --train other --into none", "3 of the tagger's 3 POS tags are none of the parser's"),
@@ -162,7 +156,7 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
         ("tag --jackknife 2 --into none", "--into goes with --train"),
         ("tag --train 30.trees", "name the TREES to tag"),
     ],
-)
+)  # fmt: skip
 def test_a_tagger_that_cannot_be_given(command, says):
     Path("empty").write_text("\n")
     Path("other").write_text("(S (PRON it) (VERB rains) (PUNCT .))\n")

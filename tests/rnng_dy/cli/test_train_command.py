@@ -1,7 +1,5 @@
 """`rnng-dy train`: what its options do, and what --resume insists on."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict, fields, replace
@@ -80,9 +78,8 @@ def test_a_training_that_diverged_in_its_last_update_is_told(data, command):
 
 
 def test_every_number_option_arrives(data):
-    assert VALUES.keys() == {
-        option_name(of.name) for of in (*fields(Settings), *fields(ParserSizes))
-    }
+    every = (*fields(Settings), *fields(ParserSizes))
+    assert VALUES.keys() == {option_name(of.name) for of in every}
     options = [
         x
         for k, v in VALUES.items()
@@ -228,7 +225,7 @@ def test_resume_with_other_clusters_is_refused(data):
 def resumed(code, **changes):
     """Resume a training after some parts of its saved state have changed; return what is said."""
     invoke(*PARSER, *SMALL)
-    arrays = checkpoint.read_arrays("m/training.npz")
+    arrays = checkpoint.read_arrays(Path("m", "training.npz"))
     state = json.loads(str(arrays["state"])) | changes
     np.savez("m/training.npz", **arrays | {"state": np.array(json.dumps(state))})
     return invoke(*PARSER, "--model", "m", "--resume", "--epochs", "2", code=code).stderr

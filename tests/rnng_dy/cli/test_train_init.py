@@ -1,7 +1,5 @@
 """`rnng-dy train --init`: going on from a model with other data."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -132,11 +130,7 @@ def damaged(name):
 @pytest.mark.parametrize(
     ("kind", "options", "says"),
     [
-        (
-            "discriminative",
-            lambda: ["--init", "generative"],
-            "a generative model; a discriminative",
-        ),
+        ("discriminative", lambda: ["--init", "generative"], "a generative model; a discriminative"),
         ("discriminative", lambda: ["--init", "absent"], "there is no folder absent"),
         ("discriminative", lambda: damaged("parameters.npz"), "damaged/parameters.npz: "),
         ("discriminative", lambda: ["--model", "./discriminative/"], "name another --model"),
@@ -148,7 +142,7 @@ def damaged(name):
         ("generative", lambda: ["--unk", "single"], "the model has --unk berkeley"),
         ("lstm-lm", lambda: ["--extend"], "No such option"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_refused(kind, options, says):
     result = go_on(kind, *options(), code=2)
     assert says in " ".join(result.stderr.split())

@@ -1,7 +1,5 @@
 """`rnng-dy train --trees`: a treebank of one's own instead of oracles."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`rnng-dy parse`: the forms of its outputs, --nbest, --decode mbr and --generator."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,11 +7,13 @@ import nltk
 import pytest
 
 from oracle.brackets import format_tree
+from oracle.sentences import SourceSentence
 from oracle.treebank import with_words
 from rnng_dy import load
 from rnng_dy.search import decoding
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
+from rnng_dy.text.sources import NumberedSentence
 from tests.commands import invoke
 from tests.conftest import DATA
 
@@ -35,6 +35,12 @@ def samples(text):
     return [(int(index), float(log_q), nltk.Tree.fromstring(tree)) for index, log_q, tree in rows]
 
 
+@pytest.mark.parametrize("words, most", [(24, 25), (100, 20), (400, 6), (10_000, 1)])
+def test_a_batch_of_the_parser_holds_many_long_sentences_but_few_very_long_ones(words, most):
+    items = [NumberedSentence(i, SourceSentence(("a",) * words, None, None, 1)) for i in range(40)]
+    assert len(next(decoding.GreedyTrees().batches(items))) == most
+
+
 def test_brackets_are_the_default_and_an_empty_line_stays():
     trees = parse().stdout
     assert parse("--format", "trees").stdout == trees
@@ -44,12 +50,7 @@ def test_brackets_are_the_default_and_an_empty_line_stays():
 
 @pytest.mark.parametrize(
     ("style", "options"),
-    [
-        ("trees", ()),
-        ("jsonl", ()),
-        ("trees", ("--nbest", 4)),
-        ("jsonl", ("--decode", "mbr")),
-    ],
+    [("trees", ()), ("jsonl", ()), ("trees", ("--nbest", 4)), ("jsonl", ("--decode", "mbr"))],
 )
 def test_a_file_has_what_is_printed_with_any_number_of_jobs(style, options):
     shown = parse("--format", style, *options).stdout

@@ -1,7 +1,5 @@
 """Pages: any text on any page is text; without Jinja2 a command that needs it says so at once."""
 
-from __future__ import annotations
-
 import math
 import re
 import shutil
@@ -14,8 +12,8 @@ from jinja2 import UndefinedError
 from oracle.brackets import parse_line
 from rnng_dy.cli.options import write_output
 from rnng_dy.drawing import pages
+from rnng_dy.drawing.pages import surprisal_page
 from rnng_dy.drawing.sections import DrawnTree, section
-from rnng_dy.drawing.surprisal_page import surprisal_page
 from rnng_dy.evaluation.records import WordRecord
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import DATA

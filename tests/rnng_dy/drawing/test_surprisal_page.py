@@ -1,7 +1,5 @@
 """The page of word-by-word surprisals, with the film of the beam."""
 
-from __future__ import annotations
-
 import math
 import re
 from html import unescape
@@ -9,7 +7,7 @@ from html import unescape
 import pytest
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.drawing.surprisal_page import surprisal_page
+from rnng_dy.drawing.pages import surprisal_page
 from rnng_dy.evaluation.records import Analysis, WordRecord
 
 
@@ -151,7 +149,7 @@ def test_long_sentences_make_no_huge_page(monkeypatch):
         actions = [*actions, "NT(NP)", "SHIFT", "REDUCE"]
         records.append(WordRecord(f"word{i}", "UNK", 5.0, beam=(Analysis(-i, actions[:-1]),) * 3))
     for in_all, expected in ((300, 300), (250, 200), (99, 0)):
-        monkeypatch.setattr("rnng_dy.drawing.surprisal_page.ANALYSES_IN_ALL", in_all)
+        monkeypatch.setattr("rnng_dy.drawing.pages.ANALYSES_IN_ALL", in_all)
         assert page([records], "", "").count('class="tree"') == expected
 
 

@@ -1,7 +1,5 @@
 """Trees in characters."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracle.brackets import parse_line

@@ -1,7 +1,5 @@
 """The page of trees."""
 
-from __future__ import annotations
-
 import re
 
 from oracle.brackets import parse_line

@@ -1,26 +1,16 @@
 """Where the nodes of a tree stand, and trees as SVG that every XML parser takes."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.brackets import parse_line
+from rnng_dy.drawing import trees
 from rnng_dy.drawing.sections import DrawnTree, section
-from rnng_dy.drawing.trees import (
-    CELL,
-    GAP,
-    Picture,
-    nodes_of,
-    partial_picture,
-    place,
-    svg_file,
-    svg_of,
-)
+from rnng_dy.drawing.trees import Picture, nodes_of, partial_picture, place, svg_file, svg_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))"
@@ -53,7 +43,7 @@ def test_constituents_are_numbered_as_evaluation_numbers_them():
     assert [n.text for n in nodes if n.kind == "tag"] == ["DT", "NN", "V"]
 
 
-def trees():
+def any_trees():
     words = st.sampled_from(["a", "(XX-LONG-TAG b)", "(T a-long-word)", "(X y)"])
     inner = st.recursive(
         words,
@@ -67,10 +57,11 @@ def trees():
     return inner.map(lambda text: f"(ROOT {text} (Z z))")
 
 
-@given(trees())
+@settings(deadline=None)
+@given(any_trees())
 def test_nothing_overlaps_and_no_label_leaves_the_span_of_its_children(text):
     nodes, width = placed(text)
-    half = {id(node): max(len(node.text), 2) * CELL / 2 for node in nodes}
+    half = {id(node): max(len(node.text), 2) * trees.CELL / 2 for node in nodes}
     rows = {}
     for node in nodes:
         rows.setdefault("words" if node.kind == "word" else node.level, []).append(node)
@@ -79,7 +70,7 @@ def test_nothing_overlaps_and_no_label_leaves_the_span_of_its_children(text):
             assert node.children[0].x - 1e-6 <= node.x <= node.children[-1].x + 1e-6
     for row in rows.values():
         for left, right in pairwise(sorted(row, key=lambda node: node.x)):
-            assert right.x - half[id(right)] - left.x - half[id(left)] >= GAP - 1e-6
+            assert right.x - half[id(right)] - left.x - half[id(left)] >= trees.GAP - 1e-6
 
 
 def test_words_labels_and_edges_are_there():

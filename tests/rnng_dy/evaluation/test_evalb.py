@@ -1,7 +1,5 @@
 """EVALB's rules: scores counted by hand, and by their definitions."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Formulas of predictions: SyntaxGym's grammar, values by hand, and any text at all."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

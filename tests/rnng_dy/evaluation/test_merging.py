@@ -1,7 +1,5 @@
 """Written words and the tokens that they consist of."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise
@@ -10,18 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.sentences import SourceSentence
-from rnng_dy.evaluation.records import (
-    ALL_MEASURES,
-    NODE_COUNTS,
-    OF_RUNS,
-    OPEN_MEASURES,
-    Analysis,
-    WordRecord,
-    covering,
-    written_words,
-)
+from rnng_dy.evaluation.records import Analysis, WordRecord, covering, written_words
 from rnng_dy.evaluation.word_tables import line, token_cells
 from rnng_dy.text.segmenter import Segmenter
+
+from .test_surprisal_table import MEASURES
 
 
 def records_of(tokens, end=False):
@@ -71,10 +62,7 @@ def test_measures_are_added():
     words = written_words(1, sentence, records)
     word, go, end = (covering(of.text, of.covered) for of in words)
     cells = token_cells(1, words[0].token_ids, word, words[0].known)
-    measures = [
-        name for name in ALL_MEASURES if name not in (*OPEN_MEASURES, *OF_RUNS, *NODE_COUNTS)
-    ]
-    assert line((cells, word), measures) == (
+    assert line((cells, word), MEASURES) == (
         "1\t1-2\tcan't\t\t1\t5.000000\t1.500000\t0.750000\t2.750000\t7\t70\t\t1.000000\t1.000000\t3"
         "\t2.500000\t0.500000\t3\t0\t3\t0"
     )

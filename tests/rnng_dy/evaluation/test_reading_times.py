@@ -1,7 +1,5 @@
 """`rnng-dy reading-times`: alignment, predictors, exclusions and likelihoods, on our tables."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import math
@@ -68,11 +66,11 @@ def change(name, old, new):
 
 
 def systems_of(times, *names):
-    tables = {name: f"{name}.tsv" for name in names}
-    return {
-        name: align(times, read_surprisals(path), path, allow_missing=False)[0]
-        for name, path in tables.items()
-    }
+    systems = {}
+    for name in names:
+        tokens = read_surprisals(f"{name}.tsv")
+        systems[name] = align(times, tokens, f"{name}.tsv", allow_missing=False)[0]
+    return systems
 
 
 def study_of(times, systems, spillover=2, **options):
@@ -151,7 +149,7 @@ def test_spill_over_is_of_the_words_before_in_the_same_item():
 )
 def test_rows_are_left_out_for_reasons(options, per_item, reason):
     times = read_times("times.csv")
-    kept, counts = rows_used(times, systems_of(times, "good", "noise"), **options)
+    kept, counts = rows_used(times, systems_of(times, "good", "noise"), Design(), **options)
     assert len(kept) == ITEMS * (WORDS - per_item)
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
     assert sum(counts.values()) == ITEMS * per_item
@@ -174,7 +172,7 @@ def test_a_system_that_explains_beats_one_that_does_not():
 def test_folds_are_of_items_whatever_the_order_of_rows():
     times = read_times("times.csv")
     systems = systems_of(times, "good")
-    [three] = run_study(times, systems, rows_used(times, systems)[0], folds=3).systems
+    [three] = run_study(times, systems, rows_used(times, systems, Design())[0], Design(), 3).systems
     folds = zip(three.columns["item"], three.columns["fold"], strict=True)
     assert set(folds) == {(str(item), (item - 1) % 3) for item in range(1, ITEMS + 1)}
     [found] = study_of(times, systems).systems
@@ -225,13 +223,13 @@ def test_a_predictor_that_is_constant_in_a_fold_is_left_out_and_constant_times_a
 def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
     change("times.csv", "\n1,5,", "\n1,4.5,")
     times = read_times("times.csv")
-    counts = rows_used(times, systems_of(times, "good"))[1]
+    counts = rows_used(times, systems_of(times, "good"), Design())[1]
     assert counts["after a gap in the positions"] == 3
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
     words = [word._replace(position=10 * word.position) for word in times.words]
     times = replace(times, words=words)
     with pytest.raises(RnngError, match=r"times.csv: positions 10, 20, 30: not in steps of 1"):
-        rows_used(times, systems_of(times, "good"))
+        rows_used(times, systems_of(times, "good"), Design())
 
 
 def test_items_of_both_tables_are_the_same():
@@ -460,7 +458,7 @@ def test_exclusions_need_their_columns(exclude, column):
     change("good.tsv", "sentence_id\ttoken_id\ttoken\tunk\tknown", "a\tb\ttoken\tc\td")
     times = read_times("times.csv")
     with pytest.raises(RnngError, match=f"{exclude} needs the column {column} in every table"):
-        rows_used(times, systems_of(times, "noise", "good"), exclude=[exclude])
+        rows_used(times, systems_of(times, "noise", "good"), Design(), exclude=[exclude])
 
 
 @pytest.mark.parametrize(
@@ -476,13 +474,9 @@ def test_exclusions_need_their_columns(exclude, column):
         ("time,count\n", "time,count\n4,12,x,slow,3\n", ":2: column 'time': 'slow' is no number"),
         ("time,count\n", "time,count\n4,12,x,inf,3\n", ":2: column 'time': 'inf' is no number"),
         ("time,count\n", "time,count\n4,12,x,3,-1\n", ":2: column 'count': '-1' is no count"),
-        (
-            "time,count\n",
-            "time,count\n9,1,x,3,1\n9,1,x,3,1\n",
-            ":3: item 9, position 1, is in a line before as well",
-        ),
+        ("time,count\n", "time,count\n9,1,x,3,1\n9,1,x,3,1\n", ":3: item 9, position 1, is in a line before as well"),
     ],
-)
+)  # fmt: skip
 def test_a_table_of_times_that_is_none(old, new, says):
     change("times.csv", old, new)
     with pytest.raises(InputError, match=r"times.csv") as raised:
@@ -516,10 +510,8 @@ def test_predictors_that_no_regression_takes_are_named(third):
 
 
 def test_figures_and_the_joined_table():
-    result = run(
-        *("good.tsv", "noise.tsv", "--times", "times.csv", "--column", "frequency=count"),
-        *("-o", "joined.csv", "-o", "mixed.R"),
-    )
+    given = "good.tsv noise.tsv --times times.csv --column frequency=count -o joined.csv -o mixed.R"
+    result = run(*given.split())
     used = ITEMS * (WORDS - 2)
     assert f"{used} of {ITEMS * WORDS} rows in {ITEMS} items, {ITEMS} folds" in result.stderr
     printed = [line.split() for line in result.stdout.splitlines()]
@@ -570,9 +562,8 @@ def test_other_measures_alone_and_over_surprisal():
     arguments = ["both.tsv", "--times", "times.csv", "--measure", "surprisal,noise"]
     table = run(*arguments, "-o", "alone.csv", "-o", "mixed.R", "--format", "txt", "-o", "a.txt")
     alone = [line.split() for line in lines_of("a.txt")]
-    systems = [
-        line.split() for line in run("good.tsv", "noise.tsv", *arguments[1:3]).stdout.splitlines()
-    ]
+    both = run("good.tsv", "noise.tsv", *arguments[1:3]).stdout
+    systems = [line.split() for line in both.splitlines()]
     assert alone[0][:2] == ["system", "measure"] and not table.stdout
     assert [row[2:] for row in alone[1:3]] == [row[1:] for row in systems[1:3]]
     assert alone[5][:4] == ["both", "surprisal", "both", "noise"]
@@ -593,17 +584,8 @@ def test_several_columns_of_times_and_the_rows_of_one_value():
     rows = [f"{row},{2 * float(row.split(',')[3]):.3f},{int(row[0]) % 2}" for row in rows]
     write("times.csv", [f"{header},double,odd", *rows])
     arguments = ["good.tsv", "--times", "times.csv"]
-    columns = [
-        *arguments,
-        "--column",
-        "time=time,double",
-        "--spillover",
-        "0",
-        "-o",
-        "j.csv",
-        "-o",
-        "c.tsv",
-    ]
+    more = "--column time=time,double --spillover 0 -o j.csv -o c.tsv"
+    columns = [*arguments, *more.split()]
     said = run(*columns, "--where", "odd=1", "--where", "token_id=4").stderr
     assert f"left out: {ITEMS * WORDS // 2}, not odd=1" in said
     assert f"{ITEMS} of {ITEMS * WORDS} rows in {ITEMS // 2} items" in said
@@ -631,18 +613,16 @@ def test_a_regression_predicts_times_of_other_texts():
     arguments = ["good.tsv", "--times", "times.csv", "--spillover", "1", "-o", "c.tsv"]
     formula = "(verb;%b%) > (verb;%a%)"
     run(*arguments, "--predict", "items.tsv", "--effects", "e.csv", "--prediction", formula)
-    slope, before = [
-        float(row["coefficient"]) for row in csv.DictReader(lines_of("c.tsv"), delimiter="\t")
-    ][:2]
+    rows = csv.DictReader(lines_of("c.tsv"), delimiter="\t")
+    slope, before, *_ = (float(row["coefficient"]) for row in rows)
     effects = {(row["effect"], row["name"]): row for row in csv.DictReader(lines_of("e.csv"))}
     assert float(effects["b", "verb"]["mean"]) == pytest.approx(2 * 5 * (slope + before), rel=1e-5)
     assert float(effects[formula, ""]["mean"]) == pytest.approx(2 * 3 * (slope + before), rel=1e-5)
     # the first word has none before it
     assert effects["a", "noun"]["items"] == "0"
     change("items.tsv", "word_id", "position")
-    said = refused(
-        Path(), "reading-times", *arguments, "--predict", "items.tsv", "--effects", "f.csv"
-    )
+    more = ("--predict", "items.tsv", "--effects", "f.csv")
+    said = refused(Path(), "reading-times", *arguments, *more)
     assert "items.tsv:1: no column 'word_id'" in said
 
 
@@ -650,7 +630,7 @@ def test_a_regression_predicts_times_of_other_texts():
     ("arguments", "says"),
     [
         (["--predict", "good.tsv"], "--predict and --effects go together"),
-        (["--where", "item"], "--where COLUMN=VALUE: each column once"),
+        (["--where", "item"], "'item' is no NAME=VALUE"),
         (["good.tsv"], "the same file twice among the systems"),
         (["--column", "colour=x"], "with one of item, position"),
         (["-o", "x.R"], "reads the joined table: add -o FILE.csv"),

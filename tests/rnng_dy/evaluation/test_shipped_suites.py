@@ -1,7 +1,5 @@
 """The package's own suites: words of the treebank, conditions that differ where they should."""
 
-from __future__ import annotations
-
 import pytest
 
 import rnng_dy

@@ -1,7 +1,5 @@
 """Test suites: what files say, and results computed by hand from surprisals that are given."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -31,19 +29,11 @@ SUITE = {
 
 def item(number, *sentences):
     """An item whose conditions are (name, contents of the regions)."""
-    return {
-        "item_number": number,
-        "conditions": [
-            {
-                "condition_name": name,
-                "regions": [
-                    {"region_number": i, "content": content}
-                    for i, content in enumerate(contents, 1)
-                ],
-            }
-            for name, contents in sentences
-        ],
-    }
+    conditions = []
+    for name, contents in sentences:
+        regions = [{"region_number": i, "content": text} for i, text in enumerate(contents, 1)]
+        conditions.append({"condition_name": name, "regions": regions})
+    return {"item_number": number, "conditions": conditions}
 
 
 def pair_of(number, subject, right, wrong):
@@ -133,10 +123,8 @@ def test_effects_are_paired_differences_with_their_interval(write):
     # the first prediction is of that region; the second, of a sum that is infinite in one item
     assert of_kind["prediction"][0][7:] == found[7:]
     assert of_kind["prediction"][1][7:9] == (2, -4.0)
-    assert [(of.effect, of.region) for of in of_kind["condition"]][3:5] == [
-        ("match", 4),
-        ("mismatch", 1),
-    ]
+    places = [(of.effect, of.region) for of in of_kind["condition"]]
+    assert places[3:5] == [("match", 4), ("mismatch", 1)]
     # the infinite subject of item 3 has no difference
     assert effects[1].items == 2
     header, *lines = suite_reports.effect_lines([result])
@@ -172,9 +160,7 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
     items = [*ITEMS, item(4, ("match", ("The", "", "is"))), item(5, ("filler", ("The",)))]
     predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
     [suite] = suites_of([write(items=items, predictions=predictions)], (), None)
-    says = (
-        "left out: 2 of 5 items, which lack a condition or region of it: 4, 5; item 4 has no cond"
-    )
+    says = "left out: 2 of 5 items, which lack a condition or region of it: 4, 5; item 4 has no"
     assert says in caplog.text
     assert [found.name for found in suite.items] == [1, 2, 3, 4]
     [result] = evaluate([suite], surprisals)
@@ -266,10 +252,10 @@ ROWS = [("b1", "p", "It is .", "It are ."), ("b2", "q", "It is .", "It am .")]
     ("name", "header", "columns"),
     [
         ("p.csv", "item,UID,sentence_good,sentence_bad", ()),
-        ("p.csv", "pairID,Test Case,Good sentence,Bad-sentence", ()),
+        ("p.csv", "pairID,Test Case,Sentence good,Sentence-bad", ()),
         ("p.csv", "id,PID,source_sentence,target", ("source_sentence", "target")),
         ("p.jsonl", "id,PID,source_sentence,target", ("source_sentence", "target")),
-        ("p.csv", "item_id,phenomenon,good_continuation,bad_continuation,prefix", ()),
+        ("p.csv", "item_id,phenomenon,good,bad,prefix", ()),
     ],
 )
 def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns):

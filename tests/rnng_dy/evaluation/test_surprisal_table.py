@@ -1,7 +1,5 @@
 """Word-by-word measures as lines of text."""
 
-from __future__ import annotations
-
 import json
 import math
 
@@ -11,19 +9,13 @@ from hypothesis import strategies as st
 
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing.measured_words import WordWriter
-from rnng_dy.evaluation.records import (
-    ALL_MEASURES,
-    NODE_COUNTS,
-    OF_RUNS,
-    OPEN_MEASURES,
-    Analysis,
-    MeasuredSentence,
-    WordRecord,
-)
+from rnng_dy.evaluation import records
+from rnng_dy.evaluation.records import Analysis, MeasuredSentence, WordRecord
 from rnng_dy.evaluation.word_tables import TokenRows, token_cells
 from rnng_dy.evaluation.word_tables import line as line_of_row
 
-MEASURES = [name for name in ALL_MEASURES if name not in (*OPEN_MEASURES, *OF_RUNS, *NODE_COUNTS)]
+LACKING = (*records.OPEN_MEASURES, *records.OF_RUNS, *records.NODE_COUNTS)
+MEASURES = [name for name in records.ALL_MEASURES if name not in LACKING]
 THE = (
     Analysis(-5.09817553, ["NT(S)", "NT(NP)", "SHIFT"]),
     Analysis(-5.7619711234567, ["NT(S)", "SHIFT"]),

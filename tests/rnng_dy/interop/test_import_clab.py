@@ -1,7 +1,5 @@
 """`rnng-dy import-clab`: checkpoints of the original as model folders, or a message that says what does not fit."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import partial
@@ -33,7 +31,7 @@ def test_a_parser_becomes_a_folder(reference, tmp_path):
     options = ["--pos", "--composition", "buggy", "--model", tmp_path / "m"]
     run(*parser_arguments(reference, params), *options)
     model = DiscriminativeParser.load(tmp_path / "m")
-    assert model.network.compose.name == "buggy"
+    assert model.network.composition.name == "buggy"
     checkpoint = clab.read_checkpoint(params)
     assert np.array_equal(model.store.arrays()["word"], checkpoint.lookups[0])
     assert np.array_equal(model.store.arrays()["stack.0.x2i"], checkpoint.dense[0])

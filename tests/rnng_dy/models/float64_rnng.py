@@ -1,7 +1,5 @@
 """Both models written a second time, in float64, from the description of the original."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .tape import Value, columns, concatenate

@@ -1,7 +1,5 @@
 """Models of the gated-attention program and of the ablated ones."""
 
-from __future__ import annotations
-
 import lzma
 
 from clusters.files import read_clusters
@@ -33,5 +31,4 @@ def load(shared, name, folder, composition, state):
     reference = shared / "clab_reference"
     clusters = read_clusters(reference / "clusters.paths")
     sentences = read_oracle(reference / "train.gen.oracle")
-    path = unpacked(shared, name, folder)
-    return import_generator(path, sentences, clusters, composition, state)
+    return import_generator(unpacked(shared, name, folder), sentences, clusters, composition, state)

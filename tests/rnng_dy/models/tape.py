@@ -1,7 +1,5 @@
 """Reverse-mode differentiation in float64 numpy, enough to write RNNGs a second time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Losses, gradients and updates against `float64_rnng`, which shares no code with the models."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 
@@ -107,7 +105,7 @@ def require_equal_updates(model, data):
         loss.run_backward()
         gradients = {name: other.p[name].grad for name in arrays}
         norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
-        gated = model.network.compose.name == "gated-attention"
+        gated = model.network.composition.name == "gated-attention"
         rows = looked_up_rows(model.vocabulary, [data[i]], gated)
         for name, g in gradients.items():
             shrink = np.full_like(g, decay)

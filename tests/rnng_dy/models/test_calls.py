@@ -1,7 +1,5 @@
 """Models are called: a text gives a list of trees, the tokens of a sentence one tree."""
 
-from __future__ import annotations
-
 import math
 import warnings
 
@@ -186,16 +184,14 @@ def test_lists_in_and_lists_out(parser, generator, trees):
     """Several sentences have the numbers that they have alone; each draws its own samples."""
     parser.transitions.max_open = generator.transitions.max_open = 3
     two = [["a", "dog", "barks"], ["cats", "sleep"]]
-    both = parser.nbest(two, 2)
-    assert [[tree for tree, _ in of] for of in both] == [
+    assert [[tree for tree, _ in of] for of in parser.nbest(two, 2)] == [
         [tree for tree, _ in parser.nbest(tokens, 2)] for tokens in two
     ]
     drawn = parser.sample([two[0]] * 2, n=5)
     assert drawn[0] != drawn[1] and drawn == parser.sample([two[0]] * 2, n=5)
     assert [tree.leaves() for tree, _ in drawn[1]] == [two[0]] * 5
     assert parser.sample(TEXT, n=1)[0][0][0].leaves() == SENTENCES[0]
-    wrong = nltk.Tree.fromstring("(QQ (DT the))")
-    golds = [wrong, *(located.tree for located in trees[:3])]
+    golds = [nltk.Tree.fromstring("(QQ (DT the))"), *(located.tree for located in trees[:3])]
     for model in (parser, generator):
         together = model.log_probs(golds)
         assert together == pytest.approx([model.log_prob(tree) for tree in golds], abs=1e-4)

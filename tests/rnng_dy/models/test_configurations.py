@@ -1,7 +1,5 @@
 """Configurations are immutable: branches go on from one without a trace in each other."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np
@@ -31,8 +29,7 @@ def walk(model, root, steps):
 
 def next_log_probs(model, configurations):
     step = model.network.step(configurations)
-    everyone = range(len(configurations))
-    return step.action_log_probs(), step.every_word_log_prob(everyone)
+    return step.action_log_probs(), step.every_word_log_prob(range(len(configurations)))
 
 
 def test_branches_that_generate_different_words_at_one_position_differ(generator):
@@ -56,8 +53,7 @@ def test_branches_that_generate_different_words_at_one_position_differ(generator
 def test_a_given_word_has_its_share_of_every_word(generator):
     dy.renew_cg()
     root = walk(generator, generator.network.start(), [(NT, None)])
-    configurations = [root, walk(generator, root, [(SHIFT, 3)])]
-    step = generator.network.step(configurations)
+    step = generator.network.step([root, walk(generator, root, [(SHIFT, 3)])])
     table = step.every_word_log_prob([1, 0, 1])
     assert np.exp(table).sum(axis=1) == pytest.approx(np.ones(3), rel=1e-5)
     # `<s>` is never generated
@@ -145,8 +141,7 @@ def test_what_nobody_kept_is_computed_again(kind, composition, sentences, genera
     tree = model.network.derivation(model.encode_training(data[3]))
     configurations = [d.configuration for d in model.network.walk([tree])[0]]
     expected = model.network.step(configurations).action_log_probs()
-    order = np.random.default_rng(1).permutation(len(configurations))
-    for i, number in enumerate(order.tolist()):
+    for i, number in enumerate(np.random.default_rng(1).permutation(len(configurations)).tolist()):
         if i % 3 == 0:
             dy.renew_cg()
         if i % 5 == 0:

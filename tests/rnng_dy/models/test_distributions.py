@@ -1,7 +1,5 @@
 """The distributions are distributions: everything that can happen, counted up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -46,8 +44,7 @@ def test_generator_mass_of_finished_and_unfinished_sequences_is_one(composition)
         for words, actions, log_p in frontier:
             for word, action, step in next_steps(model, words, actions):
                 words_after = words if word is None else (*words, word)
-                state = state_after(model, (*actions, action))
-                if state.is_finished:
+                if state_after(model, (*actions, action)).is_finished:
                     finished += np.exp(log_p + step)
                 else:
                     grown.append((words_after, (*actions, action), log_p + step))
@@ -107,8 +104,7 @@ def test_sampled_trees_follow_the_exact_flattened_q():
 def test_minibatches_and_autobatching_change_nothing(
     sentences, generative_sentences, n, composition
 ):
-    of_kinds = ((make_parser, sentences), (make_generator, generative_sentences))
-    for make, data in of_kinds:
+    for make, data in ((make_parser, sentences), (make_generator, generative_sentences)):
         model = make(data, composition)
         examples = [model.encode_training(s) for s in data[:16]]
         losses = []

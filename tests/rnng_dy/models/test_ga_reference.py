@@ -1,7 +1,5 @@
 """Equal to the gated-attention program and the ablated ones on their own models."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 

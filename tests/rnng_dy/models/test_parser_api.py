@@ -1,7 +1,5 @@
 """The parser is NLTK's `ParserI`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Equal to the original program on the original's own models, samples and likelihoods."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import nltk
@@ -13,7 +11,7 @@ from oracle.blocks import read_oracle
 from oracle.samples import read_likelihoods, read_samples
 from rnng_dy.interop.clab import import_generator, import_parser
 from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.search.greedy import parse_all
+from rnng_dy.search.parsing import parse_all
 from rnng_dy.search.scoring import joint_log_probs
 
 from .. import conftest
@@ -107,8 +105,7 @@ def equal_greedy_trees(reference, train, test_sentences, name):
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_greedy_trees_of_the_original(reference, train, test_sentences, name):
-    equal = equal_greedy_trees(reference, train, test_sentences, name)
-    assert equal == [True] * 40
+    assert equal_greedy_trees(reference, train, test_sentences, name) == [True] * 40
 
 
 def joint_differences(reference, name, composition):
@@ -131,5 +128,4 @@ def test_joint_likelihoods_of_the_original(reference, composition):
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_the_other_composition_gives_other_likelihoods(reference, composition):
-    differences = joint_differences(reference, composition, OTHER[composition])
-    assert (differences > 1e-4).mean() > 0.9
+    assert (joint_differences(reference, composition, OTHER[composition]) > 1e-4).mean() > 0.9

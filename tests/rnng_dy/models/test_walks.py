@@ -1,7 +1,5 @@
 """Losses and gradients of trees do not depend on the batches of their configurations."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -41,8 +39,7 @@ def words_of(tree):
 def costs(model, losses):
     """The cost in nats of each sequence, and the gradient of all of them together by parameter."""
     losses, decision_of, paths = losses
-    values = dy.concatenate_to_batch(losses).npvalue().ravel()
-    of_decision = np.bincount(decision_of, values)
+    of_decision = np.bincount(decision_of, dy.concatenate_to_batch(losses).npvalue().ravel())
     dy.esum([dy.sum_batches(loss) for loss in losses]).backward()
     parameters = {**model.store.dense, **model.store.lookups}
     gradients = {name: np.array(p.grad_as_array()) for name, p in parameters.items()}

@@ -1,7 +1,5 @@
 """Inputs of docs/extending.md: vectors of words from characters, and from the whole sentence."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

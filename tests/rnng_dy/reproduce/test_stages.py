@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rnng_dy.reproduce.stages import Experiment, stages
+from rnng_dy.reproduce.stages import OPTIONAL, SEARCH, Experiment, stages
 from rnng_dy.reproduce.systems import System, parse
 
 OF_A_SYSTEM = """\
@@ -23,8 +23,13 @@ def commands(found):
     return [f"{stage.name}: {stage.command}" for stage in found]
 
 
+def of_paper(*systems):
+    """The commands without those of the searches, which come last."""
+    return commands(stage for stage in planned(*systems) if stage.group != SEARCH)
+
+
 def test_a_system_has_the_papers_commands():
-    found = commands(planned(System("corrected")))
+    found = of_paper(System("corrected"))
     assert found[-6:] == OF_A_SYSTEM.splitlines()
     sections = "prepare --from nltk --sections 180-199 --skip-preterminals -o test.trees"
     assert f"trees test: {sections}" in found
@@ -43,10 +48,10 @@ def test_a_state_changes_the_generative_model_which_scores_the_samples_of_the_sa
     text = text.replace(" corrected ", " corrected --state no-terms ")
     lines = text.replace("corrected-no-terms-1.props", "corrected-1.props").splitlines()
     expected = lines[3:]
-    both = commands(planned(System("corrected"), parse("corrected/no-terms")))
+    both = of_paper(System("corrected"), parse("corrected/no-terms"))
     assert both[-len(expected) :] == expected
     # alone it has the parser, too
-    alone = commands(planned(parse("corrected/no-terms")))
+    alone = of_paper(parse("corrected/no-terms"))
     assert alone[-6:] == [*OF_A_SYSTEM.splitlines()[:3], *expected]
 
 
@@ -67,7 +72,7 @@ def test_another_transition_system_has_oracles_of_its_own_and_reads_only_these()
 
 def test_nothing_else_reads_what_baselines_write():
     found = planned(System("corrected"), System("buggy"), seeds=(1, 2))
-    optional = [stage for stage in found if stage.group == "baselines"]
+    optional = [stage for stage in found if stage.group in OPTIONAL]
     written = {path for stage in optional for path in stage.outputs}
     assert not written & {w for stage in found if stage not in optional for w in stage.words}
 
@@ -76,6 +81,18 @@ def test_the_device_is_for_commands_that_make_or_use_a_model_and_sources_may_hav
     found = [stage for stage in planned(System("corrected")) if "--device" in stage.free]
     used = {stage.words[0] for stage in found}
     assert used == {"train", "parse", "sample", "score", "perplexity"}
-    source = "/a treebank"
-    first = stages(Experiment("ptb", sources=dict.fromkeys(("train", "dev", "test"), source)))[0]
-    assert first.words[:2] == ["prepare", source]
+    sources = ["/a treebank", "/b"]
+    first = stages(Experiment("ptb", sources=dict.fromkeys(("train", "dev", "test"), sources)))[0]
+    assert first.words[:3] == ["prepare", *sources]
+
+
+def test_searches_are_those_of_each_generative_model_and_other_alphas_those_of_the_first():
+    systems = System("corrected"), parse("corrected/stack")
+    found = commands(stage for stage in planned(*systems) if stage.group == SEARCH)
+    models = ("corrected-1", "corrected-stack-1")
+    kinds = ("beam", "particles")
+    assert [line.split(":")[0] for line in found[:4]] == [f"{k} {m}" for m in models for k in kinds]
+    run = "corrected-1-alpha-0.6"
+    assert found[4].endswith(f"--alpha 0.6 --seed 1 -o {run}.props")
+    assert found[5].endswith(f"generator-corrected-1 {run}.props -o {run}.likelihoods")
+    assert len(found) == 12

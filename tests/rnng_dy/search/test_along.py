@@ -1,7 +1,5 @@
 """Measures along given trees: against all steps of tiny models, and counts of nodes by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,7 +7,7 @@ import pytest
 
 from oracle.brackets import parse_line
 from oracle.transitions import SHIFT
-from rnng_dy.search.along import TreeSentence, measure_along, node_counts
+from rnng_dy.search.scoring import TreeSentence, measure_along, node_counts
 
 from ..tiny_models import COMPOSITIONS, make_tiny_generator, next_steps
 

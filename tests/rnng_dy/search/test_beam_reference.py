@@ -1,7 +1,5 @@
 """Equal to the published search program in every word of its output (SEARCH.md, 3 and 4)."""
 
-from __future__ import annotations
-
 import csv
 import lzma
 import re
@@ -120,8 +118,7 @@ def test_word_beams_agree(shared, composition, sizes, records):
 
 def test_surprisals_and_measures_agree(shared, composition, sizes, records):
     folder = shared / "search_reference" / composition
-    printed = read_table(folder / f"surprisals.{sizes}.tsv")
-    for row, record in zip(printed, records, strict=True):
+    for row, record in zip(read_table(folder / f"surprisals.{sizes}.tsv"), records, strict=True):
         place = (row["sentence_id"], row["token_id"])
         assert record.unk == row["token"], place
         assert record.surprisal == pytest.approx(float(row["surprisal"]), rel=1e-5, abs=1e-4), place

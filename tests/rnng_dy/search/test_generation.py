@@ -1,7 +1,5 @@
 """What models generate is drawn as often as they say, in bounded memory."""
 
-from __future__ import annotations
-
 import select
 import subprocess
 from collections import Counter
@@ -15,8 +13,8 @@ from oracle.common.errors import RnngError
 from oracle.treebank import words
 from rnng_dy.engine import dy
 from rnng_dy.generator import GenerativeModel
-from rnng_dy.search import generation
-from rnng_dy.search.generation import MAX_THROWN_AWAY, until_drawn
+from rnng_dy.search import sampling
+from rnng_dy.search.sampling import MAX_THROWN_AWAY, until_drawn
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import SearchOptions
 from tests.commands import COMMAND, started
@@ -57,8 +55,7 @@ def test_a_generator_draws_each_tree_as_often_as_its_probability_says(compositio
 
 def test_a_sentence_may_have_as_many_words_as_the_limit_says():
     model = make_tiny_generator("corrected", max_open=1)
-    lengths = {len(words(tree)) for tree, _ in model.generate(200, seed=1, max_length=2)}
-    assert lengths == {1, 2}
+    assert {len(words(tree)) for tree, _ in model.generate(200, seed=1, max_length=2)} == {1, 2}
 
 
 def test_negative_seeds_are_errors_of_ours():
@@ -76,7 +73,7 @@ def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(
         thrown_away.extend(randoms)
         return [None] * len(randoms)
 
-    monkeypatch.setattr(generation, "_generate", too_long)
+    monkeypatch.setattr(sampling, "_generate", too_long)
     with pytest.raises(RnngError, match="no sentence of at most 9 words"):
         list(until_drawn(None, 4, 1, 9))
     assert len(thrown_away) == MAX_THROWN_AWAY
@@ -101,7 +98,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(monkeypatch):
     # one is enough for so few
     assert len(sizes) == 1
     sizes.clear()
-    monkeypatch.setattr(generation, "SEARCHED_STATES", 30)
+    monkeypatch.setattr(sampling, "SEARCHED_STATES", 30)
     assert model.generate(12, seed=4) == expected
     assert max(sizes.values()) <= 30 < sum(sizes.values())
 
@@ -113,7 +110,7 @@ def test_long_sentences_are_drawn_a_few_at_a_time_and_any_number_of_them(monkeyp
         asked.append(len(randoms))
         return [random.random() for random in randoms]
 
-    monkeypatch.setattr(generation, "_generate", draw_batch)
+    monkeypatch.setattr(sampling, "_generate", draw_batch)
     short = list(until_drawn(None, 250, 1, 200))
     assert asked == [100, 100, 50]
     for max_length, together in (10_000, 2), (10**9, 1):

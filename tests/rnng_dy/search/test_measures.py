@@ -1,7 +1,5 @@
 """Every measure of a word as docs/surprisal.md defines it, from all derivations of a tiny model."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace
@@ -193,8 +191,7 @@ def entropies_by_surprisal(scorer, seen, words):
     """The entropy before later words and the end, from the surprisals of all words there."""
     for i in range(1, len(seen) + 1):
         sentences = [[*seen[:i], word] for word in words]
-        found = scorer.records_of(sentences, sentences)
-        p = [2.0 ** -records[i].surprisal for records in found]
+        p = [2.0 ** -records[i].surprisal for records in scorer.records_of(sentences, sentences)]
         [records] = scorer.records_of([seen[:i]], [seen[:i]])
         p = np.array([*p, 2.0 ** -records[i].surprisal])
         assert p.sum() == pytest.approx(1, abs=1e-4)

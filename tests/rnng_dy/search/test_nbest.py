@@ -1,7 +1,5 @@
 """The k best trees of a parser."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -9,8 +7,7 @@ import pytest
 
 from oracle.common.errors import RnngError
 from rnng_dy.search import batched_search
-from rnng_dy.search.greedy import parse_batch
-from rnng_dy.search.nbest import nbest_batch
+from rnng_dy.search.parsing import nbest_batch, parse_batch
 
 from ..conftest import make_parser
 from ..tiny_models import COMPOSITIONS, WORDS, all_trees, exact_log_q, make_tiny_parser, tokens_of
@@ -60,8 +57,7 @@ def test_the_first_is_at_least_as_probable_as_the_greedy_tree(beam):
 def test_sentences_beside_it_and_new_graphs_on_the_way_change_nothing(parser, encoded, monkeypatch):
     alone = [nbest_batch(parser, [one], 4, 6)[0] for one in encoded]
     monkeypatch.setattr(batched_search, "SEARCHED_STATES", 40)
-    together = nbest_batch(parser, encoded, 4, 6)
-    for expected, found in zip(alone, together, strict=True):
+    for expected, found in zip(alone, nbest_batch(parser, encoded, 4, 6), strict=True):
         assert [actions for actions, _ in found] == [actions for actions, _ in expected]
         assert [q for _, q in found] == pytest.approx([q for _, q in expected], abs=1e-4)
 

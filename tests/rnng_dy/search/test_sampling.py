@@ -57,8 +57,7 @@ def test_sentences_draw_from_their_own_streams(parser, sentences):
 
 def test_order_is_exchangeable(parser, short):
     """The samples of one prefix must not stand together: the first half is a fair half."""
-    samples = draw(parser, short, 1000, 0.3, 5)
-    first = np.array([actions[0] for actions, _ in samples])
+    first = np.array([actions[0] for actions, _ in draw(parser, short, 1000, 0.3, 5)])
     common = np.bincount(first).argmax()
     halves = (first[:500] == common).sum(), (first[500:] == common).sum()
     assert abs(halves[0] - halves[1]) < 6 * np.sqrt(500 * 0.5)

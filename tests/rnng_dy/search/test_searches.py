@@ -1,7 +1,5 @@
 """Searches through the generative model against everything that can happen, counted up."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import pairwise, product

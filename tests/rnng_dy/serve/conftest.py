@@ -1,7 +1,5 @@
 """A server with the models that the package brings."""
 
-from __future__ import annotations
-
 import threading
 import time
 from contextlib import contextmanager

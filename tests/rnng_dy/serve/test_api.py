@@ -1,7 +1,5 @@
 """The JSON interface: the numbers of Python, the limits, and what strangers may send."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.brackets import format_tree
 from oracle.common.errors import RnngError
 from rnng_dy.baselines.lstm_lm import LstmLanguageModel
-from rnng_dy.serve import Limits
+from rnng_dy.serve.limits import Limits
 from rnng_dy.settings import LanguageModelSizes
 
 from .conftest import client_of, needs_serve
@@ -152,15 +150,9 @@ def test_a_body_that_is_no_json_is_refused(client, body):
 
 
 def test_a_body_that_is_too_large_or_of_unknown_length_is_refused(client):
-    for body in (b" " * 65537, iter([b"{}"])):
-        assert client.post("/api/parse", content=body).status_code == 413
-
-
-def test_two_lengths_of_a_body_are_refused(client):
-    """A server would read the chunks, whatever the Content-Length says."""
     both = {"content-length": "4", "transfer-encoding": "chunked"}
-    answer = client.post("/api/parse", content=iter([b" " * 65537]), headers=both)
-    assert answer.status_code == 400 and "Transfer-Encoding" in answer.json()["error"]
+    for body, headers in ((b" " * 65537, {}), (iter([b"{}"]), {}), (iter([b" " * 65537]), both)):
+        assert client.post("/api/parse", content=body, headers=headers).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -176,19 +168,6 @@ def test_head_is_as_get(client, path):
 def test_the_page_of_the_interface_does_not_name_the_server(client):
     page = client.get("/api", headers={"host": "inner.example"}).text
     assert "inner.example" not in page and "curl SERVER/api/parse" in page
-
-
-@pytest.mark.parametrize(
-    ("path", "location"),
-    [
-        ("/parse/", "../parse"),
-        ("/parse//?text=a/b", "../../parse?text=a/b"),
-        ("/api/models/", "../models"),
-    ],
-)
-def test_redirects_are_relative(client, path, location):
-    answer = client.get(path, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (307, location)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +209,7 @@ def test_a_full_queue_has_the_status_503_and_one_thread_computes():
     """Of three requests with room for two, the last is refused; the others are answered in turn."""
     from fastapi import HTTPException
 
-    from rnng_dy.serve.worker import Worker
+    from rnng_dy.serve.answers import Worker
 
     class Wanted:
         model = "m"

@@ -1,7 +1,5 @@
 """The pages in Chromium, used as a person uses them; without a browser, these tests are skipped."""
 
-from __future__ import annotations
-
 import shutil
 import time
 

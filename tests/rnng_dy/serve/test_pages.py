@@ -1,7 +1,5 @@
 """The pages without their script: forms, answers, and texts that try to be more than text."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

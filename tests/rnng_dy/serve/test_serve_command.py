@@ -1,7 +1,5 @@
 """The command: its server and its errors; the extra that it needs."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import re

@@ -1,7 +1,5 @@
 """What a segmenter learns from training tokens, and text.json."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

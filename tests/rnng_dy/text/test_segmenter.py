@@ -1,7 +1,5 @@
 """Raw text as the sentences and tokens of a treebank."""
 
-from __future__ import annotations
-
 import pytest
 
 from oracle.common.errors import InputError, RnngError
@@ -25,10 +23,7 @@ def one(text, segmenter=PENN):
     [
         ("The cat sat on the mat.", "The cat sat on the mat ."),
         ("I can't, won't and don't.", "I ca n't , wo n't and do n't ."),
-        (
-            "He's what they're; I'd've, we'll, I'm.",
-            "He 's what they 're ; I 'd 've , we 'll , I 'm .",
-        ),
+        ("He's what they're; I'd've, we'll, I'm.", "He 's what they 're ; I 'd 've , we 'll , I 'm ."),
         ("The dogs' bowl is James's.", "The dogs ' bowl is James 's ."),
         ("DON'T SAY IT'S", "DO N'T SAY IT 'S"),
         ("We cannot; gonna? 'Tis!", "We can not ; gon na ? 'T is !"),
@@ -44,17 +39,11 @@ def one(text, segmenter=PENN):
         ("Mr. Smith of the U.S. Senate Corp., Inc.", "Mr. Smith of the U.S. Senate Corp. , Inc ."),
         ("J. R. R. Tolkien et al. wrote No. 5.", "J. R. R. Tolkien et al. wrote No. 5 ."),
         ("He left. She stayed.", "He left . She stayed ."),
-        (
-            "see https://a.org/b?c=d, or x.y@z.com.",
-            "see https:\\/\\/a.org\\/b?c=d , or x.y@z.com .",
-        ),
-        (
-            "at ftp://a.b/c_(d) (http://e.f/g)",
-            "at ftp:\\/\\/a.b\\/c_-LRB-d-RRB- -LRB- http:\\/\\/e.f\\/g -RRB-",
-        ),
+        ("see https://a.org/b?c=d, or x.y@z.com.", "see https:\\/\\/a.org\\/b?c=d , or x.y@z.com ."),
+        ("at ftp://a.b/c_(d) (http://e.f/g)", "at ftp:\\/\\/a.b\\/c_-LRB-d-RRB- -LRB- http:\\/\\/e.f\\/g -RRB-"),
         ("ok 👍🏽👩‍🔬🇩🇪.", "ok 👍🏽 👩‍🔬 🇩🇪 ."),
     ],
-)
+)  # fmt: skip
 def test_tokens_are_those_of_the_penn_treebank(text, tokens):
     assert one(text) == tokens
 
@@ -68,16 +57,13 @@ def test_tokens_are_those_of_the_penn_treebank(text, tokens):
         ("(It rains.) It pours.", ["-LRB- It rains . -RRB-", "It pours ."]),
         ("A heading\n\nA text\nof two lines.", ["A heading", "A text of two lines ."]),
         ("A heading\r\n \r\nA text\r\nof two lines.", ["A heading", "A text of two lines ."]),
-        (
-            "J.R.R. Tolkien and the C.I.A. agent left. So.",
-            ["J.R.R. Tolkien and the C.I.A. agent left .", "So ."],
-        ),
+        ("J.R.R. Tolkien and the C.I.A. agent left. So.", ["J.R.R. Tolkien and the C.I.A. agent left .", "So ."]),
         ("He (D., Calif.), too.", ["He -LRB- D. , Calif . -RRB- , too ."]),
         ("1. Buy it. 2. Sell it.", ["1 . Buy it .", "2 . Sell it ."]),
         ("As shown. [3] Next.", ["As shown . [ 3 ] Next ."]),
         ("他走了。「好！」他說。", ["他走了 。", "「 好 ！ 」", "他說 。"]),
     ],
-)
+)  # fmt: skip
 def test_sentences_end_where_they_do(text, sentences):
     assert tokenised(text) == sentences
 

@@ -1,7 +1,5 @@
 """Whatever the text, its tokens cover it, each where it stands."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Tables of stimuli: CSV as spreadsheets write it, regions, and errors with their lines."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 
@@ -24,13 +22,11 @@ def read(tmp_path):
 
 def shown(stimuli):
     """The sentences with `[name: text]` for each region, and the cells of its first region."""
-    return [
-        (
-            "".join(f"[{r.name or r.number}:{text}]" for r, text in s.region_texts),
-            *s.regions[0].cells,
-        )
-        for s in stimuli.texts
-    ]
+    rows = []
+    for s in stimuli.texts:
+        marked = "".join(f"[{r.name or r.number}:{text}]" for r, text in s.region_texts)
+        rows.append((marked, *s.regions[0].cells))
+    return rows
 
 
 ROWS = [("[1:A dog, or two]", "1", "a"), ('[1:"Yes"; no]', "2", "b")]
@@ -207,10 +203,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
             "item,sentence,word\n1,1,a\n1,1,b\n",
             "2: '1' is a number or a missing value: it is in column 'sentence'; name that of texts",
         ),
-        (
-            "item,condition,text\n1,a,Dogs ran\n1,a,It ran.\n",
-            "3: item '1' has the condition 'a' again: if",
-        ),
+        ("item,condition,text\n1,a,Dogs ran\n1,a,It ran.\n", "3: item '1' has the condition 'a' again: if"),
         ("item,region,text\n1,x,a b\n1,x,c\n", "3: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,y,b\n1,x,c\n", "4: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),

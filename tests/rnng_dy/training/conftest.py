@@ -1,7 +1,5 @@
 """What tests of several ranks share."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

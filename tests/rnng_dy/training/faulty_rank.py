@@ -3,8 +3,6 @@
 Arguments: FAULT RANK UPDATE, then the command.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Examples are those that the models make of sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,8 +14,7 @@ from .trainings import Training
 
 
 def make_parser_with_vectors(sentences):
-    words = ["the", "UNK", "of"]
-    return make_parser(sentences, vectors=(words, np.eye(3, dtype=np.float32)))
+    return make_parser(sentences, vectors=(["the", "UNK", "of"], np.eye(3, dtype=np.float32)))
 
 
 MAKERS = {
@@ -33,8 +30,7 @@ MAKERS = {
 def made(request, trees):
     """A model of the first trees, and sentences of those and others."""
     make, generative = MAKERS[request.param]
-    model = make(sentences_of(trees[:30], generative))
-    return model, sentences_of(trees[:90], generative)
+    return make(sentences_of(trees[:30], generative)), sentences_of(trees[:90], generative)
 
 
 def test_examples_are_those_of_the_sentences_and_those_without_are_named(made, caplog):

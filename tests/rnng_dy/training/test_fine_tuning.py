@@ -1,7 +1,5 @@
 """Training that goes on from a model: what stays as it was, and what --extend adds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -119,8 +117,7 @@ def test_words_that_the_parser_has_read_but_does_not_know_become_known_as_their_
     assert after.words.symbols == (*v.words.symbols, "xyzzy")
     assert v.singletons - after.singletons == {v.words[once]}
     rows, before = larger.store.arrays()["word"], model.store.arrays()["word"]
-    classes = v.word_ids(v.unknown.unkify(words))
-    assert np.array_equal(rows[after.word_ids(words)], before[classes])
+    assert np.array_equal(rows[after.word_ids(words)], before[v.word_ids(v.unknown.unkify(words))])
     others = [i for i, word in enumerate(v.words.symbols) if word not in words]
     assert np.array_equal(rows[others], before[others])
     tree = parse_line(line)

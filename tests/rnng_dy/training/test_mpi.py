@@ -1,7 +1,5 @@
 """`train --mpi`: ranks make the updates of as many processes, and end together."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

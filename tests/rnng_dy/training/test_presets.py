@@ -1,7 +1,5 @@
 """Presets: settings by the number of training sentences."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -21,8 +19,7 @@ def test_the_papers_settings_are_those_of_any_treebank(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("preset", ["fast", "quick"])
 def test_more_sentences_mean_larger_batches_and_no_more_epochs(preset, kind):
-    found = [settings_for(preset, kind, n) for n in COUNTS]
-    for small, large in itertools.pairwise(found):
+    for small, large in itertools.pairwise([settings_for(preset, kind, n) for n in COUNTS]):
         assert small.batch_size <= large.batch_size
         assert small.epochs >= large.epochs
         assert small.evaluate_every <= large.evaluate_every
@@ -35,9 +32,8 @@ def test_a_quick_generative_model_is_small_where_the_papers_would_take_too_long(
 
 
 def test_quick_training_ends_after_some_thousand_sentences_or_an_epoch():
-    sentences = (500, 3396, 10205, 39832)
     for kind, epochs in (("discriminative", [12, 4, 1, 1]), ("generative", [5, 4, 1, 1])):
-        assert [settings_for("quick", kind, n).epochs for n in sentences] == epochs
+        assert [settings_for("quick", kind, n).epochs for n in (500, 3396, 10205, 39832)] == epochs
 
 
 def test_minibatches_of_large_treebanks_are_those_that_experiments_chose():

@@ -1,7 +1,5 @@
 """One process, two processes and two ranks of MPI make the same updates."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess
@@ -40,8 +38,7 @@ def results(tmp_path_factory):
         if how not in found:
             folder = tmp_path_factory.mktemp(how)
             command = (*start, sys.executable, "-m", PROGRAM)
-            environment = {**os.environ, **OPEN_MPI}
-            run(CHECKOUT, folder, how, command=command, env=environment, timeout=300)
+            run(CHECKOUT, folder, how, command=command, env={**os.environ, **OPEN_MPI}, timeout=300)
             found[how] = [dict(np.load(path)) for path in sorted(folder.glob("*.npz"))]
         return found[how]
 

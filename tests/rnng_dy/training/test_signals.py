@@ -1,7 +1,5 @@
 """A signal to all processes of a training: the update is finished and kept."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Dropping all of a sentence's state but the stack, in training alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A parser's own tagger: how good it is, and a kill while it is kept."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

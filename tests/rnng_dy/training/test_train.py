@@ -1,7 +1,5 @@
 """`rnng_dy.train`: what a command does, from Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -45,7 +43,7 @@ def test_a_call_trains_as_the_command_does(kind):
     assert_same_bits("python", "m")
     assert heard == records_of("python")
     assert isinstance(model, type(rnng_dy.load("m")))
-    best = checkpoint.read_arrays("python/parameters.npz")
+    best = checkpoint.read_arrays(Path("python", "parameters.npz"))
     assert all(np.array_equal(a, best[name]) for name, a in model.store.arrays().items())
 
 

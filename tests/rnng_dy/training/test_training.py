@@ -1,7 +1,5 @@
 """The training loop: the original's update, its schedule, and resuming after a stop."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -144,8 +142,7 @@ def run_to_end(make, sentences, folder, stops=(), **settings):
             run.begin()
         else:
             run.resume()
-        finished = run.run(lambda run=run, stop=stop: run.progress.updates == stop)
-        assert finished == (stop is None)
+        assert run.run(lambda run=run, stop=stop: run.progress.updates == stop) == (stop is None)
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     for record in log:
         for of_the_clock in ("seconds", "sentences_per_second", "seconds_left"):
@@ -339,7 +336,7 @@ def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_bef
             loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
             loss.forward()
             loss.backward()
-            found.append(store.gradient_norm())
+            found.append(store.collection.gradient_l2_norm())
             trainer.update()
         norms.append(found)
     assert norms[0] == norms[1] == norms[2] == norms[3]

@@ -1,7 +1,5 @@
 """A training of a model on sentences, as tests start, stop and resume it."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -27,8 +25,7 @@ KINDS = ["discriminative", "generative", "lstm-lm"]
 
 def arrays(folder, name="parameters.npz"):
     """The arrays of a file of a model folder."""
-    found = checkpoint.read_arrays(Path(folder, name))
-    return {k: v for k, v in found.items() if k != "state"}
+    return {k: v for k, v in checkpoint.read_arrays(Path(folder, name)).items() if k != "state"}
 
 
 def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):

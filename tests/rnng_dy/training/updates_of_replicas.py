@@ -4,8 +4,6 @@ HOW is `alone`, `processes` (two), or `ranks` under mpirun. `FOLDER/RANK.npz` ge
 and after, and what the optimizer remembers, by system.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
