@@ -48,6 +48,7 @@ CASES = [
     ("a tree file that is missing", None, ORACLE, "bad"),
     ("sections that are no numbers", TREE, "prepare --from ptb bad --sections x -o out", "x"),
     ("an encoding that nobody knows", TREE, f"{PREPARE} --encoding utf-99", "utf-99"),
+    ("two test files of one name", TREE, "reproduce trees good.trees good.trees bad bad -o out", "rename one"),
     ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),
     *((f"a trace: {command}", TRACE, command, "bad:1: a trace (-NONE-)")
       for command in (ORACLE, "oracle --train bad good.trees -o out", SCORE.format("bad"), "clusters bad -o out",

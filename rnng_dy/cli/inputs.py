@@ -116,7 +116,7 @@ class ScorerName(LiveChoice):
         source = FILE.convert(path, param, ctx) if equals else None
         if not colon:
             return OpenableScorer(name, source)
-        if SCORERS[name].open.__func__ is WordScorer.open.__func__:
+        if getattr(SCORERS[name].open, "__func__", None) is WordScorer.open.__func__:
             self.fail(f":{order} is the n of n-grams, and {name} has none", param, ctx)
         return OpenableScorer(name, source, click.IntRange(1, 100).convert(order, param, ctx))
 

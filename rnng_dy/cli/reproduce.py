@@ -13,13 +13,12 @@ from rnng_dy.drawing.measured_words import require_matplotlib
 from rnng_dy.parallel import check_jobs, tidy
 from rnng_dy.reproduce.runner import run
 from rnng_dy.reproduce.stages import GROUPS, PARTS, SEARCH, SECTIONS, UNKNOWN, Experiment, stages
-from rnng_dy.reproduce.systems import parse
+from rnng_dy.reproduce.systems import TAGS, parse
 from rnng_dy.settings import AT_LEAST_1, COUNT
 from rnng_dy.training.presets import NAMES
 
 SOURCES = {"nltk": "no SOURCE", "trees": "files: TRAIN DEV TEST..."}
 """What a corpus needs, if not a folder."""
-TAGS = ("jackknife", "gold", "none")
 ALL_GROUPS = (*GROUPS, "report")
 USUAL_GROUPS = ",".join(group for group in ALL_GROUPS if group != SEARCH)
 STAGES = ListOf(click.Choice(ALL_GROUPS))
@@ -46,7 +45,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
 )
 @option("--jobs", "Number of stages that run side by side.", AT_LEAST_1, default=1)
 @device_option
-@option("--tags", "The parser's POS tags.", click.Choice(TAGS), default="jackknife")
+@option("--tags", "The parser's POS tags.", click.Choice([*TAGS]), default="jackknife")
 @option("--unk", "Classes of unknown words.", click.Choice(RULES))
 @option("--preset", "Training settings.", click.Choice(NAMES), default="paper")
 @option("--epochs", "Epochs of trainings, not the preset's.", AT_LEAST_1)
@@ -66,6 +65,8 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     if len(sources) != {"nltk": 0, "trees": max(len(sources), len(PARTS))}.get(corpus, 1):
         raise click.UsageError(f"{corpus} needs {SOURCES.get(corpus, 'a SOURCE, its folder')}")
     files = sources[:1], sources[1:2], sources[2:]
+    if len({Path(path).stem for path in sources[2:]}) < len(sources[2:]):
+        raise click.UsageError("two test files have one name in the report: rename one")
     of_parts = files if corpus == "trees" else [sources] * len(PARTS)
     folder = Path(output)
     experiment = Experiment(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
@@ -35,27 +34,24 @@ def curves(folder: Path, e: Experiment, made: Set[str]) -> Table:
     There are no rows unless `made`, the outputs of the finished stages, has the samples of each
     alpha. Fewer samples are the first of all of them.
     """
-    system, golds, rows = e.systems[0], trees_of(folder / "test.trees"), []
+    title, system = "Number of samples and alpha", e.systems[0]
+    golds, rows = trees_of(folder / "test.trees"), []
     numbers = [*(n for n in NUMBERS if n < e.samples), e.samples]
-    files = {
-        (alpha, seed): (
-            f"{named(system.proposal, seed, alpha)}.props",
-            f"{named(system, seed, alpha)}.likelihoods",
-        )
-        for alpha in ALPHAS
-        for seed in e.seeds
-    }
-    for alpha in ALPHAS if made.issuperset(chain(*files.values())) else ():
+    for alpha in ALPHAS:
         values = defaultdict(list)
         for seed in e.seeds:
-            sampled = read_sampled(*(folder / file for file in files[alpha, seed]))
+            samples = f"{named(system.proposal, seed, alpha)}.props"
+            likelihoods = f"{named(system, seed, alpha)}.likelihoods"
+            if not made.issuperset((samples, likelihoods)):
+                return Table(title, [], "")
+            sampled = read_sampled(folder / samples, folder / likelihoods)
             for number in numbers:
                 values[number].append(_of_first(number, sampled, golds))
         for number, seeds in values.items():
             f1, perplexity = map(fmean, zip(*seeds, strict=True))
             rows.append({"alpha": alpha, "samples": number, "F1": f1, "perplexity": perplexity})
     note = f"Of {system.name}, means over seeds.\n\n![F1 and perplexity]({FIGURE})"
-    return Table("Number of samples and alpha", rows, note)
+    return Table(title, rows, note)
 
 
 def _of_first(

@@ -44,7 +44,7 @@ class Experiment:
     """The treebank of each part, or its files."""
     seeds: Sequence[int] = (1,)
     tags: str = "jackknife"
-    """jackknife, gold or none."""
+    """One of `systems.TAGS`."""
     unk: str = "berkeley"
     preset: str = "paper"
     samples: int = 100
@@ -193,10 +193,11 @@ def _training(
 def named(system: System, seed: int, alpha: float = FLATTENED) -> str:
     """Return the name of files of a system; that of samples has an alpha that is not the paper's.
 
-    >>> named(PAPER[0], 1), named(PAPER[0], 1, 0.6)
-    ('buggy-1', 'buggy-1-alpha-0.6')
+    >>> named(System("corrected", "stack"), 1), named(PAPER[0], 1, 0.6)
+    ('corrected-stack-1', 'buggy-1-alpha-0.6')
     """
-    return f"{system.slug}-{seed}" + (f"-alpha-{alpha}" if alpha != FLATTENED else "")
+    run = f"{system.name.replace('/', '-')}-{seed}"
+    return run + (f"-alpha-{alpha}" if alpha != FLATTENED else "")
 
 
 def oracle_of(part: str, transitions: str = SYSTEMS.default, generative: bool = True) -> str:

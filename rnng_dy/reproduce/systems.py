@@ -25,11 +25,14 @@ class System(NamedTuple):
     def name(self) -> str:
         """The name without default parts.
 
-        >>> System("corrected").name, System("corrected", "stack").name
+        >>> System("corrected").name, str(System("corrected", "stack"))
         ('corrected', 'corrected/stack')
         """
         more = ((self.state, GENERATOR_STATES.default), (self.transitions, SYSTEMS.default))
         return "/".join((self.composition, *(name for name, usual in more if name != usual)))
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def proposal(self) -> System:
@@ -39,15 +42,6 @@ class System(NamedTuple):
         'corrected'
         """
         return self._replace(state=GENERATOR_STATES.default)
-
-    @property
-    def slug(self) -> str:
-        """The name as part of file names.
-
-        >>> System("corrected", "stack").slug
-        'corrected-stack'
-        """
-        return self.name.replace("/", "-")
 
     @property
     def options(self) -> str:
@@ -67,6 +61,8 @@ class System(NamedTuple):
 
 PAPER = System("buggy"), System("corrected")
 """The systems of Dyer et al. (2016)."""
+TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
+"""The tags that parsers may read, and what a report says of them."""
 
 
 def parse(name: str) -> System:

@@ -22,10 +22,9 @@ from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status
 from rnng_dy.reproduce import paper
 from rnng_dy.reproduce.measured import Figures, Measured, compared, perplexity_of, verdict_of
 from rnng_dy.reproduce.stages import PARTS, SEARCHES, Experiment, named
-from rnng_dy.reproduce.systems import System
+from rnng_dy.reproduce.systems import TAGS, System
 from rnng_dy.search.importance import Estimate, read_sampled
 
-TAGS = {"jackknife": "POS tags of a tagger.", "gold": "Gold POS tags.", "none": "No POS tags."}
 KINDS = {"discriminative": "greedy", "generative": "reranked"}
 """How the trees of each kind of model are made."""
 

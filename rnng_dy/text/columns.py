@@ -37,8 +37,6 @@ class Columns(NamedTuple):
     """The mark between regions, or around one; None is `|`, and refuses texts with another."""
     by: str | None = None
     """The group of an item in a test suite."""
-    by: str | None = None
-    """The group of an item in a test suite."""
 
 
 USUAL = Columns()

@@ -1,4 +1,4 @@
-"""Training: `train.run` reads the data, opens or makes the model, and runs the loop.
+"""Training: `train.train` reads the data, opens or makes the model, and runs the loop.
 
 - A minibatch: `loop.Training.run` draws the order of an epoch and takes the next indices from it;
   `data.Examples` encodes the sentences that they stand for.

@@ -19,8 +19,7 @@ from oracle.training_data import Preparation, Trees, cleaned_trees, make_trainin
 from oracle.transitions import SYSTEMS
 from oracle.treebank import words
 from oracle.unknown import RULES
-from rnng_dy.settings import require
-from rnng_dy.training.presets import GOES, Settings
+from rnng_dy.training.presets import Settings
 
 SHOWN_WORDS = 8
 """How many words of a sentence a warning shows."""
@@ -52,9 +51,7 @@ class Data:
     unk: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise RnngError for options that do not go together."""
-        chosen = {name for name, value in vars(self).items() if value is not None}
-        require({name: rule for name, rule in GOES.items() if name in chosen}, vars(self))
+        """Raise RnngError for a share that is none."""
         if self.hold_out is not None and not 0 < self.hold_out < 1:
             raise RnngError(
                 f"`hold_out` is a share of the trees between 0 and 1, not {self.hold_out}"

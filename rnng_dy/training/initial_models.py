@@ -30,7 +30,7 @@ from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.training.data import Corpus, require_transitions
 from rnng_dy.training.loop import saved_state
 from rnng_dy.training.plan import Plan
-from rnng_dy.training.presets import sizes_for
+from rnng_dy.training.presets import Settings, sizes_for
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary, Vocabulary
 
 LEARNT_FROM = 100_000
@@ -64,17 +64,17 @@ def opened(plan: Plan) -> tuple[Any, Mapping[str, Any] | None]:
 
 
 def model_to_train(
-    plan: Plan, initial: Any, state: Mapping[str, Any] | None, corpus: Corpus, seed: int
+    plan: Plan, initial: Any, state: Mapping[str, Any] | None, corpus: Corpus, settings: Settings
 ) -> Any:
     """Return the model that the training begins with, from what `opened` returned."""
     if state:
         return initial
     if plan.init:
-        model = fine_tuned(initial, corpus, plan.init, plan.extend, seed)
+        model = fine_tuned(initial, corpus, plan.init, plan.extend, settings.seed)
         model.about = model_folder.about_continued(initial, plan.init)
         return model
-    preset, sentences = plan.settings.get("preset", "paper"), plan.sentences_per_epoch(corpus)
-    sizes = {**sizes_for(preset, plan.kind.kind, sentences), **plan.sizes}
+    usual = sizes_for(settings.preset, plan.kind.kind, plan.sentences_per_epoch(corpus))
+    sizes = {**usual, **plan.sizes}
     config = dict(plan.parts)
     if plan.kind.has_trees:
         config.setdefault("transitions", corpus.train[0].transitions)
@@ -87,7 +87,7 @@ def model_to_train(
             if plan.pretrained:
                 words, config["vectors"] = read_vectors(plan.pretrained)
             vocabulary = parser_vocabulary(corpus.train, plan.pos, words, corpus.rules)
-        model = plan.kind(vocabulary, plan.kind.sizes_type(**sizes), seed=seed, **config)
+        model = plan.kind(vocabulary, plan.kind.sizes_type(**sizes), seed=settings.seed, **config)
     shown = evenly_spaced(corpus.train, LEARNT_FROM)
     model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
     return model

@@ -1,6 +1,6 @@
 """The loop of every training, with the original's schedule (Dyer et al. 2016, 5).
 
-`Training.run` is the loop. `begin` writes the folder with random parameters, and `train.run` the
+`Training.run` is the loop. `begin` writes the folder with random parameters, and `train.train` the
 trees that were held out (dev.trees). Then the folder gets:
 
 - log.jsonl: a record every `report_every` sentences and at each evaluation;

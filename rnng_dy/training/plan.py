@@ -45,17 +45,6 @@ class Plan:
     ranks: Ranks | None = None
     command: str | None = None
 
-    def __post_init__(self) -> None:
-        """Raise RnngError for options that do not go together."""
-        sizes = {option_name(name): size for name, size in self.sizes.items()}
-        options = dict.fromkeys(("gold", "gold_weight", *PARTS)) | vars(self) | sizes
-        # a tagger is what a parser has unless it is left out
-        options |= {"kind": self.kind.kind, "tagger": not self.tagger}
-        options |= {**self.settings, **self.parts}
-        chosen = {name for name, x in options.items() if x is not None and x is not False}
-        require({name: rule for name, rule in GOES.items() if name in chosen}, options)
-        check_jobs(self.settings.get("jobs", 1), self.device)
-
     @property
     def is_first(self) -> bool:
         """Whether this process writes the folder: it alone, or the first of several ranks."""
@@ -90,13 +79,20 @@ def planned(kind: str, options: Mapping[str, Any]) -> tuple[Data, Plan]:
     together or leave something out.
     """
     model_class = kinds.kind(kind)
-    rest = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
+    rest = dict(given)
     settings, sizes = (taken(rest, table) for table in (Settings, model_class.sizes_type))
     parts = {name: rest.pop(name) for name in PARTS if name in rest}
     data = Data(**taken(rest, Data))
     if unknown := rest.keys() - {option.name for option in fields(Plan) if option.kw_only}:
         raise RnngError(f"no setting of a {kind} training is called {min(unknown)!r}")
     plan = Plan(model_class, settings, sizes, parts, **rest)
+    values = dict.fromkeys(("gold", "gold_weight", *PARTS)) | vars(data) | vars(plan) | given
+    # a tagger is what a parser has unless it is left out
+    values |= {"kind": kind, "tagger": not plan.tagger}
+    chosen = {name for name, x in values.items() if x is not None and x is not False}
+    require({name: rule for name, rule in GOES.items() if name in chosen}, values)
+    check_jobs(settings.get("jobs", 1), plan.device)
     if plan.resumes and data.trees is data.train is None:
         made = (model_folder.read_about(plan.folder) or {}).get("made", {}).get("command")
         made_by = f"; {plan.folder} was made by: {made}" if made else ""

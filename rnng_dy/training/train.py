@@ -33,7 +33,7 @@ from rnng_dy.search.scoring import batched_log_probs
 from rnng_dy.text.sources import read_by
 from rnng_dy.text.spelling import learnt_spelling
 from rnng_dy.training import loop
-from rnng_dy.training.data import Corpus, Data, Examples, Trees, examples_of
+from rnng_dy.training.data import Corpus, Examples, Trees, examples_of
 from rnng_dy.training.initial_models import as_read_by, model_to_train, opened, train_own_tagger
 from rnng_dy.training.plan import Plan, planned, settings_of
 from rnng_dy.training.replicas import Processes
@@ -89,17 +89,10 @@ def train(
             cannot be used.
     """
     options |= {"trees": trees, "dev_trees": dev_trees, "folder": Path(folder)}
-    with options.get("ranks") or nullcontext():
-        data, plan = planned(kind, options)
-        return run(data, plan, on_record, stop)
-
-
-def run(
-    data: Data, plan: Plan, on_record: Callable[[loop.Record], None], stop: Callable[[], bool]
-) -> Any:
-    """Train as planned, and return the best model; see `train`."""
-    engine.start(plan.device)
     with ExitStack() as stack:
+        stack.enter_context(options.get("ranks") or nullcontext())
+        data, plan = planned(kind, options)
+        engine.start(plan.device)
         if plan.is_first:
             stack.enter_context(writing(plan.folder))
             if plan.folder.exists() and not plan.resume:
@@ -113,7 +106,7 @@ def run(
         settings, inputs = settings_of(plan, state, corpus), plan.inputs(corpus)
         inputs = loop.require_same(state, settings, inputs, plan.folder) if state else inputs
 
-        model = model_to_train(plan, initial, state, corpus, settings.seed)
+        model = model_to_train(plan, initial, state, corpus, settings)
         corpus = as_model_reads(model, plan, corpus, scratch)
         examples = examples_of(model, corpus.train, corpus.source, settings)
         updater = Updater(model, examples, settings)
