@@ -69,6 +69,10 @@ def named_tests(text: str) -> list[str]:
     return [name for _, name in named]
 
 
+def test_there_is_one_patch_a_theme():
+    assert len(build.patches()) <= 9
+
+
 @pytest.mark.parametrize("patch", build.patches(), ids=lambda path: path.stem)
 def test_a_patch_says_what_it_changes_and_why_and_names_tests(patch):
     head, *_ = patch.read_text().partition("\n--- a/")

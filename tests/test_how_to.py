@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,27 @@ def test_the_commands_print_what_the_pages_say(ran):
 INSTALL = pages.CHECKOUT / "docs" / "install.md"
 
 
+NOT_RUN = {
+    "python3": "makes an environment",
+    ".": "enters an environment",
+    "pip": "changes the environment, and needs the network",
+    "python": "downloads NLTK's sample",
+    "export": "is for the shell that the user has",
+    "docker": "needs a daemon",
+    "dask": "runs until it is stopped; tests/rnng_dy/test_parallel.py runs it",
+    "rnng-dy sample": "needs the scheduler of the lines before it",
+}
+"""Commands of docs/install.md that do not run here, and why."""
+
+
+def test_every_line_of_the_page_runs_or_is_known_not_to():
+    text = re.sub(r"^```.*?^```", "", INSTALL.read_text(encoding="utf-8"), flags=re.S | re.M)
+    lines = re.findall(r"^    (\S.*)$", text, re.MULTILINE)
+    met = {name: [line for line in lines if line.startswith(f"{name} ")] for name in NOT_RUN}
+    assert all(met.values()), met
+    assert sorted(lines) == sorted(line for of_name in met.values() for line in of_name)
+
+
 def test_the_script_for_slurm_trains(ran, monkeypatch):
     [script] = pages.blocks(INSTALL, "bash")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
@@ -62,3 +84,15 @@ def test_no_page_links_to_nowhere():
             file = (page.parent / path).resolve() if path else page
             assert file.exists(), f"{page.name}: {target}"
             assert not anchor or anchor in pages.anchors(file), f"{page.name}: {target}"
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [pages.CHECKOUT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page.suffix == ".md" and page not in reached:
+            reached.add(page)
+            targets = [target.partition("#")[0] for target in pages.links(page)]
+            waiting += [(page.parent / target).resolve() for target in targets if target]
+    there = set((pages.CHECKOUT / "docs").glob("**/*.md")) - {pages.CHECKOUT / "docs" / "index.md"}
+    assert there <= reached, sorted(there - reached)

@@ -45,3 +45,8 @@ def test_the_python_example_runs(ran, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "'Smith'" in printed and "<DiscriminativeParser" in printed
     assert float(printed.split()[-1]) > 0
+
+
+def test_the_readme_is_short():
+    """As many words as 150 lines of 120 characters had."""
+    assert len(README.read_text(encoding="utf-8").split()) <= 1170

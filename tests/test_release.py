@@ -74,6 +74,11 @@ def test_the_metadata_name_what_is_there():
     assert {"LICENSE", "DyNet-Apache-2.0.txt", "Eigen-MPL-2.0.txt", "NOTICE.txt"} == licences
     readme = (pages.CHECKOUT / project["readme"]).read_text("utf-8")
     assert all(url in readme for url in project["urls"].values())
+    assert "Typing :: Typed" in project["classifiers"] and readme.startswith("# rnng_dy\n")
+    # DyNet is part of the wheel
+    assert project["dependencies"] == ["numpy>=1.22", "nltk", "click", "filelock"]
+    found = declared["tool"]["setuptools"]["packages"]["find"]["include"]
+    assert (project["name"], found) == ("rnng_dy", ["oracle*", "clusters*", "rnng_dy*"])
     assert callable(pkgutil.resolve_name(project["scripts"]["rnng-dy"]))
     for package, patterns in declared["tool"]["setuptools"]["package-data"].items():
         folder = pages.CHECKOUT / package.replace(".", "/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from itertools import groupby
@@ -64,6 +65,19 @@ def test_oracles_and_clusters_are_the_originals_byte_for_byte(tiny_reference, ma
     ours = (made / name).read_bytes()
     expected = sha256 or hashlib.sha256((tiny_reference / name).read_bytes()).hexdigest()
     assert hashlib.sha256(ours).hexdigest() == expected
+
+
+# the options that the original programs were trained with
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("parser", {"layers": 2, "lstm_input": 10, "hidden": 10, "action": 4, "word": 6, "tag": 4}),
+        ("generator-corrected", {"layers": 2, "lstm_input": 10, "hidden": 10, "action": 4}),
+    ],
+    ids=["parser", "generator"],
+)
+def test_checkpoints_say_their_sizes(made, name, sizes):
+    assert json.loads((made / name / "config.json").read_text())["sizes"] == sizes
 
 
 def samples_by_sentence(path: Path) -> list[list[Sample]]:

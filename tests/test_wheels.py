@@ -99,6 +99,7 @@ def test_a_ready_wheel_spares_the_compiler(hook, no_compiler, monkeypatch, tmp_p
     ("name", "version", "level", "flags"),
     [
         (MANYLINUX, "2.1.2+rnng.0", "x86-64-v3", ""),
+        (MANYLINUX.replace("2_17", "2_99"), engine.NEEDED, "x86-64-v3", ""),
         (MANYLINUX.replace("x86_64", "aarch64"), engine.NEEDED, "x86-64-v3", ""),
         (MANYLINUX.replace("manylinux_2_17", "linux"), engine.NEEDED, "x86-64-v3", ""),
         (MANYLINUX, engine.NEEDED, "x86-64", ""),

@@ -12,7 +12,12 @@ from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
 
-PAIR_NAMES = ("sentence_good", "sentence_bad"), ("good", "bad"), ("grammatical", "ungrammatical")
+PAIR_NAMES = (
+    *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
+    *(("grammatical_sentence", "ungrammatical_sentence"), ("grammatical", "ungrammatical")),
+    *(("acceptable", "unacceptable"), ("correct", "incorrect")),
+    ("good_continuation", "bad_continuation"),
+)
 """The usual names of the sentences of a minimal pair; blanks, marks and capitals do not count."""
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")

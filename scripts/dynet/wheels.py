@@ -20,6 +20,8 @@ from rnng_dy.engine import LEVEL, cpu_level, lower_levels
 from scripts.dynet.build import new_environment
 from scripts.dynet.target import CHECKOUT, MACHINES
 
+LARGEST = 75_000_000
+"""The most bytes of a wheel."""
 DIGITS = 1e-4
 """The largest relative difference of log probabilities between processors: four digits agree."""
 TREES = CHECKOUT / "oracle" / "data" / "tiny.trees"
@@ -65,8 +67,11 @@ def newest(folder: Path, machine: str) -> Path:
 
 
 def check_file(wheel: Path, folder: Path) -> Path:
-    """Print the size, check which functions the modules need; return the Python of the tools."""
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+    """Check the size, and which functions the modules need; return the Python of the tools."""
+    size = wheel.stat().st_size
+    print(f"{wheel.name}: {size / 1e6:.1f} MB", flush=True)
+    if size > LARGEST:
+        sys.exit(f"error: over {LARGEST / 1e6:.0f} MB")
     tools = new_environment(folder / "tools")
     called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel", "lief"])
     called([tools, "-m", "abi3audit", "--strict", str(wheel)])

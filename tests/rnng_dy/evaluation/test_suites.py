@@ -160,7 +160,9 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
     items = [*ITEMS, item(4, ("match", ("The", "", "is"))), item(5, ("filler", ("The",)))]
     predictions = [{"formula": "(1;%match%) < (1;%mismatch%)"}, {"formula": "(3;%match%) < 2.2"}]
     [suite] = suites_of([write(items=items, predictions=predictions)], (), None)
-    says = "left out: 2 of 5 items, which lack a condition or region of it: 4, 5; item 4 has no"
+    says = (
+        "left out: 2 of 5 items, which lack a condition or region of it: 4, 5; item 4 has no cond"
+    )
     assert says in caplog.text
     assert [found.name for found in suite.items] == [1, 2, 3, 4]
     [result] = evaluate([suite], surprisals)
@@ -252,10 +254,10 @@ ROWS = [("b1", "p", "It is .", "It are ."), ("b2", "q", "It is .", "It am .")]
     ("name", "header", "columns"),
     [
         ("p.csv", "item,UID,sentence_good,sentence_bad", ()),
-        ("p.csv", "pairID,Test Case,Sentence good,Sentence-bad", ()),
+        ("p.csv", "pairID,Test Case,Good sentence,Bad-sentence", ()),
         ("p.csv", "id,PID,source_sentence,target", ("source_sentence", "target")),
         ("p.jsonl", "id,PID,source_sentence,target", ("source_sentence", "target")),
-        ("p.csv", "item_id,phenomenon,good,bad,prefix", ()),
+        ("p.csv", "item_id,phenomenon,good_continuation,bad_continuation,prefix", ()),
     ],
 )
 def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns):
