@@ -28,6 +28,8 @@ from rnng_dy.text.spelling import SpellingModel
 _log = logging.getLogger(__name__)
 START, END = "<s> ", "</s> "
 """Symbols before and after a sentence. They contain blanks, so that no token can equal them."""
+ORDER = 5
+"""The n of n-grams, if the user gives none."""
 MAX_COUNT = 3
 """Counts of three and more share a discount."""
 
@@ -48,7 +50,7 @@ class KneserNey(WordScorer):
         self,
         sentences: Iterable[OracleSentence | SourceSentence],
         vocabulary: Iterable[str] = (),
-        order: int = 5,
+        order: int = ORDER,
     ):
         """Count the n-grams of generative training sentences, with the model's words and classes.
 
@@ -77,7 +79,9 @@ class KneserNey(WordScorer):
         self._orders = self._count(np.array(text))
 
     @classmethod
-    def open(cls, path: str | None, order: int = 5, vocabulary: Iterable[str] = ()) -> KneserNey:
+    def open(
+        cls, path: str | None, order: int = ORDER, vocabulary: Iterable[str] = ()
+    ) -> KneserNey:
         """Make an n-gram model from a generative oracle, or from trees or tokenised text.
 
         Words that occur once in trees or a text are unknown, as in an oracle that `rnng-dy oracle`

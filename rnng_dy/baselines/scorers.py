@@ -17,7 +17,7 @@ import numpy as np
 from oracle.common import plugins
 from oracle.common.errors import InputError, RnngError
 from oracle.common.plugins import Registry
-from rnng_dy.baselines.kneser_ney import KneserNey
+from rnng_dy.baselines.kneser_ney import ORDER, KneserNey
 from rnng_dy.evaluation.records import END, ROUNDING, WordRecord
 from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, read_surprisals
 from rnng_dy.scorer import Sentences, Unkified, WordScorer
@@ -104,10 +104,6 @@ class SurprisalTable(WordScorer):
 
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)
-
-
-ORDER = 5
-"""The n of n-grams, if the user gives none."""
 
 
 class OpenableScorer(NamedTuple):

@@ -10,7 +10,7 @@ from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import MODEL, Assignment, Command, device_option
 from rnng_dy.cli.rules import option
 from rnng_dy.kinds import kind_of
-from rnng_dy.model_folder import known_models
+from rnng_dy.model_folder import companion
 from rnng_dy.serve import Limits, app, require
 from rnng_dy.settings import AT_LEAST_1
 
@@ -66,7 +66,7 @@ def _named(folders: tuple[str, ...]) -> dict[str, str]:
         name = os.path.basename(os.path.normpath(folder)).removesuffix(".rnng.zip")
         if models.setdefault(name, folder) != folder:
             raise click.UsageError(f"two models are called {name}: rename a folder")
-        companion = f"{folder}-generative"
-        if companion in known_models():
-            models.setdefault(companion, companion)
+        other = companion(folder, ["generative"])
+        if other != folder:
+            models.setdefault(other, other)
     return models
