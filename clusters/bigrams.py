@@ -1,7 +1,5 @@
 """Counts of words and adjacent words, in memory for the distinct bigrams; their information."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The clustering of a file of text, trees or an oracle, with its figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from clusters.bigrams import average_mutual_information, count_bigrams

@@ -1,7 +1,5 @@
 """Exchange algorithm: each word in turn moves to the cluster of most mutual information."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from clusters.bigrams import n_log_n, summed, tolerance

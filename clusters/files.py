@@ -1,7 +1,5 @@
 """Clustered words: wcluster's `paths` format, and classes of unknown words that never occur."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable

@@ -1,7 +1,5 @@
 """Tables of the mutual information that each possible merge of two clusters would lose."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from clusters.bigrams import n_log_n

@@ -1,7 +1,5 @@
 """Oracles in the original's format, the counts of their symbols, and sentences on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from array import array

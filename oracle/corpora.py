@@ -1,7 +1,5 @@
 """Readers of treebanks: PTB, CTB, IcePaHC, NLTK's sample, and files of trees."""
 
-from __future__ import annotations
-
 import os
 import re
 from abc import ABC, abstractmethod

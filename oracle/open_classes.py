@@ -1,7 +1,5 @@
 """All strings as words, for an open vocabulary: known words, and classes of others."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterable

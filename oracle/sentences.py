@@ -1,7 +1,5 @@
 """Sentences to parse, from files of several formats or from Python, and their JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Which words a model knows is decided here alone: `UnknownWords.known` are those 
 has seen often enough.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Entry point of the `rnng-dy` command; `python -m rnng_dy` is the same."""
 
-from __future__ import annotations
-
 import os
 import sys
 

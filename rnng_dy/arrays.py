@@ -1,7 +1,5 @@
 """Arrays in .npz files, whose floats can have fewer bits than in a model."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path

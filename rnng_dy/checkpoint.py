@@ -6,8 +6,6 @@ replaced one by one, while configuration and vocabulary never change. So a kill 
 a model that opens, and a training that can be resumed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """The generative model's public interface (Dyer et al. 2016, section 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 

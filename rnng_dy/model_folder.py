@@ -4,8 +4,6 @@ This module finds models, and knows their configuration and their description: a
 `rnng-dy models show` prints. `checkpoint` reads and writes the other files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

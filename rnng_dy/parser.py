@@ -1,7 +1,5 @@
 """The discriminative parser's public interface (Dyer et al. 2016, section 3)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

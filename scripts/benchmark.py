@@ -13,8 +13,6 @@ the names of the rows that it has into the file `rows`, a name per line. `FILE R
 `FILE ROW less` then do all and a part of the work.
 """
 
-from __future__ import annotations
-
 import scripts.in_venv  # noqa: F401  # isort: skip
 
 import argparse

@@ -1,7 +1,5 @@
 """Fills the pages of docs/reference: each comment in them names what stands below it."""
 
-from __future__ import annotations
-
 import inspect
 import pydoc
 import re

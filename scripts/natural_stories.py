@@ -1,7 +1,5 @@
 """The Natural Stories corpus as the inputs of `surprisal` and `reading-times`."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

@@ -57,6 +57,8 @@ CASES = [
       for content, line, command in (
           (LONG, 1, PARSE.format("bad")), (LONG, 1, SAMPLING.format("bad --text")),
           (f"the\n{LONG}\n", 2, SURPRISAL.format("bad")), (LONG_TREE, 2, "perplexity bad --model generator"),
+          (f"sentence\nit\n{LONG}\n", 3, STIMULI), (f"the ___\n{LONG}\n", 2, "next-words --model generator bad"),
+          (f"{LONG}\tit\n", 1, SUITES.format("bad")),
           (LONG_TREE, 2, SCORE.format("bad")), (LONG_BLOCK, 1, TRAIN_GEN.format("bad", "good.paths")),
           (LONG_TREE, 2, "train generative --trees bad --hold-out 0.5 --model new"))),
     # oracles

@@ -3,8 +3,6 @@
 The message is one sentence: what is wrong and what to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -4,8 +4,6 @@ Text is UTF-8, its lines end at "\n" alone, and names that end in .gz, .bz2 or .
 `-` is standard input or output. Other bytes become lone surrogates, and are written as they were.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import io
@@ -123,7 +121,9 @@ def placed(path: object, line: int | None = None) -> Iterator[None]:
     try:
         yield
     except RnngError as e:
-        raise e if getattr(e, "path", None) else InputError(str(e), path, line) from None
+        if getattr(e, "path", None):
+            raise
+        raise InputError(getattr(e, "message", str(e)), path, line) from None
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,5 @@
 """Lazy import of NLTK at its first use, since importing it takes most of the time of `--help`."""
 
-from __future__ import annotations
-
 import importlib
 import types
 from typing import TYPE_CHECKING

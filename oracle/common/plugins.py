@@ -4,8 +4,6 @@ Only the user names plugins, by `--plugin` or `rnng_dy.load_plugin`; no plugin i
 model folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

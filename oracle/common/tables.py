@@ -3,8 +3,6 @@
 Tables as aligned text, too.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

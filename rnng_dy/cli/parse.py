@@ -1,7 +1,5 @@
 """`rnng-dy parse` and `rnng-dy sample`: the best trees of sentences, or trees that are drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import click

@@ -1,7 +1,5 @@
 """`rnng-dy score`: compute joint likelihoods of trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

@@ -1,7 +1,5 @@
 """The instruction set of this processor, as the compiler's -march names it."""
 
-from __future__ import annotations
-
 import platform
 from pathlib import Path
 

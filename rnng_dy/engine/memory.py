@@ -3,8 +3,6 @@
 Calls from Python change neither.
 """
 
-from __future__ import annotations
-
 import gc
 import re
 from pathlib import Path

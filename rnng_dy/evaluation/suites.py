@@ -22,6 +22,7 @@ import numpy as np
 
 from oracle.common.errors import InputError, RnngError
 from oracle.common.tables import is_whole_number
+from oracle.treebank import require_length
 
 Tokens = tuple[str, ...]
 RegionKey = tuple[str, int]
@@ -217,7 +218,7 @@ class Item:
     def of(cls, name: int | str, conditions: Iterable[Condition]) -> Item:
         """Return an item.
 
-        Raises RnngError for a condition or region that is there twice, or without words.
+        Raises RnngError for a condition or region that is there twice, without words or too long.
         """
         regions: dict[RegionKey, Tokens] = {}
         ends: dict[str, Sequence[int]] = {}
@@ -231,7 +232,9 @@ class Item:
                 if (condition, number) in regions:
                     raise RnngError(f"{where}: the region {number} is there twice")
                 regions[condition, number] = tuple(tokens)
-            if not any(tokens for key, tokens in regions.items() if key[0] == condition):
+            words = [t for key, tokens in regions.items() if key[0] == condition for t in tokens]
+            require_length(words)
+            if not words:
                 raise RnngError(f"{where}: a sentence without words")
         return cls(name, regions, ends, groups)
 

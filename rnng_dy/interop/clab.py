@@ -4,8 +4,6 @@ A checkpoint holds no dictionaries. Ids come from reading the training oracle (a
 file) in the order of the original.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Pretrained word vectors in word2vec's text format."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -7,7 +7,7 @@ independent of files, searches and commands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from rnng_dy.models import configuration
 from rnng_dy.models.composition import COMPOSITIONS
 from rnng_dy.models.configuration import Configuration, Constituent, Decision, Derivation, StackCell
 from rnng_dy.models.lstm import Lstm, LstmState
-from rnng_dy.models.parser_state import HISTORY, PARSER_STATES, PARTS, STACK, Computation
+from rnng_dy.models.parser_state import HISTORY, PARSER_STATES, STACK, Computation
 from rnng_dy.models.vectors import Embedding, LookupTable, Losses, as_rows, log_softmax, value_of
 from rnng_dy.models.word_input import WordInput
 from rnng_dy.parameters import ParameterStore
@@ -64,8 +64,6 @@ class Rnng:
     states: ClassVar[Mapping[str, Any]]
     """The possible states u, by name."""
     step_type: ClassVar[type[Step]] = Step
-    state_dropout = 0.0
-    """Probability that `example_losses` computes the states of an example from the stack alone."""
     word_input: WordInput
     """The vectors of words, which a subclass creates after the network's other parameters."""
 
@@ -210,17 +208,17 @@ class Rnng:
         return self.step_type(self, configurations, alpha)
 
     def losses(
-        self, trees: Iterable[Derivation], dropout: float = 0.0, parts: Collection[str] = PARTS
+        self, trees: Iterable[Derivation], dropout: float = 0.0
     ) -> tuple[list[dy.Expression], np.ndarray, list[list[int]]]:
         """Return the losses of actions, and of the words that they generate, in the current graph.
 
         The losses are batched expressions of scalars, in nats. With them come the index of the
         decision that each batch element, in order, belongs to, and the indices of the decisions of
-        each sequence. The states have some `parts` alone. Raises as `walk` does.
+        each sequence. Raises as `walk` does.
         """
         decisions, paths = self.walk(trees)
         configurations = [decision.configuration for decision in decisions]
-        self.compute(configurations, dropout, parts)
+        self.compute(configurations, dropout)
         return *self._decision_losses(value_of(configurations), decisions), paths
 
     def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:
@@ -231,17 +229,7 @@ class Rnng:
 
     def example_losses(self, examples: Sequence[Any], dropout: float) -> tuple[Any, ...]:
         """Return the losses of training examples, and what else `losses` returns."""
-        derivations = [*map(self.derivation, examples)]
-        if not self.state_dropout:
-            return self.losses(derivations, dropout)
-        ones = dy.inputVector([1.0] * len(derivations))
-        # a rate of 1 has no number for those that are left
-        drawn = ~(dy.dropout(ones, self.state_dropout).npvalue() > 0)
-        losses = []
-        for is_drawn, parts in enumerate((PARTS, (STACK,))):
-            if group := [derivations[i] for i in np.flatnonzero(drawn == is_drawn)]:
-                losses += self.losses(group, dropout, parts)[0]
-        return (losses,)
+        return self.losses(map(self.derivation, examples), dropout)
 
     def attention(self, example: Any) -> list[tuple[str, np.ndarray]]:
         """Return the attention weights of a training example, in the current graph.

@@ -7,7 +7,7 @@ level by level, LSTM states by schedules, then u.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
@@ -23,7 +23,6 @@ from rnng_dy.settings import Sizes
 
 STACK, HISTORY, WORDS = PARTS = ("stack", "action", "context")
 """The parts of u: the LSTMs over the stack, the actions, and the buffer or the words so far."""
-Parts = Collection[str]
 
 
 class ParserState:
@@ -124,34 +123,32 @@ class Computation:
         """Store the parts: `lstms` are the LSTMs that u reads, by part of u."""
         self._lstms, self._composition, self._state, self._sizes = lstms, compose, state, sizes
 
-    def __call__(
-        self, configurations: Iterable[Configuration], dropout: float = 0.0, parts: Parts = PARTS
-    ) -> None:
-        """Compute u of configurations, of some parts alone, and inputs of u that the graph lacks.
+    def __call__(self, configurations: Iterable[Configuration], dropout: float = 0.0) -> None:
+        """Compute u of configurations, and inputs of u that the graph lacks.
 
         The LSTMs over words and actions need nothing else. The stack LSTM needs constituents, which
         are computed first. If constituents read u themselves, the stack is computed as far as each
         of them needs it.
         """
-        waiting, parts = pending(configurations), [p for p in self._state.parts if p in parts]
+        waiting = pending(configurations)
         # the stack comes last, because constituents that read u need the other parts
-        for part in reversed(parts):
+        for part in reversed(self._state.parts):
             lstm, states = self._lstms[part], list(map(STATES_OF[part], waiting))
             schedule = lstm.schedule(states)
             if part == STACK:
-                self._compose((cell.reads for level in schedule for cell in level), dropout, parts)
+                self._compose((cell.reads for level in schedule for cell in level), dropout)
                 if self._composition.reads_state:
                     # composing has computed some of the stack states already
                     schedule = lstm.schedule(states)
             lstm.compute(schedule, dropout)
         if waiting := pending(waiting):
             summaries = {}
-            for part in parts:
+            for part in self._state.parts:
                 h = self._lstms[part].outputs(list(map(STATES_OF[part], waiting)))
                 summaries[part] = dropped(h, dropout)
             set_computed(waiting, self._state, self._state(summaries), self._sizes.hidden)
 
-    def _compose(self, vectors: Iterable[Vector], dropout: float, parts: Parts) -> None:
+    def _compose(self, vectors: Iterable[Vector], dropout: float) -> None:
         """Compute constituents: first all that wait for no other, then the rest level by level."""
         usable = usable_graphs()
         levels: dict[int, list[Constituent]] = defaultdict(list)
@@ -168,7 +165,7 @@ class Computation:
         for level in sorted(levels):
             constituents = sorted(levels[level], key=lambda c: len(c.children))
             if self._composition.reads_state:
-                self([c.configuration for c in constituents], dropout, parts)
+                self([c.configuration for c in constituents], dropout)
             composed, size = self._composition(constituents, dropout), self._sizes.lstm_input
             set_computed(constituents, self._composition, composed, size)
 

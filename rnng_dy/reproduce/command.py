@@ -1,7 +1,5 @@
 """`rnng-dy` for a stage; it ends as by Ctrl-C when the process that has started it is gone."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

@@ -1,7 +1,5 @@
 """Figures of systems by sentence and seed, with intervals, differences and verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Those of gated attention and of the stack alone are of Kuncoro et al. (2017): se
 Treebank, 100 samples of the parser.
 """
 
-from __future__ import annotations
-
 ORDER = 5
 """The n of the Kneser-Ney n-grams."""
 STATISTICS = ("sequences", "tokens", "types", "unk types")

@@ -1,7 +1,5 @@
 """report.json and report.md: the paper's numbers beside ours, with a figure."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The runner of stages, several at a time, whose outputs are missing or of other settings."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The stages of a reproduction: rnng-dy commands, with the files that they read and write."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ published program, its quirks included. The beam also finds the probabilities of
 the words so far, whichever search has read them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

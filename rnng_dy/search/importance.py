@@ -3,8 +3,6 @@
 All log values are in nats.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

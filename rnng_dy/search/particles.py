@@ -1,7 +1,5 @@
 """Searches whose partial trees do not compete within a word: particle filter, variable beam."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Word-by-word measures of a generative model (Hale 2001, 2006; Levy 2008; Roark et al. 2009)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Answers of models, one after the other: the same ones for pages and for JSON."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Limits of what strangers may ask of a server."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -21,6 +21,7 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import WHITE_SPACE, placed, reading, replacing
 from oracle.common.lazy import nltk
 from oracle.sentences import SourceSentence
+from oracle.treebank import require_length
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.no_sentences import require_sentence, require_unmarked
 from rnng_dy.text.tokens import Tokenizer, spelled
@@ -104,7 +105,8 @@ class Segmenter:
         text.
 
         Raises RnngError for characters that UTF-8 cannot encode. Raises InputError, with the line,
-        for Chinese without blanks if the treebank's tokens are words.
+        for a sentence that is too long, and for Chinese without blanks if the treebank's tokens are
+        words.
         """
         cleaned, positions = clean(text)
         self._require_words(cleaned)
@@ -114,6 +116,8 @@ class Segmenter:
             counted = begin
             pieces = self._tokenizer.pieces(cleaned, begin, end)
             tokens = tuple(spelled(cleaned, begin, end, pieces, self.conventions))
+            with placed(None, line):
+                require_length(tokens)
             spans = tuple((positions[p.begin], positions[p.end - 1] + 1) for p in pieces)
             yield SourceSentence(tokens, None, None, line, spans, text[spans[0][0] : spans[-1][1]])
 
@@ -143,10 +147,11 @@ class Segmenter:
             words = item.strip(WHITE_SPACE) if isinstance(item, str) else item
             if not isinstance(words, Iterable) or not len(words):
                 raise RnngError(f"text {number} of the list is {item!r}")
-            if several and isinstance(words, str):
+            if several:
                 with placed(f"text {number} of the list"):
-                    require_sentence(words)
+                    (require_sentence if isinstance(words, str) else require_length)(words)
         if not several:
+            require_length(items)
             return [items], False
         return [self.tokens(i) if isinstance(i, str) else i for i in items], True
 

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from oracle.common.errors import InputError, RnngError
+from oracle.common.files import placed
 from oracle.common.tables import cell_text, is_whole_number
 from oracle.sentences import SourceSentence
 from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
@@ -95,13 +96,10 @@ class Stimuli(NamedTuple):
         """
         texts = []
         for text in self.texts:
-            try:
+            with placed(self.path, text.line):
                 sentences = segmenter.sentences(text.text, one_per_line)
-            except RnngError as error:
-                message = getattr(error, "message", str(error))
-                raise InputError(message, self.path, text.line) from None
-            if not sentences:
-                raise InputError("a line without words", self.path, text.line)
+                if not sentences:
+                    raise RnngError("a line without words")
             texts.append([replace(sentence, line=text.line) for sentence in sentences])
         return texts
 

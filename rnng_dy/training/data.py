@@ -1,7 +1,5 @@
 """What to train on, the sentences as read, and the examples that minibatches are made of."""
 
-from __future__ import annotations
-
 import logging
 from array import array
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 A parser that reads POS tags gets a tagger of its own.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -13,8 +13,6 @@ All random draws depend on the seed and the number of the epoch or update. So a 
 makes the same draws as an uninterrupted one.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -1,7 +1,5 @@
 """How to train: the options as a plan, and the settings that follow from plan and data."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field, fields, replace

@@ -32,7 +32,6 @@ GOES = {
     "open": _OF_WORDS,
     **dict.fromkeys(("tagger", "no_tagger", "tag_size"), "with `pos` or `init`"),
     "unknown_probability": _OF_PARSERS,
-    "state_dropout": f"{_OF_TREES}, without `state` stack/no-stack/history",
     "decay": "with `schedule` inverse",
     "gold": "with `gold_weight`",
     "gold_weight": "with `gold`",
@@ -56,9 +55,6 @@ class Settings:
     )
     epochs: int = setting("Passes over the training data.")
     dropout: float = setting("Dropout rate.", kind=RATE)
-    state_dropout: float = setting(
-        "Share of sentences whose states are those of the stack alone.", 0.0, FiniteRange(0, 1)
-    )
     optimizer: str = setting("Rule of the updates.", "sgd", click.Choice(["sgd", "adam"]))
     learning_rate: float = setting("Learning rate at the beginning.", 0.1, POSITIVE)
     schedule: str = setting(

@@ -5,8 +5,6 @@ same step with their own optimizers, so parameters are sent only once. Processes
 in the order of their ranks: the same number of processes gives the same bits.
 """
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import os

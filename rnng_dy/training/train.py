@@ -5,8 +5,6 @@
 processes share it, and `presets` which settings there are.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,6 @@ import numpy as np
 
 from oracle.common.errors import RnngError
 from rnng_dy.engine import dy, one_graph
-from rnng_dy.models.parser_state import STACK
 from rnng_dy.parallel import split_on_memory_error
 from rnng_dy.parameters import LARGEST, ParameterStore, are_usable
 from rnng_dy.training.presets import Settings
@@ -172,12 +171,6 @@ class Updater:
     def __init__(self, model: Any, examples: Sequence, settings: Settings):
         self.model, self.examples, self.settings = model, examples, settings
         self.optimizer = OPTIMIZERS[settings.optimizer](model.store, settings.clip, settings.l2)
-        if settings.state_dropout:
-            if not {STACK} < set((state := model.network.state).parts):
-                raise RnngError(
-                    f"`state_dropout` needs a stack and more, not the state {state.name}"
-                )
-            model.network.state_dropout = settings.state_dropout
 
     @one_graph
     def update(self, members: Sequence[int], number: int, rate: float) -> float:

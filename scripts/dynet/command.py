@@ -1,7 +1,5 @@
 """The command line of scripts/install_dynet, whose options the build backend takes, too."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 import os

@@ -3,8 +3,6 @@
 Every file is made once: a run that was interrupted continues where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

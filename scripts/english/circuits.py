@@ -4,8 +4,6 @@ SUITES.json is the output of `rnng-dy suite`, for one or more models. PUBLISHED.
 suite, and the percentages of a published model in each column.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

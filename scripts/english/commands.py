@@ -1,7 +1,5 @@
 """Run `rnng-dy` as a user does."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

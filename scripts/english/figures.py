@@ -4,8 +4,6 @@ Words have the tags of the parser's own tagger. It runs in the output folder of 
 and makes each file in `scored` once.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

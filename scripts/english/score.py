@@ -6,8 +6,6 @@ over the paradigms of BLiMP. Each suite and paradigm has the mean over the seeds
 the circuits, with intervals over items.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

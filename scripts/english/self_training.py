@@ -1,7 +1,5 @@
 """Gold trees and, after them, trees that a parser made of other sentences."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain

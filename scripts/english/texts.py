@@ -1,7 +1,5 @@
 """Tokenised sentences of the English texts that have no trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile

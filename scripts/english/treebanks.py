@@ -4,8 +4,6 @@ It writes training, development and test trees, for models that are compared. Th
 have no test trees of MASC and CRAFT: all documents that they do not train on are to choose by.
 """
 
-from __future__ import annotations
-
 import sys
 import tarfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Word vectors for the English parser, from the words beside each word in the texts at hand."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

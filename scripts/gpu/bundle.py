@@ -1,7 +1,5 @@
 """The bundle to check and fix the CUDA backend on a machine with a GPU and without network."""
 
-from __future__ import annotations
-
 import argparse
 import lzma
 import shutil

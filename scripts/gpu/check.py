@@ -1,7 +1,5 @@
 """The runner of steps, each in a process of its own with a time limit and a log."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

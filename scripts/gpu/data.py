@@ -1,7 +1,5 @@
 """Models and examples of NLTK's treebank sample or, without it, of the package's own trees."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

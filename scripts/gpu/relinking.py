@@ -1,7 +1,5 @@
 """The ninja file of a bundle: it compiles changed DyNet sources and links the module again."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

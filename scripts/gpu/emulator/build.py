@@ -1,7 +1,5 @@
 """The emulated build of DyNet: a folder with its libraries and its wheel."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 import hashlib

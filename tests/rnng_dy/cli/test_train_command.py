@@ -43,7 +43,6 @@ VALUES = {
     "preset": "fast",
     "epochs": 2,
     "dropout": 0.45,
-    "state_dropout": 0.35,
     "optimizer": "sgd",
     "learning_rate": 0.03,
     "schedule": "inverse",
