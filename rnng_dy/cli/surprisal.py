@@ -80,8 +80,8 @@ def surprisal(
     """Measure the surprisal of each word in bits, with other measures, as a table.
 
     INPUT is an oracle, a file of trees, or tokenised text with one sentence per line. With --text
-    it is running text, and with --stimuli a table of stimuli, whose columns the output has. With
-    --along-trees each word is measured in its sentence's own tree, without a search.
+    it is running text, and with --stimuli a table of stimuli, whose other columns the output has.
+    With --along-trees each word is measured in its sentence's own tree, without a search.
 
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
