@@ -140,6 +140,7 @@ def test_scores_by_phenomenon_are_means_over_the_suites_that_the_publication_cou
 
 
 def test_variants_are_scored_over_suites_and_paradigms_and_seeds(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
     shares = {"good": ((0.8, 0.5), (0.6, 0.7)), "bad": ((0.1, 0.5), (0.3, 0.7))}
     for name, seeds in shares.items():
         for seed, (gym, blimp) in enumerate(seeds):
@@ -148,7 +149,8 @@ def test_variants_are_scored_over_suites_and_paradigms_and_seeds(tmp_path, monke
             suites = [result("number_src", gym), result("fgd-embed3", 1.0)]
             (folder / "syntaxgym.json").write_text(json.dumps(suites))
             (folder / "blimp.json").write_text(json.dumps([result("wh_island", blimp)]))
-    monkeypatch.setattr("sys.argv", ["", *(str(tmp_path / name) for name in shares)])
+    drawn = tmp_path / "circuits.svg"
+    monkeypatch.setattr("sys.argv", ["", str(drawn), *(str(tmp_path / name) for name in shares)])
     score.main()
     assert capsys.readouterr().out.splitlines()[2:] == [
         "| good | 70.0 | 60.0 | 65.0 | 65.0 to 65.0 | 0.0 | 0.0 to 0.0 |",
@@ -160,6 +162,7 @@ def test_variants_are_scored_over_suites_and_paradigms_and_seeds(tmp_path, monke
         "| good | 70.0 (40.0 to 100.0) | 70.0 (40.0 to 100.0) |",
         "| bad | 20.0 (0.0 to 50.0) | 20.0 (0.0 to 50.0) |",
     ]
+    assert all(text in drawn.read_text(encoding="utf-8") for text in ("good", "bad", "agreement"))
 
 
 def test_the_interval_of_a_score_is_that_of_its_suites_and_paradigms():

@@ -1,9 +1,9 @@
-"""`python3 -m scripts.english.score VARIANT...`: which of several generative models is better.
+"""`python3 -m scripts.english.score FIGURE.svg VARIANT...`: which generative model is better.
 
 VARIANT is a folder with a folder per seed, which has outputs of `rnng-dy suite`: `syntaxgym.json`
 and `blimp.json`. The score S is the mean of two means: over the suites of SyntaxGym that count, and
 over the paradigms of BLiMP. Each suite and paradigm has the mean over the seeds. A second table has
-the circuits, with intervals over items.
+the circuits, with intervals over items, and FIGURE.svg draws them.
 """
 
 import json
@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 
 import scripts.script_start  # noqa: F401
-from scripts.english.circuits import CIRCUITS, measured
+from scripts.english.circuits import CIRCUITS, draw, measured
 
 RULERS = ("syntaxgym", "blimp")
 SAMPLES, SEED = 10_000, 1
@@ -24,7 +24,8 @@ SAMPLES, SEED = 10_000, 1
 
 def main() -> None:
     """Print tables in Markdown; differences are to the first variant, on the same suites."""
-    variants = {name: percentages(Path(name)) for name in sys.argv[1:]}
+    figure, *folders = sys.argv[1:]
+    variants = {name: percentages(Path(name)) for name in folders}
     first = next(iter(variants.values()))
     print(
         "| variant | SyntaxGym | BLiMP | S | 95 % | difference | 95 % |\n"
@@ -43,15 +44,18 @@ def main() -> None:
     }
     circuits = {circuit: suites for circuit, suites in names.items() if suites}
     print(f"\n| variant | {' | '.join(circuits)} |\n|{'---|' * (len(circuits) + 1)}")
+    means = {}
     for name, (of_suite, _) in variants.items():
         results = json.loads(next(Path(name).glob(f"*/{RULERS[0]}.json")).read_text("utf-8"))
         items = {result["suite"]: result["of"] for result in results}
-        cells = []
+        cells, means[Path(name).name] = [], []
         for suites in circuits.values():
             values = [of_suite[suite] for suite in suites]
             low, high = over_items(values, [items[suite] for suite in suites])
+            means[Path(name).name].append(fmean(values))
             cells.append(f"{fmean(values):.1f} ({low:.1f} to {high:.1f})")
         print(f"| {Path(name).name} | {' | '.join(cells)} |")
+    draw(means, figure)
 
 
 def percentages(variant: Path) -> list[dict[str, float]]:
