@@ -10,6 +10,7 @@ from oracle.sentences import ScoredTree, SourceSentence, json_line
 from rnng_dy import kinds
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import Job, Lines, job_options
+from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import JUDGE, Command, model_option, output_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given, option
 from rnng_dy.cli.signature import signature
@@ -102,14 +103,17 @@ def write_trees(
 ) -> None:
     """Write the lines that `lines_of` returns for the number, from 0, and trees of each sentence.
 
-    Reports tags, and sentences that do not fit into memory.
+    Reports tags, sentences that do not fit into memory, and those with p = 0.
     """
     reader = SentenceReader(job.models[0], source)
     settings = decoder, lines_of.__name__, source._replace(path="")
     with job.output(output, *settings, inputs=[source.path]) as work:
         for batch in work.map(decoder, decoder.batches(reader.sentences())):
-            decoded = [(n, trees or decoding.Decoded(s)) for (n, s), trees in batch]
-            work.write([lines_of(number, *sentence) for number, sentence in decoded])
+            decoded = [(n, found or decoding.Decoded(s)) for (n, s), found in batch]
+            for _, (sentence, found) in decoded:
+                if found.problem:
+                    warn(f"{source.path}:{sentence.line}: {found.problem}")
+            work.write([lines_of(number, s, found.trees) for number, (s, found) in decoded])
     reader.report(work.left_out)
 
 

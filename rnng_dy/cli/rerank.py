@@ -15,7 +15,7 @@ from rnng_dy.search.importance import best_line, read_sampled, require_fit
 from rnng_dy.settings import FiniteRange
 
 NAMED = 30
-"""The most sentences without samples that are listed."""
+"""The most sentences that a message lists."""
 
 
 @click.command(cls=Command)
@@ -61,6 +61,9 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     whole = likelihood(*zip(*rows, strict=True))
     for problem in whole.warnings(sentences, len(sampled) - whole.sentences):
         warn(problem)
+    if of_parser := [index + 1 for index in sorted(sampled) if not sampled[index].has_joint]:
+        number = f"p = 0 for all samples of {len(of_parser)} sentences, so q alone decides"
+        warn(f"{likelihoods}: {number}: {listed(of_parser, NAMED)}")
     click.echo("\n".join(whole.lines(sentences)))
     missing = [index + 1 for index in range(sentences) if index not in sampled]
     if missing:

@@ -8,6 +8,7 @@ from functools import partial
 
 import click
 
+from oracle.common.errors import listed
 from oracle.common.files import indented
 from oracle.common.tables import CSV, TSV
 from rnng_dy.baselines.scorers import SCORERS, SurprisalTable
@@ -30,6 +31,8 @@ from rnng_dy.text.spelling import required_spelling
 
 SENTENCES = 32
 """Sentences in one batch."""
+NAMED = 3
+"""The most sentences that a message lists."""
 
 
 @click.command(cls=shared.Command, epilog=f"Suites of the package: {', '.join(shipped())}.")
@@ -116,18 +119,23 @@ def suite(
 def _surprisals(
     job: Job, records_of: partial, name: str, sentences: Sequence[Tokens]
 ) -> list[Sequence[WordRecord]]:
-    """Return the word records per sentence, and report words that the model does not know.
+    """Return the word records per sentence; report unknown words, and sentences without records.
 
     `records_of` returns the records of a batch by a model; None for a sentence that does not fit
     into memory.
     """
     measured: list[Sequence[WordRecord]] = []
+    too_long: list[str] = []
     in_batches = batches(enumerate(sentences), lambda _: 1, SENTENCES)
     with job.workers() as workers, progress("suite", total=len(sentences)) as shown:
         for batch, results in workers.map(records_of, in_batches):
             shown.update(len(batch))
             for (_, sentence), records in zip(batch, results, strict=True):
                 measured.append(unmeasured(sentence) if records is None else records)
+                too_long += [" ".join(sentence)] * (records is None)
+    if too_long:
+        number = f"{len(too_long)} sentences do not fit into memory"
+        warn(f"{name}: {number}: {listed(too_long, NAMED)}")
     words = [record for records in measured for record in records if record.token is not None]
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
         warn(f"{name}: words that the model cannot give: {shown_counts(impossible)}")

@@ -7,7 +7,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oracle.brackets import format_tree
 from oracle.common.errors import extra
@@ -44,8 +44,12 @@ class Curve(NamedTuple):
     """The regions or words."""
     bits: Sequence[float]
     """Their surprisals."""
-    halves: Sequence[float] = ()
-    """Half of the 95 % interval of each; none for one text."""
+    halves: Sequence[float]
+    """Half of the 95 % interval of each; NaN for one text."""
+
+
+Points = dict[Any, tuple[str, float, float]]
+"""Label, surprisal and half of the interval by place, which decides the order."""
 
 
 class WordWriter(NamedTuple):
@@ -134,43 +138,60 @@ def panels_of(
     """Return the curves of a figure, by title and condition: of means by region, then of items.
 
     Means are over several items. The curves of an item are by region if a text has several, else by
-    word. Texts without a condition, such as fillers, are left out if others have one. `sentences`
-    are the records of the sentences of all texts.
+    word. A region that a text lacks is a gap. Texts without a condition, such as fillers, are left
+    out if others have one. `sentences` are the records of the sentences of all texts.
     """
     texts = rows.stimuli.texts
     has_regions = any(len(text.regions) > 1 for text in texts)
     has_conditions = any(text.condition for text in texts)
     if has_regions:
         rows = RegionRows(rows.texts, rows.stimuli)
-    items: dict[str, dict[str, Curve]] = {}
+    items: dict[str, dict[str, Points]] = {}
     values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    place_of: dict[str, int] = {}
     for text, text_rows in zip(texts, rows.by_text(sentences), strict=True):
         records = [record for _, record in text_rows]
         if has_conditions and not text.condition:
             continue
         words = [record.token or "" for record in records]
-        names = words
+        names, places = words, list(range(len(words)))
         if has_regions:
             names = [region.name or str(region.number) for region in text.regions]
+            places = [region.number for region in text.regions]
         labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]
         # a curve has a gap where a word has no finite surprisal
         bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
-        for name, value in zip(names, bits, strict=True):
+        for name, place, value in zip(names, places, bits, strict=True):
+            place_of[name] = min(place, place_of.get(name, place))
             values[text.condition or ""][name] += [] if math.isnan(value) else [value]
         curves = items.setdefault(f"item {text.item}" if text.item else "", {})
         condition = text.condition or f"line {text.line}"
         if condition in curves:
             # as where a table names no items
             condition = f"{condition}, line {text.line}"
-        curves[condition] = Curve(labels, bits)
+        points = zip(places, labels, bits, strict=True)
+        curves[condition] = {place: (label, y, math.nan) for place, label, y in points}
+    panels = {title: aligned(curves) for title, curves in items.items()}
     if not (has_regions and has_conditions and len(items) > 1):
-        return items
-    means = {}
+        return panels
+    means: dict[str, Points] = {}
     for condition, by_region in values.items():
-        intervals = [mean_interval(of_region) for of_region in by_region.values()]
-        halves = [high - mean for mean, _, high in intervals]
-        means[condition] = Curve([*by_region], [mean for mean, *_ in intervals], halves)
-    return {f"means of {len(items)} items, with 95 % intervals": means, **items}
+        intervals = {name: mean_interval(of_region) for name, of_region in by_region.items()}
+        means[condition] = {
+            (place_of[name], name): (name, mean, high - mean)
+            for name, (mean, _, high) in intervals.items()
+        }
+    return {f"means of {len(items)} items, with 95 % intervals": aligned(means), **panels}
+
+
+def aligned(curves: Mapping[str, Points]) -> dict[str, Curve]:
+    """Return curves in the order of places, with a gap where one lacks a place of another."""
+    places = sorted({place for points in curves.values() for place in points})
+    gap = "", math.nan, math.nan
+    return {
+        name: Curve(*zip(*(points.get(place, gap) for place in places), strict=True))
+        for name, points in curves.items()
+    }
 
 
 def figure(
@@ -198,7 +219,7 @@ def figure(
         axes = drawn.subplots(len(panels), squeeze=False)[:, 0]
         for (title, curves), panel in zip(panels.items(), axes, strict=True):
             for condition, curve in curves.items():
-                halves = curve.halves or None
+                halves = None if all(map(math.isnan, curve.halves)) else curve.halves
                 how = {"marker": "o", "capsize": 3, "label": condition}
                 panel.errorbar(range(len(curve.bits)), curve.bits, halves, **how)
             by_place = zip_longest(*(curve.labels for curve in curves.values()))

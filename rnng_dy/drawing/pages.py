@@ -123,6 +123,7 @@ def values(
         shares=_shares,
         legend=[name for name in SHARES if any(name in dict(_shares(r)) for r in records)],
         has_film=kept > 0 and any(record.beam for record in records),
+        is_too_long=not kept,
         bits_of=bits_of,
         measures=_measures,
         percent=percent,

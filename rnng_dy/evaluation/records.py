@@ -93,6 +93,8 @@ class WordRecord:
     """The partial trees after the word, best first."""
     next_words: Sequence[tuple[str, float]] = field(default=(), repr=False)
     """The most probable next words, with their probabilities, if `next_word` was asked for."""
+    of_runs: Sequence[float] = field(default=(), repr=False)
+    """The surprisal of each run, if the surprisal is the mean of several."""
 
     @property
     def known(self) -> bool | None:
@@ -127,7 +129,7 @@ class MeasuredSentence(NamedTuple):
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
-ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-2]
+ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-3]
 """All measures of a record, which are between `unk` and `beam`, in the order of a table."""
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
 """The measures that only an open vocabulary gives."""
@@ -155,12 +157,16 @@ def mean_of_runs(runs: Sequence[MeasuredSentence]) -> MeasuredSentence:
             values = [getattr(record, name) for record in of_word]
             means[name] = None if None in values else fmean(values)
         bits = [record.surprisal for record in of_word]
-        if all(map(math.isfinite, bits)):
-            means["standard_error"] = stdev(bits) / math.sqrt(len(runs))
-        records.append(replace(of_word[0], **means))
+        means["standard_error"] = standard_error_of_mean(bits)
+        records.append(replace(of_word[0], **means, of_runs=bits))
     log_mass = fmean(run.log_mass for run in runs)
     problem = next((run.problem for run in runs if run.problem), None)
     return MeasuredSentence(records, runs[0].trees, log_mass, problem)
+
+
+def standard_error_of_mean(values: Sequence[float]) -> float | None:
+    """Return the standard error of the mean of finite values, else None."""
+    return stdev(values) / math.sqrt(len(values)) if all(map(math.isfinite, values)) else None
 
 
 def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
@@ -254,19 +260,26 @@ def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
     """Return a text with the measures of its tokens; without tokens its surprisal is 0.
 
     Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are
-    sums; a sum is None if some token lacks the measure. `unk` is a single token's, and None for
-    several tokens.
+    sums; a sum is None if some token lacks the measure. The standard error is that of the sum.
+    `unk` is a single token's, and None for several tokens.
     """
     if len(covered) < 2:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
     measures: dict[str, Any] = {}
     for name in ALL_MEASURES:
         measures[name] = of_tokens(name, [getattr(record, name) for record in covered])
+    if runs := [sum(bits) for bits in zip(*(r.of_runs for r in covered), strict=False)]:
+        measures["standard_error"] = standard_error_of_mean(runs)
     return WordRecord(text, None, **measures)
 
 
 def of_tokens(measure: str, values: Sequence[float | None]) -> float | None:
-    """Return a measure of several tokens: their sum, None if one lacks it; or the last one's."""
+    """Return a measure of several tokens: their sum, None if one lacks it; or the last one's.
+
+    Standard errors do not add up.
+    """
+    if measure in OF_RUNS:
+        return values[0] if len(values) == 1 else None
     if measure in MEASURES_AFTER:
         return values[-1]
     return None if None in values else sum(values)

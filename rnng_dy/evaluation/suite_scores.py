@@ -118,11 +118,14 @@ class SuiteResult:
     def rows(self) -> list[tuple[str, str, Accuracy]]:
         """Return each prediction's name, formula and accuracy; then, of several, that of all."""
         rows = []
-        for i, prediction in enumerate(self.suite.predictions):
-            pairs = [(item.outcomes[i], item.compares_oov[i]) for item in self.items]
+        predictions = self.suite.predictions
+        for i, prediction in enumerate(predictions):
+            belonging = [item for item in self.items if not item.item.lacks(prediction)]
+            pairs = [(item.outcomes[i], item.compares_oov[i]) for item in belonging]
             rows.append((prediction.name, prediction.text, _accuracy(pairs)))
         if len(rows) > 1:
-            pairs = [(item.holds, any(item.compares_oov)) for item in self.items]
+            whole = [x for x in self.items if not any(map(x.item.lacks, predictions))]
+            pairs = [(item.holds, any(item.compares_oov)) for item in whole]
             rows.append(("all predictions", "", _accuracy(pairs)))
         return rows
 
@@ -142,7 +145,8 @@ class SuiteResult:
             if None not in differences:
                 yield self._effect("prediction", prediction.text, "", differences)
         keys = dict.fromkeys(key for item in self.items for key in item.values)
-        regions = {name: sorted(n for other, n in keys if other == name) for name, _ in keys}
+        names = self.suite.conditions or dict.fromkeys(name for name, _ in keys)
+        regions = {name: sorted(n for other, n in keys if other == name) for name in names}
         for condition, numbers in regions.items():
             for region in numbers:
                 yield self._effect("condition", condition, region, self._values(condition, region))

@@ -279,6 +279,8 @@ class Suite:
     items: tuple[Item, ...]
     group: str | None = None
     """The group of which its items are; None for all."""
+    conditions: tuple[str, ...] = ()
+    """Of a group: the conditions of all items, in the order of these."""
 
     def __post_init__(self) -> None:
         for prediction in self.predictions:
@@ -289,10 +291,12 @@ class Suite:
 
     def by_group(self) -> Iterator[Suite]:
         """Yield a suite per group, with the predictions to which some item of the group belongs."""
+        conditions = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
         for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
             items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
             predictions = (p for p in self.predictions if not all(item.lacks(p) for item in items))
-            yield replace(self, predictions=tuple(predictions), items=items, group=group)
+            changes = {"items": items, "group": group, "conditions": conditions}
+            yield replace(self, predictions=tuple(predictions), **changes)
 
     def sentences(self) -> list[Tokens]:
         """Return the tokens of all sentences."""

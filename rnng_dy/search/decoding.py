@@ -32,13 +32,22 @@ MBR_WORDS = 10_000
 """Words in one batch, each counted once per sample."""
 BESIDE = 0.2
 """The weight of a generative model beside a parser, chosen on the English development trees."""
+JUDGED_BY_PARSER = "p = 0 for all samples by the generative model: the parser decides alone"
+
+
+class Found(NamedTuple):
+    """The trees of a sentence; an empty line has none."""
+
+    trees: Sequence[ScoredTree] = ()
+    problem: str | None = None
+    """The reason why there are none, or why a generative model did not decide."""
 
 
 class Decoded(NamedTuple):
-    """A sentence as the model reads it, with its trees; an empty line has none."""
+    """A sentence as the model reads it, with what was found."""
 
     sentence: SourceSentence
-    trees: Sequence[ScoredTree] = ()
+    found: Found = Found()
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class Decoder(ABC):
     """The most words in one batch."""
 
     @abstractmethod
-    def trees(self, batch: Batch, *models: Any) -> Iterable[Sequence[ScoredTree]]:
+    def find(self, batch: Batch, *models: Any) -> Iterable[Found]:
         """Return the trees of each sentence of a batch without empty lines."""
 
     def batches(self, sentences: Iterable[NumberedSentence]) -> Iterator[list[NumberedSentence]]:
@@ -60,8 +69,8 @@ class Decoder(ABC):
         """Return the sentences of a batch, as the first model reads them, with their trees."""
         if not models[0].generates_words:
             batch = [item._replace(sentence=_tagged(models[0], item.sentence)) for item in batch]
-        trees = without_empty_lines(lambda sentences: self.trees(sentences, *models), batch, ())
-        return [Decoded(s, some) for (_, s), some in zip(batch, trees, strict=True)]
+        found = without_empty_lines(lambda some: self.find(some, *models), batch, Found())
+        return [Decoded(s, of) for (_, s), of in zip(batch, found, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,7 @@ class GreedyTrees(Decoder):
         """
         return batches(sentences, _greedy_size, self.words)
 
-    def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
+    def find(self, batch: Batch, parser: Any) -> list[Found]:
         """Return a tree per sentence."""
         parses = parse_batch(parser, _encoded(parser, batch))
         return _scored(parser, batch, [[parsed] for parsed in parses])
@@ -97,7 +106,7 @@ class BestTrees(Decoder):
         """Yield batches of sentences that are searched together."""
         return search_batches(SearchOptions(beam=self.beam), sentences)
 
-    def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
+    def find(self, batch: Batch, parser: Any) -> list[Found]:
         """Return the trees of each sentence, best first."""
         parses = nbest_batch(parser, _encoded(parser, batch), self.k, self.beam)
         return _scored(parser, batch, parses)
@@ -115,7 +124,7 @@ class SampledTrees(Decoder):
     seed: int
     words = SAMPLED_WORDS
 
-    def trees(self, batch: Batch, parser: Any) -> list[list[ScoredTree]]:
+    def find(self, batch: Batch, parser: Any) -> list[Found]:
         """Return n trees per sentence."""
         parses = _sampled(parser, batch, self.n, self.alpha, self.seed)
         return _scored(parser, batch, parses, tagged=False)
@@ -138,9 +147,9 @@ class MbrTrees(Decoder):
         """The most words in one batch."""
         return max(1, min(PARSED_WORDS, MBR_WORDS // self.n))
 
-    def trees(
+    def find(
         self, batch: Batch, parser: Any, generator: BatchedModel | None = None
-    ) -> Iterator[list[ScoredTree]]:
+    ) -> Iterator[Found]:
         """Yield a tree per sentence."""
         parses = _sampled(parser, batch, self.n, FLATTENED if generator else 1.0, self.seed)
         for (_, sentence), drawn in zip(batch, parses, strict=True):
@@ -148,14 +157,15 @@ class MbrTrees(Decoder):
             log_joint = _joint(generator, sentence, samples) if generator else None
             brackets = posterior(samples, log_joint, preterminals=True, weight=BESIDE)
             tree = brackets.decode()
-            yield [ScoredTree(format_tree(tree), None, brackets.of_constituents(tree))]
+            best = ScoredTree(format_tree(tree), None, brackets.of_constituents(tree))
+            yield Found([best], JUDGED_BY_PARSER if generator and log_joint is None else None)
 
 
 @dataclass(frozen=True)
 class SearchedTrees(Decoder):
     """The k best complete trees that a generative search finds, with their log p(x, y).
 
-    There are none if p = 0 for the words or the search fails.
+    There are none if p = 0 for the words or the search fails, which is the `problem`.
     """
 
     k: int
@@ -167,14 +177,15 @@ class SearchedTrees(Decoder):
         if self.k > self.options.word_beam:
             raise RnngError(f"`nbest` {self.k} needs `word_beam` {self.k} or more")
 
-    def trees(self, batch: Batch, model: Any) -> Iterator[list[ScoredTree]]:
+    def find(self, batch: Batch, model: Any) -> Iterator[Found]:
         """Yield the trees of each sentence, best first."""
         measured = measure_batch(batch, model, self.options, end=True)
         for (_, sentence), whole in zip(batch, measured, strict=True):
             words, tags = sentence.tokens, sentence.tags or [NO_TAG] * len(sentence.tokens)
             best = whole.trees[: self.k]
             trees = (model.transitions.tree_of(found.actions, words, tags) for found in best)
-            yield [ScoredTree(format_tree(t), x.log_prob) for t, x in zip(trees, best, strict=True)]
+            pairs = zip(trees, best, strict=True)
+            yield Found([ScoredTree(format_tree(t), x.log_prob) for t, x in pairs], whole.problem)
 
 
 def without_empty_lines(
@@ -209,13 +220,13 @@ def _sampled(parser: Any, batch: Batch, n: int, alpha: float, seed: int) -> list
 
 def _scored(
     parser: Any, batch: Batch, parses: Iterable[Sequence[Parsed]], tagged: bool = True
-) -> list[list[ScoredTree]]:
+) -> list[Found]:
     """Return the trees of parses, with tags or without."""
 
-    def scored(sentence: SourceSentence, parses: Sequence[Parsed]) -> list[ScoredTree]:
+    def scored(sentence: SourceSentence, parses: Sequence[Parsed]) -> Found:
         # most samples of a sentence equal another
         line_of = cache(lambda actions: format_tree(_tree(parser, sentence, actions, tagged)))
-        return [ScoredTree(line_of(tuple(actions)), float(log_q)) for actions, log_q in parses]
+        return Found([ScoredTree(line_of(tuple(a)), float(log_q)) for a, log_q in parses])
 
     return [scored(item.sentence, drawn) for item, drawn in zip(batch, parses, strict=True)]
 

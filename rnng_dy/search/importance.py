@@ -25,7 +25,10 @@ class Estimate:
     log_marginal: float
     """log p(x); -inf if every sample has p = 0."""
     best: int
-    """The index of the sample with the highest joint probability, the first of equals."""
+    """The index of the sample with the highest joint probability, the first of equals.
+
+    If every sample has p = 0, that of the highest q.
+    """
     effective_sample_size: float
     """1 to the number of samples; 0 if every sample has p = 0."""
     standard_error: float
@@ -54,15 +57,14 @@ def estimate(log_q: Iterable[float], log_p: Iterable[float]) -> Estimate:
     if not len(proposed) or len(proposed) != len(joint):
         raise RnngError(f"{len(proposed)} proposal and {len(joint)} joint log probabilities")
     log_weights = joint - proposed
-    best = int(np.argmax(joint))
     if (top := log_weights.max()) == -math.inf:
-        return Estimate(-math.inf, best, 0.0, math.inf)
+        return Estimate(-math.inf, int(np.argmax(proposed)), 0.0, math.inf)
     weights = np.exp(log_weights - top)
     total, n = weights.sum(), len(weights)
     ess = total**2 / (weights**2).sum()
     return Estimate(
         log_marginal=float(top + np.log(total / n)),
-        best=best,
+        best=int(np.argmax(joint)),
         effective_sample_size=float(ess),
         # var(w) / (n mean(w)^2), with var and mean over the samples
         standard_error=float(math.sqrt(max(0.0, 1.0 / ess - 1.0 / n))),
@@ -78,6 +80,11 @@ class Sampled:
     samples: tuple[tuple[Sample, float], ...]
     estimate: Estimate
     words: int
+
+    @property
+    def has_joint(self) -> bool:
+        """Whether some sample has p > 0."""
+        return self.estimate.log_marginal > -math.inf
 
 
 def read_sampled(samples: FileName, likelihoods: FileName) -> list[Sampled]:
@@ -112,15 +119,17 @@ def best_line(
     """Return the best sample as the original writes it, or with an oracle's words and tags.
 
     It has the highest p^weight q^(1 - weight). With an oracle, `mbr` chooses the tree with the
-    highest expected F1 instead, unless every sample has p = 0; `posterior` explains `weight`.
+    highest expected F1 instead; `posterior` explains `weight`. If every sample has p = 0, the
+    parser alone decides.
     """
     log_q = [sample.log_q for sample, _ in sampled.samples]
-    log_joint = [log_p for _, log_p in sampled.samples]
-    sample, log_p = sampled.samples[int(np.argmax(combined(log_q, log_joint, weight)))]
+    log_joint = [log_p for _, log_p in sampled.samples] if sampled.has_joint else None
+    scores = log_q if log_joint is None else combined(log_q, log_joint, weight)
+    sample, log_p = sampled.samples[int(np.argmax(scores))]
     if oracle is None:
         return format_sample(sample.index, log_p, format_tree(sample.tree))
     tree, sentence = sample.tree, oracle[sampled.index]
-    if mbr and sampled.estimate.log_marginal > -math.inf:
+    if mbr:
         samples = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
         tree = posterior(samples, log_joint, preterminals=False, weight=weight).decode()
     tags = sentence.tags or [NO_TAG] * len(sentence.tokens)

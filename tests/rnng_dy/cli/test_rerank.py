@@ -46,6 +46,10 @@ def test_sentences_without_probability_are_left_out_and_counted(tmp_path):
     assert "sentences=1 of 2" in result.stdout
     assert "len=2 words" in result.stdout
     assert "1 of 2 sentences" in result.stderr
+    assert (
+        f"{tmp_path / 'l'}: p = 0 for all samples of 1 sentences, so q alone decides: 2\n"
+        in result.stderr
+    )
     assert result.stdout.startswith("prob: ")
 
 
@@ -92,14 +96,24 @@ def test_the_weight_lets_the_parser_decide_too(tmp_path):
         assert "--weight" in run(*files, "--weight", wrong, code=2).stderr
 
 
-def test_mbr_trees_need_an_oracle_and_without_probability_are_map_trees(tmp_path):
+@pytest.mark.parametrize("options", [(), ("--weight", 0.5), ("--decode", "mbr")])
+def test_of_samples_without_probability_the_parser_chooses(tmp_path, options):
+    (tmp_path / "p").write_text("0 ||| -9 ||| (S a b)\n" + "0 ||| -1 ||| (S (X a) (X b))\n" * 3)
+    (tmp_path / "l").write_text("2\tinf\n" * 4)
+    (tmp_path / "o").write_text(block("x", ["a", "b"]))
+    files = tmp_path / "p", tmp_path / "l", "-o", "-", "--oracle", tmp_path / "o"
+    assert run(*files, *options).stdout.startswith("(S (X (XX a)) (X (XX b)))\n")
+
+
+def test_mbr_trees_need_an_oracle(tmp_path):
     (tmp_path / "p").write_text(SAMPLES)
     (tmp_path / "l").write_text("2\tinf\n2\tinf\n1\t1\n1\t1\n")
     (tmp_path / "o").write_text(block("x", ["a", "b"]) + block("y", ["c"]))
     files = tmp_path / "p", tmp_path / "l", "--decode", "mbr", "-o", "-"
     assert "--oracle" in run(*files, code=2).stderr
     found = run(*files, "--oracle", tmp_path / "o").stdout
-    assert found.startswith("(S (XX a) (XX b))\n(S (XX c))\n")
+    # by the samples of the first sentence, X is as likely as not
+    assert found.startswith("(S (X (XX a)) (XX b))\n(S (XX c))\n")
 
 
 def block(tree, words):

@@ -1,9 +1,10 @@
 """`rnng-dy score`: what does not fit."""
 
+import math
 from itertools import islice
 from pathlib import Path
 
-from rnng_dy.search import scoring
+from rnng_dy.search import decoding, scoring
 from tests.commands import invoke
 
 from ..conftest import TINY, tiny_trees
@@ -67,3 +68,5 @@ def test_the_trees_of_a_parser_are_judged_by_a_model_of_its_labels(
     generator.save("models/toy-judge")
     assert invoke(*judged).stdout.count("\n") == 2
     assert "inf" not in invoke("score", "--model", "toy", "some.trees").stdout
+    monkeypatch.setattr(decoding, "tree_log_probs", lambda *of: [-math.inf] * len(of[-1]))
+    assert "some.trees:2: p = 0 for all samples by the generative" in invoke(*judged).stderr

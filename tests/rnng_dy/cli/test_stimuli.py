@@ -1,6 +1,7 @@
 """`rnng-dy surprisal`: rows of written words, from running text and from tables of stimuli."""
 
 import json
+import math
 import re
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import rnng_dy
+from rnng_dy.drawing.measured_words import panels_of
+from rnng_dy.evaluation.word_tables import WordRows
+from rnng_dy.text.stimuli import read_stimuli
 from tests import commands
 from tests.commands import table
 
@@ -297,3 +301,25 @@ def test_the_first_panel_has_means_and_fillers_are_in_none():
         svgs.append(Path("f.svg").read_text(encoding="utf-8"))
     assert svgs[0] == svgs[1] and ">means of 2 items, with 95 % intervals</text>" in svgs[0]
     assert [Path(f"f.{form}").read_bytes()[:4] for form in ("png", "pdf")] == [b"\x89PNG", b"%PDF"]
+
+
+def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_number_do():
+    rows = [
+        ("1", "a", 1),
+        ("1", "a", 3),
+        ("1", "b", 1),
+        ("1", "b", 2),
+        ("2", "a", 2),
+        ("2", "a", 3),
+    ]
+    table = [("item", "condition", "region", "text"), *((*row, "the train") for row in rows)]
+    lines = [",".join(map(str, row)) + "\n" for row in table]
+    Path("f.csv").write_text("".join(lines), encoding="utf-8")
+    model, stimuli = rnng_dy.load("lm"), read_stimuli("f.csv")
+    texts = stimuli.tokenised(model.segmenter)
+    records = model.surprisals_of([list(sentence.tokens) for [sentence] in texts])
+    means, one, two = panels_of(WordRows(texts, stimuli), records).values()
+    assert [curve.labels for curve in means.values()] == [("1", "2", "3"), ("1", "2", "")]
+    regions = [[math.isfinite(bits) for bits in curve.bits] for curve in one.values()]
+    assert regions == [[True, False, True], [True, True, False]]
+    assert [len(curve.bits) for curve in two.values()] == [2]

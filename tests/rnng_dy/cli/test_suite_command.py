@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 import rnng_dy
+from rnng_dy.baselines.lstm_lm import LstmLanguageModel
 from rnng_dy.cli import inputs as module
 from tests.commands import invoke, table
 
@@ -68,6 +69,26 @@ def test_words_that_the_model_cannot_give_are_named_and_the_items_left_out(folde
     assert result.stdout.splitlines()[1].split()[-10:-6] == ["1", "1", "100.0", "%"]
     assert result.stdout.splitlines()[1].split()[-2:] == ["1", "1"]
     assert "words outside the model's vocabulary: 2 of 6, A1-S (2)" in result.stderr
+
+
+def test_sentences_that_do_not_fit_into_memory_are_named(folder, monkeypatch):
+    whole = LstmLanguageModel.surprisals_of
+
+    def small(model, sentences, *arguments, **options):
+        if any("read" in sentence for sentence in sentences):
+            raise MemoryError
+        return whole(model, sentences, *arguments, **options)
+
+    monkeypatch.setattr(LstmLanguageModel, "surprisals_of", small)
+    result = run("pairs.tsv", "--model", "lm")
+    assert "lm: 2 sentences do not fit into memory: she read a letter ., read she" in result.stderr
+
+
+def test_a_sentence_that_a_search_gives_no_tree_is_named(folder):
+    (folder / "odd.txt").write_text("the train slept .\nA1-S slept .\n", encoding="utf-8")
+    result = invoke("parse", "--model", "generator", "odd.txt", *SMALL)
+    assert result.stdout.splitlines()[1] == ""
+    assert "odd.txt:2: not in the model's vocabulary, so skipped: A1-S" in result.stderr
 
 
 SMALL = ["--beam", "12", "--fast-track", "2", "--word-beam", "4"]

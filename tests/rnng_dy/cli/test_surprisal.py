@@ -235,6 +235,20 @@ def test_a_particle_filter_repeats_its_seed(folder):
         assert float(mean["standard_error"]) == pytest.approx(abs(a - b) / 2, abs=1e-5)
 
 
+def test_the_standard_error_of_several_tokens_is_that_of_their_sum(folder):
+    (folder / "text").write_text("the train slept.\n", encoding="utf-8")
+    search = ["--search", "particles", "--particles", "20"]
+    arguments = ["--model", "generator", "--text", "text", *search]
+    of_seeds = [table(run(*arguments, "--seed", str(seed)).stdout) for seed in (1, 2)]
+    words = table(run(*arguments, "--runs", "2", "--merge").stdout)
+    assert [word["token_id"] for word in words] == ["1", "2", "3-4"]
+    for word in words:
+        first, _, last = word["token_id"].partition("-")
+        inside = slice(int(first) - 1, int(last or first))
+        a, b = (sum(float(row["surprisal"]) for row in rows[inside]) for rows in of_seeds)
+        assert float(word["standard_error"]) == pytest.approx(abs(a - b) / 2, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

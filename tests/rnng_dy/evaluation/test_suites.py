@@ -167,6 +167,19 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
     assert [found.name for found in suite.items] == [1, 2, 3, 4]
     [result] = evaluate([suite], surprisals)
     assert result.items[3].outcomes == (None, False)
+    # those without a part of a prediction do not belong to it
+    assert [row[-1].left_out for row in result.rows()] == [1, 0, 0]
+
+
+def test_the_differences_of_all_groups_have_the_order_of_conditions_of_all_items():
+    def item(name, *conditions):
+        of = [Condition(c, [(1, ("The",))], group=group) for c, group in conditions]
+        return Item.of(name, of)
+
+    items = item(1, ("a", "x"), ("b", "x")), item(2, ("b", "y")), item(3, ("b", "y"), ("a", "y"))
+    suite = Suite("s", "s", {}, (), items)
+    results = evaluate([*suite.by_group(), suite], surprisals)
+    assert [[e.effect for e in r.effects()] for r in results] == [["a", "b", "a - b"]] * 3
 
 
 def test_the_sentences_of_a_context_are_scored_alone(write):

@@ -38,6 +38,7 @@ def test_one_dominant_weight_leaves_one_effective_sample():
 def test_trees_without_probability():
     e = estimate([-1.0, -2.0], [-math.inf, -math.inf])
     assert (e.log_marginal, e.effective_sample_size, e.best) == (-math.inf, 0, 0)
+    assert estimate([-2.0, -1.0], [-math.inf, -math.inf]).best == 1
     mixed = estimate([-1.0, -1.0], [-math.inf, -2.0])
     assert mixed.log_marginal == pytest.approx(-1 + math.log(0.5))
     assert mixed.best == 1
