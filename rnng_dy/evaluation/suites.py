@@ -216,10 +216,7 @@ class Item:
 
     @classmethod
     def of(cls, name: int | str, conditions: Iterable[Condition]) -> Item:
-        """Return an item.
-
-        Raises RnngError for a condition or region that is there twice, without words or too long.
-        """
+        """Return an item. Raises RnngError for what is there twice, without words or too long."""
         regions: dict[RegionKey, Tokens] = {}
         ends: dict[str, Sequence[int]] = {}
         groups: dict[str, str] = {}
@@ -291,12 +288,11 @@ class Suite:
 
     def by_group(self) -> Iterator[Suite]:
         """Yield a suite per group, with the predictions to which some item of the group belongs."""
-        conditions = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
+        names = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
         for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
             items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
-            predictions = (p for p in self.predictions if not all(item.lacks(p) for item in items))
-            changes = {"items": items, "group": group, "conditions": conditions}
-            yield replace(self, predictions=tuple(predictions), **changes)
+            predictions = tuple(p for p in self.predictions if not all(i.lacks(p) for i in items))
+            yield replace(self, predictions=predictions, items=items, group=group, conditions=names)
 
     def sentences(self) -> list[Tokens]:
         """Return the tokens of all sentences."""
