@@ -191,7 +191,10 @@ class _Reader:
 
     def read(self, line: str, number: int | None) -> list[LocatedTree]:
         """Return the trees that end on this line."""
-        text = self._without_markup(line) if "<" in line or self._in_skipped else line
+        was_skipped = self._in_skipped
+        text = self._without_markup(line) if "<" in line or was_skipped else line
+        if self._in_skipped and not was_skipped:
+            self._begin = number
         tokens = _TOKEN.findall(text)
         whole = not self._open
         trees = []
@@ -213,7 +216,9 @@ class _Reader:
         return trees
 
     def finish(self) -> None:
-        """Raise InputError if a tree is still open."""
+        """Raise InputError if a tree or an element without trees is still open."""
+        if self._in_skipped:
+            raise InputError("the markup that begins here is never closed", self._path, self._begin)
         if self._open:
             begin = "".join(f"({node[0]} " if node else "(" for node in self._open[:3]).rstrip()
             what = f"the tree that begins here with {begin!r} is never closed"

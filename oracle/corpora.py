@@ -3,7 +3,7 @@
 import os
 import re
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -95,6 +95,9 @@ class BracketedFiles(TreeReader):
             if not inside:
                 names = ".mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees"
                 raise InputError(f"this folder has no {names} file", path)
+            plain = Counter(map(plain_name, inside))
+            if twice := [name for name, number in plain.items() if number > 1]:
+                raise InputError("here twice, packed and unpacked: take one away", twice[0])
             files += inside
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
         if not selected:
@@ -117,12 +120,18 @@ class PennTreebank(BracketedFiles):
     """Reader of PTB's and OntoNotes' parsed files.
 
     In a folder it reads all `.mrg` and `.parse` files. `sections` are WSJ's: the first two digits
-    in `wsj_NNnn`, or the folder's number.
+    in `wsj_NNnn`, or the folder's number if no selected file has such a name.
     """
 
     name = "ptb"
     has_sections = True
     files = re.compile(r"(?i).+\.(mrg|parse)\Z")
+
+    def _select(self, paths: Paths, sections: str | None) -> list[str]:
+        selected = super()._select(paths, sections)
+        # folders of other parts of a release, such as Switchboard, have numbers, too
+        of_wsj = [file for file in selected if _PTB_FILE.match(Path(file).name.lower())]
+        return of_wsj if of_wsj and sections is not None else selected
 
     @staticmethod
     def section(path: Path) -> int | None:
@@ -164,7 +173,7 @@ class ChineseTreebank(BracketedFiles):
 
 
 class IcelandicCorpus(BracketedFiles):
-    """Reader of the files of IcePaHC and PPCHE; in a folder it reads all `.psd` files."""
+    """Reader of the files of IcePaHC, whose words have lemmas; of a folder, all `.psd` files."""
 
     name = "icepahc"
     has_lemmas = True

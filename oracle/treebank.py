@@ -205,7 +205,7 @@ def clean(
     root = copied(tree, word_of, base_label, is_left_out)
     while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
-    if root.label() == "":
+    if root.label() in _WRAPPERS:
         root.set_label("TOP")
     if is_left_out is is_trace and len(root):
         _without_markup(root)

@@ -85,6 +85,10 @@ def nearest_class(name: str, classes: Container[str]) -> str:
     return name
 
 
+def _plain(name: str) -> str:
+    return name.replace("-KNOWNLC", "")
+
+
 class UnknownWords:
     """Known words, and the rules that map all others to classes.
 
@@ -92,9 +96,8 @@ class UnknownWords:
     """
 
     def __init__(self, rules: str, known: Collection[str]):
+        unknown_classes(rules)
         self.rules, self.known = rules, frozenset(known)
-        self.classes = frozenset(unknown_classes(rules))
-        """All classes that the rules can give."""
 
     def unkify(self, tokens: Iterable[str], keep_classes: bool = False) -> list[str]:
         """Return the words, with each unknown word replaced by its class.
@@ -108,14 +111,14 @@ class UnknownWords:
     def read(self, tokens: Sequence[str], unkified: Sequence[str]) -> list[str]:
         """Return the words of an oracle as a model with these known words reads them.
 
-        An unknown word has the class that the oracle gives it, if it gives one of these rules.
+        An unknown word has the class of these rules. The oracle decides whether it is KNOWNLC.
 
         >>> unknown = UnknownWords("berkeley", {"cat"})
-        >>> unknown.read(["cat", "dogs", "Ants"], ["UNK-LC", "dogs", "UNK-INITC-KNOWNLC-s"])
+        >>> unknown.read(["cat", "dogs", "Ants"], ["UNK-LC", "UNK", "UNK-INITC-KNOWNLC-s"])
         ['cat', 'UNK-LC-s', 'UNK-INITC-KNOWNLC-s']
         """
         return [
-            theirs if word not in self.known and theirs in self.classes else ours
+            theirs if word not in self.known and _plain(theirs) == _plain(ours) else ours
             for word, theirs, ours in zip(tokens, unkified, self.unkify(tokens), strict=True)
         ]
 

@@ -148,14 +148,14 @@ class DiscriminativeParser(Model, ParserI):
 
     def _read(self, tokens: Sequence[Token]) -> tuple[list[str], Sequence[str] | None]:
         """Return the words, and the tags that the model reads; warn of tags unseen in training."""
-        words, tags = split_tokens(tokens)
-        if tags and (tagset := self.vocabulary.tags) is not None:
-            unseen = [tag for tag in dict.fromkeys(tags) if tag != NO_TAG and tag not in tagset]
-            if unseen:
-                message = "a tuple is a word with its POS tag, a sentence is a list"
-                shown = " ".join(unseen[:5])
-                warnings.warn(f"{message}; tags unseen in training: {shown}", stacklevel=2)
-        return words, self.tags_read(words, tags)
+        words, given = split_tokens(tokens)
+        tags, tagset = self.tags_read(words, given), self.vocabulary.tags
+        are_read = tags is given and tagset is not None
+        if unseen := [tag for tag in dict.fromkeys(given or ()) if are_read and tag not in tagset]:
+            message = "a tuple is a word with its POS tag, a sentence is a list"
+            shown = " ".join(unseen[:5])
+            warnings.warn(f"{message}; tags unseen in training: {shown}", stacklevel=2)
+        return words, tags
 
     def parse(self, tokens: Sequence[Token]) -> Iterator[nltk.Tree]:
         """Return an iterator over the greedy tree, or over nothing if memory does not suffice.

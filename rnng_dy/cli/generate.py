@@ -70,10 +70,12 @@ def next_words(folder, k, outputs, options, paths, device) -> None:
     begun = []
     for line, text in texts:
         if tokens := text.split():
-            before = GAP.split(" ".join(tokens))[0].rstrip()
+            before, *gap = GAP.split(" ".join(tokens), maxsplit=1)
             with placed(source, line):
-                *_, tokens = [(), *(s.tokens for s in model.segmenter.sentences(before))]
-            begun.append((before, SourceSentence(tokens, None, None, line)))
+                # a gap shows that a period before it ends no text
+                read = model.segmenter.sentences(before + " ___" * len(gap))
+            tokens = read[-1].tokens[: -1 if gap else None] if read else ()
+            begun.append((before.rstrip(), SourceSentence(tokens, None, None, line)))
     if message := unknown_in(with_words_as_read(model, [sentence for _, sentence in begun])):
         say(message)
     rows = [COLUMNS]

@@ -73,7 +73,7 @@ def align(
             "or leave out the words that differ (`allow_missing`)"
         )
         raise InputError("\n".join([message, *more]))
-    sentences = [None, *(token.sentence for token in tokens), None]
+    sentences = [None, *(token.sentence if token.has_ends else None for token in tokens), None]
     return [_measured(tokens, sentences, of_word) for of_word in indices], reports
 
 
@@ -180,8 +180,8 @@ def _measured(
     )
 
 
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else math.nan
+def _finite(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else math.nan
 
 
 def _letters(word: str) -> str:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, compress, zip_longest
+from itertools import compress, zip_longest
 
 from oracle import treebank
 from oracle.blocks import OracleSentence, read_oracle
 from oracle.brackets import is_wordless, parse_line, read_tree_lines
 from oracle.common.errors import InputError
-from oracle.common.files import placed, read_lines, reading
+from oracle.common.files import WHITE_SPACE, placed, read_lines, reading
 from oracle.common.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, flatten, percent, score_flat
@@ -200,13 +200,12 @@ def read_one_per_line(path: str) -> Iterator[nltk.Tree]:
     If the first tree has several lines, all may have.
     Raises InputError, with file and line, for a line that is not one tree, and for an empty file.
     """
-    lines = read_lines(path)
-    first = next(lines, None)
-    if first is None:
+    lines = [*read_lines(path)]
+    if not lines:
         raise InputError("the file is empty; give one tree per line", path, 1)
-    lines = chain([first], lines)
-    if first[1].count("(") > first[1].count(")"):
-        yield from (located.tree for located in read_tree_lines(lines, path))
+    first = next((text for _, text in lines if text.strip(WHITE_SPACE)), "")
+    if first.count("(") > first.count(")"):
+        yield from (located.tree for located in read_tree_lines(iter(lines), path))
         return
     for line, text in lines:
         yield nltk.Tree("", []) if is_wordless(text) else parse_line(text, path, line)

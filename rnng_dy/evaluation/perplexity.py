@@ -1,12 +1,14 @@
 """Likelihood and perplexity over sentences with p > 0, and comparisons of two estimates."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from operator import ne
 from typing import NamedTuple
 
 from oracle.brackets import unspelled
+from oracle.common.errors import InputError
 from oracle.common.files import open_text, reading
 from oracle.common.tables import joined, read_columns
 from oracle.samples import format_likelihood, read_log_probs
@@ -112,6 +114,8 @@ def read_other(
     The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
     has other sentences.
     """
+    if not os.path.isfile(path):
+        raise InputError("this is read several times: name a file", path)
     log_ps = read_log_probs(path, lengths)
     with reading(path), open_text(path) as stream:
         has_columns = stream.readline().startswith("words\t")

@@ -7,6 +7,7 @@ length, frequency and position add is the same for equal words, and left out.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -63,9 +64,11 @@ def predictors(times: Times, measured: Measured, design: Design) -> dict[str, np
     controls = {"length": np.array([float(len(word.text)) for word in times.words])}
     if not np.isnan(count).all():
         controls = {"log_frequency": np.log2(count + 1), **controls}
-    if twice := [name for name in values if name in {*controls, "position"}]:
-        raise RnngError(f"{twice[0]!r} is a predictor already, that of the table of times")
     before = [words_before(times, distance) for distance in range(design.spillover + 1)]
+    names = Counter(_before(name, n) for name in (*values, *controls) for n in range(len(before)))
+    names["position"] += 1
+    if twice := [name for name, number in names.items() if number > 1]:
+        raise RnngError(f"{twice[0]!r} would be the name of two predictors: rename a column")
     by_name = {
         _before(name, distance): np.where(word >= 0, of_words[word], np.nan)
         for name, of_words in {**values, **controls}.items()
@@ -108,14 +111,15 @@ def predicted_effects(
     Raises:
         InputError: A column is missing, or no item has what a formula names.
     """
-    for column in ("item", "condition", REGION, WORD):
-        if column not in tokens[0].cells:
+    has_names = dict(zip(("item", "condition"), tokens[0].variant, strict=True))
+    for column in (*has_names, REGION, WORD):
+        if column not in tokens[0].cells and has_names.get(column) is None:
             how = "`surprisal --stimuli` writes a row per word with its region"
             raise InputError(f"no column {column!r}: {how}", path, 1)
     slopes = {row["predictor"]: row["coefficient"] for row in figures["coefficients"]}
     items: dict[str, list[Condition]] = {}
     values: dict[str, dict[tuple[str, int], float]] = {}
-    region_names: dict[int, str] = {}
+    names: dict[tuple[int, str], None] = {}
     for (item, condition), rows in groupby(tokens, lambda token: token.variant):
         text = [token for token in rows if not token.is_end]
         regions: dict[int, list[str]] = {}
@@ -123,16 +127,16 @@ def predicted_effects(
         for token, predicted in zip(text, _predicted(text, slopes, design), strict=True):
             with reading(path, token.line):
                 number = int(token.cells[REGION])
-            region_names[number] = token.cells.get(REGION_NAME, "")
+            names[number, token.cells.get(REGION_NAME, "")] = None
             regions.setdefault(number, []).append(token.text)
             ms.setdefault(number, []).append(predicted)
         items.setdefault(item, []).append(Condition(condition, regions.items()))
         sums = {(condition, number): math.fsum(ms[number]) for number in ms}
         values.setdefault(item, {}).update(sums)
     with placed(path):
-        formulas = tuple(p.numbered(numbers_of(region_names.items())) for p in predictions)
+        formulas = tuple(p.numbered(numbers_of(names)) for p in predictions)
         made = tuple(Item.of(name, conditions) for name, conditions in items.items())
-    suite = Suite(Path(path).stem, path, region_names, formulas, made)
+    suite = Suite(Path(path).stem, path, dict(reversed(names)), formulas, made)
     results = tuple(with_values(suite, item, values[item.name]) for item in made)
     return SuiteResult(suite, results, model)
 

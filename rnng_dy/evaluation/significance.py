@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rnng_dy.evaluation.evalb import Scores
+from rnng_dy.evaluation.evalb import Scores, on_common_sentences
 from rnng_dy.evaluation.evalb_sentence import SentenceScore
 
 REPLICATES = 10000
@@ -230,13 +230,14 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
 
     Args:
         first: Scores of the first system.
-        second: Scores of the second system, on the same sentences.
+        second: Scores of the second system, on the same sentences; those count that both score.
         seed: Seed of the resampling.
 
     Raises:
-        ValueError: The numbers of scored sentences differ.
+        ValueError: The numbers of sentences differ.
     """
-    a, b = ([*map(brackets, scores.scored)] for scores in (first, second))
+    systems = on_common_sentences((first, second))
+    a, b = ([*map(brackets, scores.scored)] for scores in systems)
     return difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
 
 

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -62,6 +63,11 @@ def suites_of(
     else:
         tokenize = segmenter.tokens if segmenter else tokens_of
         suites = [s for source in sources for s in read_suites(source, tokenize, columns)]
+    several = Counter(suite.name for suite in suites)
+    suites = [
+        replace(suite, name=f"{suite.path}: {suite.name}") if several[suite.name] > 1 else suite
+        for suite in suites
+    ]
     if not segmenter:
         for suite in suites:
             if looks_running := running_text(suite.sentences()):

@@ -37,8 +37,8 @@ _SUBWORD = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 GAP = "\0"
 """What stands for an unknown word among the letters of a sentence."""
-_PLAIN = {"``": '"', "''": '"', "--": "-", "...": "…"}
-_PLAIN_CHARACTERS = str.maketrans("“”„‘’`–—", "\"\"\"'''--")
+_PLAIN = {"``": '"', "''": '"', "--": "-"}
+_PLAIN_CHARACTERS = {**str.maketrans("“”„‘’`–—", "\"\"\"'''--"), ord("…"): "..."}
 
 
 class Token(NamedTuple):
@@ -63,6 +63,8 @@ class Token(NamedTuple):
     """Other measures that were asked for, by their columns."""
     cells: Mapping[str, str] = {}
     """All cells of the row by their columns."""
+    has_ends: bool = False
+    """Whether `sentence` is one sentence, and not all of an item."""
 
 
 def read_surprisals(
@@ -84,7 +86,8 @@ def read_surprisals(
             the line.
     """
     names = [*(columns.get(role, role) for role in COLUMNS), *measures]
-    rows = list(read_columns(path, names, _OPTIONAL, _USUAL, with_all=True))
+    optional = [columns.get(role, role) for role in _OPTIONAL]
+    rows = list(read_columns(path, names, optional, _USUAL, with_all=True))
     if not rows:
         raise InputError("no surprisals in this table", path)
     texts = [cells[0] for _, cells in rows]
@@ -116,7 +119,8 @@ def read_surprisals(
                 by_measure = {name: _number(name, cell) for name, cell in pairs}
             is_known = False if is_unknown else is_known
             row = line, sentence, (item, condition), continues, by_measure, cells
-            tokens.append(Token(text, letters, value, is_known, is_end, *row))
+            has_ends = ids[0] is not None
+            tokens.append(Token(text, letters, value, is_known, is_end, *row, has_ends))
     return tokens
 
 
@@ -164,7 +168,9 @@ def plain(token: str) -> str:
     ['(', '"', 'dog', 's', 'do', 'ab', '1/2']
     """
     text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
-    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+    for mark, letter in _PLAIN.items():
+        text = text.replace(mark, letter)
+    return text.translate(_PLAIN_CHARACTERS)
 
 
 class _ByteLetters:

@@ -100,10 +100,14 @@ class WordRows(TokenRows):
 
     def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
         """Yield the rows of a text from its words."""
-        for i, word in enumerate(words, 1):
+        number = 0
+        for word in words:
             record = records.covering(word.text, word.covered)
             cells = token_cells(word.sentence, word.token_ids, record, word.known)
-            place = dict(zip(_WORD, (i, *(word.span or ("", ""))), strict=True))
+            # the end of a sentence is no word
+            number += word.span is not None
+            at = (number, *word.span) if word.span else [""] * len(_WORD)
+            place = dict(zip(_WORD, at, strict=True))
             yield {**self._carried(word.sentence, word.span), **place, **cells}, record
 
     def fields(self, number: int, tokens: int) -> Sequence[Mapping[str, Any]]:

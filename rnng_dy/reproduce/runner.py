@@ -155,11 +155,10 @@ def _plugins() -> list[str]:
 
 
 def _state(path: Path) -> object:
-    """Return what identifies a source: size and time, of a folder names and sizes; else None."""
-    if path.is_dir():
-        files = (p for p in path.rglob("*") if p.is_file())
-        return sorted((str(p.relative_to(path)), p.stat().st_size) for p in files)
-    return (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else None
+    """Return what identifies a source: sizes and times of its files, with names of a folder's."""
+    files = (p for p in [path, *path.rglob("*")] if p.is_file())
+    stats = ((str(p.relative_to(path)), p.stat()) for p in files)
+    return sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats) or None
 
 
 def _remove(folder: Path, stage: Stage) -> None:

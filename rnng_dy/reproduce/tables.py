@@ -14,6 +14,7 @@ from oracle.blocks import read_oracle
 from oracle.brackets import read_trees
 from oracle.common.errors import InputError
 from oracle.common.lazy import nltk
+from oracle.corpora import READERS
 from oracle.samples import read_log_probs
 from oracle.training_data import Preparation
 from oracle.treebank import clean
@@ -105,7 +106,8 @@ def _f1_by_file(e: Experiment, f1: F1) -> Iterator[Figures]:
     if len(paths) < 2:
         return
     # as `prepare` reads them
-    trees = {path: Preparation(read_trees(path), clean, skip_preterminals=True) for path in paths}
+    read = READERS["trees"]().read
+    trees = {path: Preparation(read([path]), clean, skip_preterminals=True) for path in paths}
     files = np.array([path for path in paths for _ in trees[path]])
     for (kind, system), (counts, figure) in f1.items():
         for path in paths:

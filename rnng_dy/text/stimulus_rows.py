@@ -51,7 +51,7 @@ def read_rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, 
     if not all(isinstance(row, Mapping) for row in rows):
         message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
         raise InputError(message, "stimuli")
-    names = list(rows[0]) if rows else []
+    names = list(dict.fromkeys(name for row in rows for name in row))
     cells = ([row.get(name) for name in names] for row in rows)
     return "stimuli", 1, [str(name) for name in names], enumerate(cells, 1)
 
@@ -166,8 +166,12 @@ def _words(rows: Iterable[TextRow], path: str, sentence: str) -> list[TextRow]:
     longest = max(readings.values(), key=len)
     for first, *others in readings.values():
         different = [r for r in others if (r.text, r.region) != (first.text, first.region)]
-        if different or len(others) + 1 < len(longest):
-            raise _twice([*different, longest[-1]][0], path, sentence)
+        if different:
+            raise _twice(different[0], path, sentence)
+        if len(others) + 1 < len(longest):
+            rows = f"{len(longest)} rows for {longest[0].text.strip()!r}"
+            what = f"the sentence {sentence!r} has {rows}, and {len(others) + 1} for"
+            raise InputError(f"{what} {first.text.strip()!r}", path, longest[-1].line)
     return [
         word[0]._replace(cells=common(row.cells for row in word))
         for _, word in sorted(readings.items())

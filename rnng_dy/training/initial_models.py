@@ -262,6 +262,9 @@ def train_into(folder: str, trees: str, seed: int) -> Tagger:
             f"parser's, such as {shown}: train it on trees with the tags of the parser's training "
             "oracle"
         )
+    if unknown:
+        shown = f"taken for an average tag: {', '.join(unknown)}"
+        _log.warning(f"POS tags of the tagger that the parser lacks, {shown}")
     with locked(path), new_folder(path / TAGGER) as new:
         save_tagger(tagger, new)
     return tagger

@@ -33,7 +33,7 @@ GOES = {
     **dict.fromkeys(("tagger", "no_tagger", "tag_size"), "with `pos` or `init`"),
     "unknown_probability": _OF_PARSERS,
     "decay": "with `schedule` inverse",
-    "gold": "with `gold_weight`",
+    "gold": "with `gold_weight`, without `hold_out`",
     "gold_weight": "with `gold`",
     "jobs": "without `mpi` or `ranks`",
     "mpi": "with `device` cpu",

@@ -141,6 +141,7 @@ BRACKET_WORD = "a bracket that is a word is written -LRB- or -RRB-"
             "this is the export format, which is not read: convert it to brackets",
         ),
         ("#BOS 1\nSie PPER SB 500\n", 1, "this is the export format"),
+        ("(S (A a))\n<DATE>\n(S (A b))\n", 2, "the markup that begins here is never closed"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message):

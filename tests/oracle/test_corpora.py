@@ -6,7 +6,7 @@ import pytest
 from nltk.corpus.reader import BracketParseCorpusReader
 from nltk.corpus.util import LazyCorpusLoader
 
-from oracle.common.errors import RnngError
+from oracle.common.errors import InputError, RnngError
 from oracle.corpora import READERS, parse_sections
 
 
@@ -39,6 +39,18 @@ def test_a_file_that_does_not_say_its_section_is_in_its_folders(wsj):
     (wsj / "03").mkdir()
     (wsj / "03" / "all.mrg").write_text("( (S (NN all)))")
     assert words_read(READERS["ptb"]().read([wsj], "3")) == ["all"]
+
+
+def test_numbered_folders_beside_those_of_the_wsj_are_no_sections(wsj):
+    (wsj / "swbd" / "2").mkdir(parents=True)
+    (wsj / "swbd" / "2" / "sw2005.mrg").write_text("( (S (NN talk)))")
+    assert words_read(READERS["ptb"]().read([wsj], "2")) == ["wsj_0201", "wsj_0299"]
+
+
+def test_a_file_that_is_there_packed_and_unpacked_is_refused(wsj):
+    (wsj / "02" / "wsj_0201.mrg.gz").touch()
+    with pytest.raises(InputError, match=r"wsj_0201.mrg: here twice, packed and unpacked"):
+        list(READERS["ptb"]().read([wsj]))
 
 
 def test_a_file_of_any_name_can_be_given(tmp_path):

@@ -22,7 +22,7 @@ from oracle.treebank import clean, has_preterminals, keep_labels, tags, words
         ("(VROOT (S (NN x)))", "(S (NN x))"),
         ("(S1 (S (NN x)))", "(S (NN x))"),
         ("( (TOP (S (NN x))))", "(S (NN x))"),
-        ("(VROOT (S (NN x)) ($. .))", "(VROOT (S (NN x)) ($. .))"),
+        ("(VROOT (S (NN x)) ($. .))", "(TOP (S (NN x)) ($. .))"),
         ("( (S (NN x)) (. .))", "(TOP (S (NN x)) (. .))"),
         ("( (S (NN x)) (NP (-NONE- *)))", "(S (NN x))"),
         ("( (NN yes))", "(NN yes)"),

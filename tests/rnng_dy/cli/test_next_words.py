@@ -1,8 +1,11 @@
 """`rnng-dy next-words`: the most probable next words after texts."""
 
+from pathlib import Path
+
 import pytest
 
 import rnng_dy
+from rnng_dy.generator import GenerativeModel
 from tests.commands import invoke, table
 
 pytestmark = pytest.mark.usefixtures("models")
@@ -26,6 +29,24 @@ def test_texts_end_at_their_gaps_and_their_last_sentences_are_continued(tmp_path
     given = run("she slept. the  train ___ here.", "the old letter", "-k", 3)
     assert given.stdout.splitlines()[1:4] == run("cloze.txt", "-k", 3).stdout.splitlines()[1:4]
     assert "it is read as running text" in given.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("she met Mr. ___ there", "she met Mr."),
+        ('she said " ___', "she said ``"),
+        ("she slept. ___", ""),
+        ("___", ""),
+        ("she slept.", "she slept ."),
+    ],
+)
+def test_a_gap_shows_what_the_text_before_it_is(monkeypatch, text, tokens):
+    read = []
+    monkeypatch.setattr(GenerativeModel, "next_words", lambda model, of, *_: read.append(of) or [])
+    Path("begun.txt").write_text(text, encoding="utf-8")
+    run("begun.txt")
+    assert " ".join(read[0]) == tokens
 
 
 @pytest.mark.parametrize(

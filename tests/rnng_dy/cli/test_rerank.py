@@ -96,6 +96,26 @@ def test_the_weight_lets_the_parser_decide_too(tmp_path):
         assert "--weight" in run(*files, "--weight", wrong, code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("sample", "negatives", "says"),
+    [
+        (
+            "(S a b)",
+            (3, 4),
+            "l:2: this tree has log p -4, and before -3: score these samples again",
+        ),
+        ("(S a b)", (3, "inf"), "l:2: this tree has log p -inf, and before -3"),
+        ("(S a c)", (3, 4), "p:2: other words than in the samples of sentence 0 before: join"),
+    ],
+)
+def test_samples_and_likelihoods_that_are_not_of_one_sentence_are_refused(
+    tmp_path, sample, negatives, says
+):
+    (tmp_path / "p").write_text(f"0 ||| -1 ||| (S a b)\n0 ||| -1 ||| {sample}\n")
+    (tmp_path / "l").write_text("".join(f"2\t{negative}\n" for negative in negatives))
+    assert says in run(tmp_path / "p", tmp_path / "l", code=2).stderr
+
+
 @pytest.mark.parametrize("options", [(), ("--weight", 0.5), ("--decode", "mbr")])
 def test_of_samples_without_probability_the_parser_chooses(tmp_path, options):
     (tmp_path / "p").write_text("0 ||| -9 ||| (S a b)\n" + "0 ||| -1 ||| (S (X a) (X b))\n" * 3)

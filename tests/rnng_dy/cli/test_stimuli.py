@@ -245,6 +245,8 @@ def test_sentences_of_one_cell_are_measured_one_by_one(kind):
     assert column(rows, "sentence_of_text") == ["1", "1", "1", "2", "2", "1", "1"]
     assert column(rows, "sentence_id") == ["1", "1", "1", "2", "2", "3", "3"]
     assert column(rows, "word_id") == ["1", "2", "3", "4", "5", "1", "2"]
+    ends = table(run(*KINDS[kind], "--stimuli", "r.csv", "--end").stdout)
+    assert column(ends, "word_id") == ["1", "2", "3", "", "4", "5", "", "1", "2", ""]
     assert column(rows, "region") == ["1"] * 4 + ["2", "1", "1"]
     assert column(rows[3:5], "surprisal") == column(rows[5:], "surprisal")
     regions = table(run(*KINDS[kind], "--stimuli", "--by-region", "r.csv").stdout)

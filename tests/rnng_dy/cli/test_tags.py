@@ -139,6 +139,10 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
     assert of_training.keys() == set(FILES)
     # this process has the parser without a tagger in memory
     run("parse --model m -", WORDS)
+    shutil.rmtree("m/tagger")
+    Path("other.trees").write_text(Path("30.trees").read_text().replace("(NN ", "(NN1 "))
+    said = run("tag --train other.trees --into m").stderr
+    assert "POS tags of the tagger that the parser lacks, taken for an average tag: NN1" in said
 
 
 @pytest.mark.parametrize(

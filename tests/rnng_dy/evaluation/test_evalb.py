@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from oracle.common.errors import InputError
-from rnng_dy.evaluation.evalb import Scores, score
+from rnng_dy.evaluation.evalb import Scores, read_one_per_line, score
 from rnng_dy.evaluation.evalb_params import NEW, Params
 from rnng_dy.evaluation.evalb_report import format_evalb
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, score_sentence
@@ -242,3 +242,9 @@ def test_matches_and_crossings_agree_with_their_definitions(gold, system):
     assert s.crossing == sum(
         any(i < start < j < end or start < i < end < j for _, i, j in a) for _, start, end in b
     )
+
+
+def test_an_empty_line_before_the_first_tree_hides_no_tree_of_several_lines(tmp_path):
+    (tmp_path / "a.mrg").write_text("\n( (S\n  (A a)))\n")
+    [tree] = read_one_per_line(str(tmp_path / "a.mrg"))
+    assert tree.leaves() == ["a"]

@@ -601,6 +601,37 @@ def test_several_columns_of_times_and_the_rows_of_one_value():
     assert "no column 'region' in the table of times, nor in those of surprisals" in said
 
 
+@pytest.mark.parametrize("more", [("--measure", "surprisal,surprisal_1"), ("--over", "length_2")])
+def test_predictors_of_one_name_are_refused(more):
+    both = zip(lines_of("good.tsv"), lines_of("noise.tsv"), strict=True)
+    write("good.tsv", map("\t".join, both))
+    change("good.tsv", "\tsurprisal\tsentence_id", "\tsurprisal\tother")
+    for name in ("token_id", "token", "unk", "known"):
+        change("good.tsv", f"other\t{name}", "other")
+    change("good.tsv", "other\tsurprisal", f"a\tb\tc\td\te\t{more[1].rpartition(',')[2]}")
+    said = refused(Path(), "reading-times", "good.tsv", "--times", "times.csv", *more)
+    assert f"'{more[1].rpartition(',')[2]}' would be the name of two predictors" in said
+
+
+def test_items_and_conditions_have_the_same_names_in_both_tables():
+    rows = [line.split("\t") for line in lines_of("good.tsv")[1:]]
+    # in the order of another reader
+    named = [f"{(int(row[0]) + 1) // 2}\t{row[2]}\t{row[5]}" for row in rows]
+    named = [
+        line for item in range(ITEMS, 0, -1) for line in named if line.split("\t")[0] == f"{item}"
+    ]
+    write("named.tsv", ["Satz\ttoken\tsurprisal", *named])
+    change("times.csv", "item,", "Satz,")
+    arguments = ["--times", "times.csv", "--column", "item=Satz", "-o", "c.tsv"]
+    found = []
+    for name in ("good", "named"):
+        run(f"{name}.tsv", *arguments)
+        found.append([line.split("\t")[2:] for line in lines_of("c.tsv")])
+    assert found[0] == found[1]
+    said = refused(Path(), "reading-times", "named.tsv", *arguments, "--exclude", "last")
+    assert "last needs the column sentence_id in every table" in said
+
+
 def test_a_regression_predicts_times_of_other_texts():
     items = ["item", "condition", "region_name", "region", "word_id", "token", "surprisal"]
     texts = [("noun", 1, "the"), ("noun", 1, "dog"), ("verb", 2, "ran"), ("verb", 2, "off")]
@@ -620,6 +651,11 @@ def test_a_regression_predicts_times_of_other_texts():
     assert float(effects[formula, ""]["mean"]) == pytest.approx(2 * 3 * (slope + before), rel=1e-5)
     # the first word has none before it
     assert effects["a", "noun"]["items"] == "0"
+    change("items.tsv", "b\tverb\t2", "b\tverb\t3")
+    more = ("--predict", "items.tsv", "--effects", "f.csv", "--prediction", formula)
+    assert "'verb' names no region, or regions" in refused(
+        Path(), "reading-times", *arguments, *more
+    )
     change("items.tsv", "word_id", "position")
     more = ("--predict", "items.tsv", "--effects", "f.csv")
     said = refused(Path(), "reading-times", *arguments, *more)

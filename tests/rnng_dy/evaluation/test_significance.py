@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rnng_dy.evaluation import significance
-from rnng_dy.evaluation.evalb import Scores, SentenceScore
+from rnng_dy.evaluation.evalb import Scores, SentenceScore, Status
 from rnng_dy.evaluation.significance import (
     f1_difference,
     f1_of,
@@ -26,6 +26,15 @@ def test_equal_systems_do_not_differ():
     same = scores([9, 7, 10, 3] * 20)
     d = f1_difference(same, same)
     assert (d.value, d.low, d.high) == (0, 0, 0) and math.isnan(d.p)
+
+
+def test_sentences_count_that_both_systems_have_scored():
+    whole = scores([9, 7, 10, 3] * 5)
+    error = SentenceScore(1, 20, 0, 0, 0, Status.ERROR)
+    first, last = (list(whole.per_sentence) for _ in range(2))
+    first[0] = last[-1] = error
+    d = f1_difference(*(Scores(tuple(of)) for of in (first, last)))
+    assert (d.value, d.low, d.high) == (0, 0, 0)
 
 
 def test_a_clear_difference_is_clear_and_its_sign_right():

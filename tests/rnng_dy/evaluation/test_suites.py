@@ -171,6 +171,15 @@ def test_fillers_are_left_out_and_items_without_a_part_of_a_prediction(write, ca
     assert [row[-1].left_out for row in result.rows()] == [1, 0, 0]
 
 
+def test_suites_of_two_files_of_one_name_have_their_paths(tmp_path):
+    paths = [tmp_path / name / "pairs.tsv" for name in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("she slept\tslept she\n", encoding="utf-8")
+    suites = suites_of([*map(str, paths)], (), None)
+    assert [suite.name for suite in suites] == [f"{path}: pairs" for path in paths]
+
+
 def test_the_differences_of_all_groups_have_the_order_of_conditions_of_all_items():
     def item(name, *conditions):
         of = [Condition(c, [(1, ("The",))], group=group) for c, group in conditions]

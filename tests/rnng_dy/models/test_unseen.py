@@ -23,6 +23,8 @@ def test_an_unseen_tag_is_the_average_tag(parser):
     with pytest.warns(UserWarning, match="tags unseen in training: ZZ"):
         tree = parser.parse_one(tokens)
     assert tree.pos() == tokens
+    with pytest.warns(UserWarning, match="tags unseen in training: XX"):
+        parser.parse_one([(word, "XX") for word, _ in tokens])
     table = parser.store.arrays()["tag"]
     counts = np.array(parser.vocabulary.tag_counts)
     expected = (table * counts[:, None]).sum(axis=0) / counts.sum()

@@ -64,7 +64,7 @@ def done(tmp_path_factory):
     """The folder of a finished reproduction of our own trees."""
     folder = tmp_path_factory.mktemp("reproduce")
     write_parts(folder)
-    (folder / "more.trees").write_text(tiny_trees(104, 108), encoding="utf-8")
+    (folder / "more.trees").write_text(f"(TOP)\n{tiny_trees(104, 108)}", encoding="utf-8")
     systems = ("--seeds", "1,2", "--systems", "buggy,corrected,corrected/stack,gated-attention")
     every = ("--stages", "data,train,infer,baselines,search,report")
     with pytest.MonkeyPatch.context() as patch:

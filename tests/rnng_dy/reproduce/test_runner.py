@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import threading
 from dataclasses import replace
 
@@ -53,6 +54,15 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
     (folder / "in.trees").write_text("(S (XX a) (XX b))\n")
     assert ran(folder, TREES, ORACLE, CLUSTERS) == every
     assert ran(folder, TREES, ORACLE, CLUSTERS, groups=()) == set()
+
+
+def test_a_changed_file_in_a_folder_of_sources_is_another_source(folder):
+    (folder / "bank").mkdir()
+    file = folder / "bank" / "a.mrg"
+    file.write_text("(S (A a))")
+    before = keys(folder, [replace(TREES, command="prepare bank -o x")])
+    os.utime(file, ns=(1, 1))
+    assert keys(folder, [replace(TREES, command="prepare bank -o x")]) != before
 
 
 def test_files_of_the_user_are_kept(folder):

@@ -207,7 +207,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,region,text\n1,x,a b\n1,x,c\n", "3: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,y,b\n1,x,c\n", "4: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),
-        ("item,region,word,zone\n1,x,a,1\n1,x,b,2\n1,x,a,1\n", "4: the sentence '1' has the"),
+        ("item,region,word,zone\n1,x,a,1\n1,x,b,2\n1,x,a,1\n", "4: the sentence '1' has 2 rows for 'a', and 1 for 'b'"),
         ("item,zone,word\n1,1,a\n1,2,b\n1,1,a\n1,2,c\n", "5: the sentence '1' has the region '2'"),
         ("# Results on Monday\n# 1. item.\n1,a\n", "3: 2 columns, and the comments name 1"),
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
