@@ -9,6 +9,7 @@ does not print the listings of `DEBUG`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,8 @@ from oracle.common.files import WHITE_SPACE, placed, read_lines, reading
 from oracle.common.lazy import nltk
 from rnng_dy.evaluation.evalb_params import COLLINS, Params
 from rnng_dy.evaluation.evalb_sentence import SentenceScore, Status, flatten, percent, score_flat
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def score(
         InputError: The numbers of trees differ, or a word has no POS tag; the line is the number of
             the sentence.
     """
-    scores = []
+    scores, nameless = [], 0
     for line, (gold, system) in enumerate(zip_longest(golds, systems), 1):
         if gold is None or system is None:
             few, many = paths if gold is None else reversed(paths)
@@ -128,6 +131,10 @@ def score(
         with placed(paths[1], line):
             measured = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
         scores.append(score_flat(expected, measured, params))
+        nameless += len(gold) > 0 and not gold.label() and system.label() != ""
+    if nameless:
+        what = f"the brackets without a label around {nameless} trees count, as in EVALB"
+        _log.warning(f"{paths[0]}: {what}; {paths[1]} has none: `rnng-dy prepare` takes them off")
     return Scores(tuple(scores), params)
 
 

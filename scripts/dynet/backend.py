@@ -4,6 +4,8 @@ It takes the options of scripts/install_dynet from `-C dynet="--cuda"`, or from 
 variable DYNET_FLAGS.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import os

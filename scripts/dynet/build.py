@@ -1,5 +1,7 @@
 """Builds the wheel of DyNet from the package index's source and patches; a cache keeps it."""
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import hashlib

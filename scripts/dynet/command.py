@@ -1,5 +1,7 @@
 """The command line of scripts/install_dynet, whose options the build backend takes, too."""
 
+from __future__ import annotations
+
 import argparse
 import functools
 import os

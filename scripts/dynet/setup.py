@@ -11,6 +11,8 @@ copies this file into the patched source tree and sets the environment:
     NVCC, CUDA_HOME  the CUDA compiler and its toolkit
 """
 
+from __future__ import annotations
+
 import json
 import os
 import subprocess

@@ -4,6 +4,8 @@ This machine's wheel runs without a compiler, with each of its builds that this 
 That of ARM Linux runs emulated, on Debian's Python. That of a Mac is inspected.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import platform

@@ -248,3 +248,10 @@ def test_an_empty_line_before_the_first_tree_hides_no_tree_of_several_lines(tmp_
     (tmp_path / "a.mrg").write_text("\n( (S\n  (A a)))\n")
     [tree] = read_one_per_line(str(tmp_path / "a.mrg"))
     assert tree.leaves() == ["a"]
+
+
+def test_brackets_without_a_label_that_only_gold_trees_have_are_warned_of(caplog):
+    score([tree("( (S (A a)))")], [tree("( (S (A a)))")])
+    assert not caplog.text
+    assert score([tree("( (S (A a)))")], [tree("(S (A a))")]).recall == 50
+    assert "the brackets without a label around 1 trees count, as in EVALB" in caplog.text
