@@ -120,7 +120,7 @@ class PennTreebank(BracketedFiles):
     """Reader of PTB's and OntoNotes' parsed files.
 
     In a folder it reads all `.mrg` and `.parse` files. `sections` are WSJ's: the first two digits
-    in `wsj_NNnn`, or the folder's number if no selected file has such a name.
+    in `wsj_NNnn`, or the folder's number; if files have such names, folders elsewhere do not count.
     """
 
     name = "ptb"
@@ -130,8 +130,10 @@ class PennTreebank(BracketedFiles):
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
         selected = super()._select(paths, sections)
         # folders of other parts of a release, such as Switchboard, have numbers, too
-        of_wsj = [file for file in selected if _PTB_FILE.match(Path(file).name.lower())]
-        return of_wsj if of_wsj and sections is not None else selected
+        of_wsj = {Path(f).parent.parent for f in selected if _PTB_FILE.match(Path(f).name.lower())}
+        if not of_wsj or sections is None:
+            return selected
+        return [file for file in selected if Path(file).parent.parent in of_wsj]
 
     @staticmethod
     def section(path: Path) -> int | None:

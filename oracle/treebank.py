@@ -186,10 +186,10 @@ def clean(
 ) -> nltk.Tree | None:
     """Return the tree without function tags, indices, traces and outer wrapper.
 
-    An unlabelled root over several children is renamed TOP. Returns None if nothing is left. For
-    other treebanks, `is_left_out` selects the nodes to drop, `word_of` turns a leaf into its word,
-    and a label ends before any of the characters `marks`, unless it begins with it. With `labels`,
-    the tree keeps the constituents of these alone (`keep_labels`).
+    A root over several children is renamed TOP if it has no label, or that of a wrapper. Returns
+    None if nothing is left. For other treebanks, `is_left_out` selects the nodes to drop, `word_of`
+    turns a leaf into its word, and a label ends before any of the characters `marks`, unless it
+    begins with it. With `labels`, the tree keeps the constituents of these alone (`keep_labels`).
 
     >>> from oracle.brackets import parse_line
     >>> print(clean(parse_line("( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go))) )")))

@@ -188,12 +188,12 @@ def replacing(path: FileName, binary: bool = False) -> Iterator[IO[Any]]:
 def is_replaced(path: FileName) -> bool:
     """Return whether writing to this name replaces a file; others are written in place.
 
-    >>> is_replaced("out.trees"), is_replaced("-"), is_replaced("/dev/stdout")
-    (True, False, False)
+    >>> [is_replaced(path) for path in ("out.trees", "/dev/shm/x", "-", "/dev/stdout", "/dev/null")]
+    [True, True, False, False, False]
     """
     path = os.fspath(path)
     # /dev/stdout may be a file that the shell has opened
-    if path == "-" or path.startswith(("/dev/", "/proc/")):
+    if path == "-" or path.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return False
     return not os.path.exists(path) or os.path.isfile(path)
 

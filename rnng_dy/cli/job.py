@@ -21,12 +21,12 @@ import click
 
 from oracle.common.errors import RnngError
 from oracle.common.files import file_hash, is_replaced, replacing
-from rnng_dy import __version__, checkpoint, engine
+from rnng_dy import checkpoint, engine
 from rnng_dy.baselines.scorers import OpenableScorer
 from rnng_dy.cli.messages import progress, warn
 from rnng_dy.cli.options import device_option, together, write_output
 from rnng_dy.cli.rules import option
-from rnng_dy.cli.signature import content_hash
+from rnng_dy.cli.signature import content_hash, version
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.kinds import ModelFolder
 from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
@@ -206,7 +206,7 @@ class Job:
             KeyboardInterrupt: With a message that names the file of finished results.
         """
         contents = map(content_hash, self.openables)
-        key = checkpoint.content_hash(__version__, FORMAT, _command(), *settings, *contents)
+        key = checkpoint.content_hash(version(), FORMAT, _command(), *settings, *contents)
         with tidy(), ExitStack() as stack:
             name = path or os.path.join(stack.enter_context(TemporaryDirectory()), "results")
             kept = stack.enter_context(closing(Results(name, key)))
@@ -237,8 +237,6 @@ class Work:
     results: Direct | Results
     shown: Any
     """The progress, by tqdm."""
-    left_out: list[Any] = field(default_factory=list)
-    """The items that did not fit into memory."""
 
     def map(
         self, function: Callable[..., Iterable[R]], batches: Iterable[Sequence[T]]
@@ -251,9 +249,7 @@ class Work:
         unfinished = islice(batches, self.results.batches, None)
         split = partial(split_on_memory_error, function)
         for batch, results in self.workers.map(split, unfinished):
-            pairs = [*zip(batch, results, strict=True)]
-            self.left_out += [item for item, result in pairs if result is None]
-            yield pairs
+            yield [*zip(batch, results, strict=True)]
 
     def write(self, lines_of_items: Sequence[Lines]) -> None:
         """Write the lines of the items of the next batch."""

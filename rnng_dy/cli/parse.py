@@ -109,12 +109,12 @@ def write_trees(
     settings = decoder, lines_of.__name__, source._replace(path="")
     with job.output(output, *settings, inputs=[source.path]) as work:
         for batch in work.map(decoder, decoder.batches(reader.sentences())):
-            decoded = [(n, found or decoding.Decoded(s)) for (n, s), found in batch]
+            decoded = [(n, found or decoding.without_memory(s)) for (n, s), found in batch]
             for _, (sentence, found) in decoded:
                 if found.problem:
                     warn(f"{source.path}:{sentence.line}: {found.problem}")
             work.write([lines_of(number, s, found.trees) for number, (s, found) in decoded])
-    reader.report(work.left_out)
+    reader.report()
 
 
 def _sample_lines(number: int, sentence: SourceSentence, trees: Sequence[ScoredTree]) -> Lines:

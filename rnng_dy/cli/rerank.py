@@ -61,7 +61,8 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     whole = likelihood(*zip(*rows, strict=True))
     for problem in whole.warnings(sentences, len(sampled) - whole.sentences):
         warn(problem)
-    if of_parser := [index + 1 for index in sorted(sampled) if not sampled[index].has_joint]:
+    of_parser = [index + 1 for index in sorted(sampled) if not sampled[index].has_joint]
+    if of_parser and output:
         number = f"p = 0 for all samples of {len(of_parser)} sentences, so q alone decides"
         warn(f"{likelihoods}: {number}: {listed(of_parser, NAMED)}")
     click.echo("\n".join(whole.lines(sentences)))

@@ -33,7 +33,6 @@ def score(folder, source, output, job) -> None:
 
     with job.output(output, inputs=[source]) as work:
         for [(trees, lines)] in work.map(scoring.likelihood_lines, batches()):
+            if lines is None:
+                warn(f"sentence {trees.number + 1}: p = 0 of all trees: memory ran out")
             work.write([lines or scoring.impossible_lines(trees)])
-    if work.left_out:
-        numbers = ", ".join(str(trees.number + 1) for trees in work.left_out)
-        warn(f"p = 0 because memory ran out: all trees of sentences {numbers}")

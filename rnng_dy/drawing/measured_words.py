@@ -147,8 +147,9 @@ def panels_of(
     if has_regions:
         rows = RegionRows(rows.texts, rows.stimuli)
     items: dict[str, dict[str, Points]] = {}
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    place_of: dict[str, int] = {}
+    # by condition, and by name with its number among equal ones of a text
+    values: dict[str, dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
+    place_of: dict[tuple[str, int], int] = {}
     for text, text_rows in zip(texts, rows.by_text(sentences), strict=True):
         records = [record for _, record in text_rows]
         if has_conditions and not text.condition:
@@ -161,9 +162,10 @@ def panels_of(
         labels = [w if name.isdigit() else name for name, w in zip(names, words, strict=True)]
         # a curve has a gap where a word has no finite surprisal
         bits = [r.surprisal if math.isfinite(r.surprisal) else math.nan for r in records]
-        for name, place, value in zip(names, places, bits, strict=True):
-            place_of[name] = min(place, place_of.get(name, place))
-            values[text.condition or ""][name] += [] if math.isnan(value) else [value]
+        for i, (name, place, value) in enumerate(zip(names, places, bits, strict=True)):
+            key = name, names[:i].count(name)
+            place_of[key] = min(place, place_of.get(key, place))
+            values[text.condition or ""][key] += [] if math.isnan(value) else [value]
         curves = items.setdefault(f"item {text.item}" if text.item else "", {})
         condition = text.condition or f"line {text.line}"
         if condition in curves:
@@ -176,10 +178,10 @@ def panels_of(
         return panels
     means: dict[str, Points] = {}
     for condition, by_region in values.items():
-        intervals = {name: mean_interval(of_region) for name, of_region in by_region.items()}
+        intervals = {key: mean_interval(of_region) for key, of_region in by_region.items()}
         means[condition] = {
-            (place_of[name], name): (name, mean, high - mean)
-            for name, (mean, _, high) in intervals.items()
+            (place_of[key], key): (key[0], mean, high - mean)
+            for key, (mean, _, high) in intervals.items()
         }
     return {f"means of {len(items)} items, with 95 % intervals": aligned(means), **panels}
 

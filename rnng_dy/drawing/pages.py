@@ -109,6 +109,7 @@ def values(
     """Return the values of the template surprisal.html; `transitions` are those of the trees."""
     records = [record for sentence in sentences for record in sentence]
     kept = min(ANALYSES, ANALYSES_IN_ALL // max(1, len(records)))
+    has_beams = any(record.beam for record in records)
     top, step = _scale([record.surprisal for record in records])
     sections = []
     for number, sentence in enumerate(sentences, 1):
@@ -122,8 +123,8 @@ def values(
         ticks=[i * step for i in range(round(top / step) + 1)],
         shares=_shares,
         legend=[name for name in SHARES if any(name in dict(_shares(r)) for r in records)],
-        has_film=kept > 0 and any(record.beam for record in records),
-        is_too_long=not kept,
+        has_film=kept > 0 and has_beams,
+        is_too_long=not kept and has_beams,
         bits_of=bits_of,
         measures=_measures,
         percent=percent,

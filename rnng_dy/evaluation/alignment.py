@@ -55,10 +55,11 @@ def align(
     differences, if any.
     """
     words, tokens = times.words, _in_order_of(times, tokens)
-    key = _letters if by_letters else plain
+    letters = [plain(word.text) for word in words]
     if by_letters:
+        letters = [*map(_letters, letters)]
         tokens = [token._replace(letters=_letters(token.letters)) for token in tokens]
-    indices, blocks = _matched(words, tokens, [key(word.text) for word in words])
+    indices, blocks = _matched(words, tokens, letters)
     wanted = {*times.word_of[times.rows_where(where)]}
     reports = [
         _difference(times.path, words[i:i_end], path, tokens[j:j_end])
@@ -184,8 +185,8 @@ def _finite(value: float | None) -> float:
     return value if value is not None and math.isfinite(value) else math.nan
 
 
-def _letters(word: str) -> str:
-    return "".join(filter(str.isalnum, plain(word))).casefold() or word
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold() or text
 
 
 def _difference(times: str, words: Sequence[ReadWord], path: str, tokens: Sequence[Token]) -> str:

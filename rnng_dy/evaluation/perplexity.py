@@ -114,7 +114,7 @@ def read_other(
     The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
     has other sentences.
     """
-    if not os.path.isfile(path):
+    if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         raise InputError("this is read several times: name a file", path)
     log_ps = read_log_probs(path, lengths)
     with reading(path), open_text(path) as stream:

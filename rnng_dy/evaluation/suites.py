@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -229,11 +229,12 @@ class Item:
                 if (condition, number) in regions:
                     raise RnngError(f"{where}: the region {number} is there twice")
                 regions[condition, number] = tuple(tokens)
-            words = [t for key, tokens in regions.items() if key[0] == condition for t in tokens]
-            require_length(words)
-            if not words:
+            if not any(tokens for key, tokens in regions.items() if key[0] == condition):
                 raise RnngError(f"{where}: a sentence without words")
-        return cls(name, regions, ends, groups)
+        item = cls(name, regions, ends, groups)
+        for sentence in chain.from_iterable(item.sentences.values()):
+            require_length(sentence)
+        return item
 
     @property
     def sentences(self) -> dict[str, list[Tokens]]:

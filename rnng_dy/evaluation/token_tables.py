@@ -37,8 +37,13 @@ _SUBWORD = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 GAP = "\0"
 """What stands for an unknown word among the letters of a sentence."""
-_PLAIN = {"``": '"', "''": '"', "--": "-"}
-_PLAIN_CHARACTERS = {**str.maketrans("“”„‘’`–—", "\"\"\"'''--"), ord("…"): "..."}
+_PLAIN = {"--": "-"}
+# quotes and ellipses are equal however a tokeniser cuts them
+_PLAIN_CHARACTERS = {
+    ord(mark): letters
+    for marks, letters in (('“”„"', "''"), ("‘’`", "'"), ("–—", "-"), ("…", "..."))
+    for mark in marks
+}
 
 
 class Token(NamedTuple):
@@ -86,8 +91,10 @@ def read_surprisals(
             the line.
     """
     names = [*(columns.get(role, role) for role in COLUMNS), *measures]
+    # a table made from that of the times may have the same names
+    usual = {columns[role]: (role, *_USUAL.get(role, ())) for role in _OPTIONAL if role in columns}
     optional = [columns.get(role, role) for role in _OPTIONAL]
-    rows = list(read_columns(path, names, optional, _USUAL, with_all=True))
+    rows = list(read_columns(path, names, optional, {**_USUAL, **usual}, with_all=True))
     if not rows:
         raise InputError("no surprisals in this table", path)
     texts = [cells[0] for _, cells in rows]
@@ -165,12 +172,10 @@ def plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
     >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "##s", "do@@", "a\u00a0b", "1\\/2")]
-    ['(', '"', 'dog', 's', 'do', 'ab', '1/2']
+    ['(', "''", 'dog', 's', 'do', 'ab', '1/2']
     """
     text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
-    for mark, letter in _PLAIN.items():
-        text = text.replace(mark, letter)
-    return text.translate(_PLAIN_CHARACTERS)
+    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
 
 
 class _ByteLetters:

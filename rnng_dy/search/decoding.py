@@ -50,6 +50,12 @@ class Decoded(NamedTuple):
     found: Found = Found()
 
 
+def without_memory(sentence: SourceSentence) -> Decoded:
+    """Return a sentence that does not fit into memory."""
+    problem = f"left out: {len(sentence.tokens)} words do not fit into memory"
+    return Decoded(sentence, Found((), problem))
+
+
 @dataclass(frozen=True)
 class Decoder(ABC):
     """A function from a batch and models to decoded sentences; its fields decide the trees."""

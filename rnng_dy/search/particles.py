@@ -117,7 +117,8 @@ class ParticleFilter(WordSearch):
         log_probs = np.array([h.score for h in hypotheses])
         entropy = log_mass - float(shares @ log_probs)
         kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
-        shares = shares[left] / shares[left].sum()
+        joint = np.log(counts[left]) + log_weights[left]
+        shares = np.exp(joint - word_search.log_sum(joint))
         return SearchState(kept, log_mass, shares, rounds, done, entropy)
 
 

@@ -50,7 +50,10 @@ def _by_parser(
         best = nbest_batch(parser, encoded, wanted.k)
     drawn: Sequence[Any] = [()] * len(tagged)
     if wanted.samples:
-        drawn = sample_batch(parser, encoded, wanted.samples, 1.0, [[wanted.seed]] * len(tagged))
+        # as Python's `sample` draws
+        seeds = [[wanted.seed, i] for i in range(len(tagged))]
+        seeds = seeds if len(tagged) > 1 else [[wanted.seed]]
+        drawn = sample_batch(parser, encoded, wanted.samples, 1.0, seeds)
     for sentence, *results in zip(tagged, best, drawn, strict=True):
         trees, samples = (
             [(parser.tree_of(ids, *sentence), float(log_q)) for ids, log_q in scored]

@@ -44,7 +44,8 @@ def add_pages(
         async def page(request: Request) -> Response:
             fields = request.query_params
             example = {**EXAMPLES[name], "model": names[0]}
-            query = {field: fields.get(field) or value for field, value in example.items()}
+            given = {field: value for field, value in fields.items() if value}
+            query = {**example, **{f: given[f] for f in kinds[name].model_fields if f in given}}
             query["mark"] = fields.get("mark", "")
             # forms send line feeds as CR LF
             query["text"] = query["text"].replace("\r\n", "\n")

@@ -135,19 +135,14 @@ class SentenceReader:
         self._unseen.update(tag for tag in sentence.tags if tag not in self.known_tags)
         return sentence
 
-    def report(self, left_out: Sequence[NumberedSentence] = ()) -> None:
-        """Report tags by the model's tagger, unknown tags, and sentences too long for memory."""
+    def report(self) -> None:
+        """Report tags by the model's tagger, and unknown tags."""
         if self._to_tag:
             some = f" in {self._to_tag} of {self._sentences} sentences"
             _log.info(f"tags: by the model's own tagger{some * (self._to_tag < self._sentences)}")
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
             _log.warning(f"POS tags unseen in training, taken for an average tag: {names}")
-        for _, sentence in left_out:
-            words = f"{len(sentence.tokens)} words do not fit into memory"
-            _log.warning(f"{self._source.path}:{sentence.line}: left out: {words}")
-        if left_out:
-            _log.warning(f"{len(left_out)} sentences left out")
 
 
 def stuck_mark(tokens: Sequence[str]) -> str | None:

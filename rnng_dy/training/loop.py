@@ -17,7 +17,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -251,7 +251,8 @@ def saved_state(folder: Path) -> dict[str, Any]:
     Raises InputError if it is damaged, or of an older version.
     """
     state, path = checkpoint.training_state(folder), folder / model_folder.TRAINING
-    if state.get("format") != FORMAT:
+    known = {field.name for field in fields(Settings)}
+    if state.get("format") != FORMAT or not known.issuperset(state["settings"]):
         raise InputError(
             "a training state of an older version of rnng_dy, which cannot be resumed: train a "
             f"new model, or begin with this one by `init` {folder}",

@@ -42,9 +42,11 @@ def test_a_file_that_does_not_say_its_section_is_in_its_folders(wsj):
 
 
 def test_numbered_folders_beside_those_of_the_wsj_are_no_sections(wsj):
-    (wsj / "swbd" / "2").mkdir(parents=True)
-    (wsj / "swbd" / "2" / "sw2005.mrg").write_text("( (S (NN talk)))")
-    assert words_read(READERS["ptb"]().read([wsj], "2")) == ["wsj_0201", "wsj_0299"]
+    for folder in ("swbd/2", "wsj/03"):
+        (wsj.parent / folder).mkdir(parents=True)
+        (wsj.parent / folder / "other.mrg").write_text(f"( (S (NN {folder})))")
+    found = words_read(READERS["ptb"]().read([wsj.parent], "2-3"))
+    assert found == ["wsj_0201", "wsj_0299", "wsj/03"]
 
 
 def test_a_file_that_is_there_packed_and_unpacked_is_refused(wsj):

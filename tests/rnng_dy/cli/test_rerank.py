@@ -42,7 +42,7 @@ SAMPLES = "0 ||| -1 ||| (S a b)\n0 ||| -1 ||| (S (X a) b)\n1 ||| -2 ||| (S c)\n1
 def test_sentences_without_probability_are_left_out_and_counted(tmp_path):
     (tmp_path / "p").write_text(SAMPLES)
     (tmp_path / "l").write_text("2\t3\n2\t4\n1\tinf\n1\tinf\n")
-    result = run(tmp_path / "p", tmp_path / "l")
+    result = run(tmp_path / "p", tmp_path / "l", "-o", tmp_path / "map")
     assert "sentences=1 of 2" in result.stdout
     assert "len=2 words" in result.stdout
     assert "1 of 2 sentences" in result.stderr

@@ -95,3 +95,10 @@ def test_every_file_that_decides_results_makes_another_job(key_of, command):
 def test_other_options_are_another_job(key_of, command, options):
     keys = {key_of(f"{COMMANDS[command]} {more}") for more in ["", *options]}
     assert len(keys) == len(options) + 1
+
+
+def test_another_version_of_the_code_continues_nothing(key_of, monkeypatch):
+    key = key_of(COMMANDS["sample"])
+    assert key_of(COMMANDS["sample"]) == key
+    monkeypatch.setattr(job, "version", lambda: "0.4.0-other")
+    assert key_of(COMMANDS["sample"]) != key

@@ -28,7 +28,7 @@ def test_what_does_not_fit_into_memory_has_p_0_and_is_named(generator, tmp_path,
     assert unknown != second
     (tmp_path / "t.trees").write_text(first.replace(".)", "zork)") + unknown)
     result = invoke("score", "--model", tmp_path / "m", tmp_path / "t.trees")
-    assert "p = 0 because memory ran out: all trees of sentences 1\n" in result.stderr
+    assert "sentence 1: p = 0 of all trees: memory ran out\n" in result.stderr
     first, second = result.stdout.splitlines()
     assert first == f"{lengths[0]}\tinf" != second
 

@@ -325,3 +325,17 @@ def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_n
     regions = [[math.isfinite(bits) for bits in curve.bits] for curve in one.values()]
     assert regions == [[True, False, True], [True, True, False]]
     assert [len(curve.bits) for curve in two.values()] == [2]
+
+
+def test_means_are_of_regions_of_one_name_and_place():
+    Path("f.csv").write_text(
+        "item,condition,region_number,region_name,text\n"
+        + "".join(f"{i},a,{n},{name},the train\n" for i in (1, 2) for n, name in enumerate("xyx")),
+        encoding="utf-8",
+    )
+    model, stimuli = rnng_dy.load("lm"), read_stimuli("f.csv")
+    texts = stimuli.tokenised(model.segmenter)
+    records = model.surprisals_of([list(sentence.tokens) for [sentence] in texts])
+    means, one, _ = panels_of(WordRows(texts, stimuli), records).values()
+    assert means["a"].labels == ("x", "y", "x")
+    assert means["a"].bits == pytest.approx(one["a"].bits)

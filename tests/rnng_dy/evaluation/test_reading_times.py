@@ -628,6 +628,9 @@ def test_items_and_conditions_have_the_same_names_in_both_tables():
         run(f"{name}.tsv", *arguments)
         found.append([line.split("\t")[2:] for line in lines_of("c.tsv")])
     assert found[0] == found[1]
+    change("named.tsv", "Satz", "item")
+    run("named.tsv", *arguments)
+    assert found[0] == [line.split("\t")[2:] for line in lines_of("c.tsv")]
     said = refused(Path(), "reading-times", "named.tsv", *arguments, "--exclude", "last")
     assert "last needs the column sentence_id in every table" in said
 

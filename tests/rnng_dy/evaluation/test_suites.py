@@ -198,6 +198,11 @@ def test_the_sentences_of_a_context_are_scored_alone(write):
     [result] = evaluate([suite], lambda of: asked.extend(of) or surprisals(of))
     assert asked == [("The", "dog", "."), ("is", ".")]
     assert result.items[0].values == {("a", 1): 10.5, ("a", 2): 3.5}
+    sentences = [["it"] * 4_000] * 3
+    long = Condition("a", enumerate(sentences, 1), (4_000, 8_000))
+    assert len(Item.of("y", [long]).sentences["a"]) == 3
+    with pytest.raises(RnngError, match="a sentence of 12000 words"):
+        Item.of("y", [long._replace(regions=enumerate(sentences, 1), ends=())])
 
 
 def test_predictions_that_are_texts_of_meta_are_known_too(write):
