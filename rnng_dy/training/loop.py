@@ -252,7 +252,7 @@ def saved_state(folder: Path) -> dict[str, Any]:
     """
     state, path = checkpoint.training_state(folder), folder / model_folder.TRAINING
     known = {field.name for field in fields(Settings)}
-    if state.get("format") != FORMAT or not known.issuperset(state["settings"]):
+    if state.get("format") != FORMAT or not known.issuperset(state.get("settings") or ()):
         raise InputError(
             "a training state of an older version of rnng_dy, which cannot be resumed: train a "
             f"new model, or begin with this one by `init` {folder}",

@@ -1,4 +1,7 @@
-"""What the recorded commands compute is what commit 13503d9 computed: the bits on its machine, elsewhere nearly."""
+"""What the recorded commands compute is what commit 13503d9 computed: the bits on its machine, elsewhere nearly.
+
+Shares of particles, but for `surprisal`, are those of a later commit, which counts the particles that are kept.
+"""
 
 from __future__ import annotations
 

@@ -236,6 +236,7 @@ def resumed(code, **changes):
         ({"progress": {"odd": 1}}, r"m/training\.npz: .*; damaged\n"),
         ({"settings": None}, r"m/training\.npz: .*; damaged\n"),
         ({"format": None}, r"m/training\.npz: a training state of an older version"),
+        ({"settings": {"state_dropout": 0}}, r"m/training\.npz: a training state of an older vers"),
     ],
 )
 def test_a_training_state_that_is_damaged_or_old_is_refused(data, changes, says):

@@ -139,13 +139,13 @@ def test_settings_are_checked(settings, says):
 def test_gold_sentences_are_among_those_that_are_read():
     with pytest.raises(RnngError, match=r"^t.trees: \d+ sentences, fewer than gold=999"):
         given = {"gold": 999, "gold_weight": 2, **SMALL}
-        rnng_dy.train("lstm-lm", "t.trees", hold_out=0.1, folder="m", **given)
+        rnng_dy.train("lstm-lm", "t.trees", "d.trees", folder="m", **given)
     assert not os.path.exists("m")
 
 
 def test_a_quick_training_counts_gold_sentences_as_often_as_it_reads_them():
     model = rnng_dy.train(
-        "lstm-lm", "t.trees", hold_out=0.1, folder="m", gold=20, gold_weight=900, preset="quick",
+        "lstm-lm", "t.trees", "d.trees", folder="m", gold=20, gold_weight=900, preset="quick",
         jobs=1, hidden=8, lstm_input=9, stop=lambda: True,
     )  # fmt: skip
     assert model.about["settings"]["epochs"] == 1
