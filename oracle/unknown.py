@@ -96,6 +96,7 @@ class UnknownWords:
     """
 
     def __init__(self, rules: str, known: Collection[str]):
+        # raises for other rules
         unknown_classes(rules)
         self.rules, self.known = rules, frozenset(known)
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any, NamedTuple
 
 from oracle.brackets import format_tree
@@ -224,7 +224,7 @@ def figure(
                 halves = None if all(map(math.isnan, curve.halves)) else curve.halves
                 how = {"marker": "o", "capsize": 3, "label": condition}
                 panel.errorbar(range(len(curve.bits)), curve.bits, halves, **how)
-            by_place = zip_longest(*(curve.labels for curve in curves.values()))
+            by_place = zip(*(curve.labels for curve in curves.values()), strict=True)
             labels = ["\n".join(dict.fromkeys(filter(None, names))) for names in by_place]
             panel.set_xticks(range(len(labels)), labels)
             panel.set(title=title or None, ylabel="surprisal (bits)")
