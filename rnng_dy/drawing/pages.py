@@ -70,8 +70,10 @@ def _environment() -> Any:
     environment.filters["number"] = format
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
     environment.globals["svg_of"] = lambda picture: markup(svg_of(picture))
-    # the server gives its pages and the name of the one that is shown
-    environment.globals |= {"served": None, "signature": ""}
+    environment.globals |= {"shares": _shares, "measures": _measures}
+    environment.globals |= {"bits_of": bits_of, "percent": percent}
+    # the server gives its pages and the name of the one that is shown, files the others
+    environment.globals |= {"served": None, "signature": "", "description": "", "figure": ""}
     return environment
 
 
@@ -121,15 +123,9 @@ def values(
         sections=sections,
         top=top,
         ticks=[i * step for i in range(round(top / step) + 1)],
-        shares=_shares,
         legend=[name for name in SHARES if any(name in dict(_shares(r)) for r in records)],
         has_film=kept > 0 and has_beams,
         is_too_long=not kept and has_beams,
-        bits_of=bits_of,
-        measures=_measures,
-        percent=percent,
-        description="",
-        figure="",
     )
 
 
