@@ -94,8 +94,6 @@ class TreeFile(NamedTuple):
     """Trees by the number of the sentence, from 1."""
     count: int
     """Number of sentences."""
-    untagged: int | None
-    """1-based line of the first tree with a word that is not an only child under its tag."""
 
 
 def read_tree_file(path: str) -> TreeFile:
@@ -125,9 +123,7 @@ def read_tree_file(path: str) -> TreeFile:
                 trees[tree.line if has_lines else number].append(drawn)
     if not trees:
         raise InputError("no tree in this file", path)
-    all_trees = chain.from_iterable(trees.values())
-    lines = (drawn.line for drawn in all_trees if not has_preterminals(drawn.tree))
-    return TreeFile(path, trees, count, next(lines, None))
+    return TreeFile(path, trees, count)
 
 
 def sections_of(
@@ -143,9 +139,10 @@ def sections_of(
     if gold is None:
         return (section(n, system.trees.get(n, ())) for n in numbers)
     for file in (gold, system):
-        if file.untagged is not None:
-            message = "a tree that is compared needs a tag over each word: (TAG word)"
-            raise InputError(message, file.path, file.untagged)
+        for drawn in chain.from_iterable(file.trees.values()):
+            if not has_preterminals(drawn.tree):
+                message = "a tree that is compared needs a tag over each word: (TAG word)"
+                raise InputError(message, file.path, drawn.line)
         if any(len(trees) > 1 for trees in file.trees.values()):
             raise InputError("several trees of a sentence: give one, with --gold", file.path)
     if system.count != gold.count:
