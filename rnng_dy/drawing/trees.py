@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import count
 from typing import NamedTuple
 
 from oracle.brackets import format_tree, visible
@@ -110,11 +111,10 @@ def partial_picture(brackets: str) -> Picture:
     (S (NP the cat) (VP )) {0, 2}
     """
     numbers: list[int] = []
-    count = 0
+    begun = count()
     for bracket in re.findall(r"[()]", brackets):
         if bracket == "(":
-            numbers.append(count)
-            count += 1
+            numbers.append(next(begun))
         else:
             numbers.pop()
     closed = f"(* {brackets}{')' * len(numbers)})"
@@ -129,24 +129,21 @@ def partial_picture(brackets: str) -> Picture:
 def nodes_of(picture: Picture) -> list[Node]:
     """Return the nodes of a tree from the top down and from left to right, without positions."""
     nodes: list[Node] = []
-    constituents = 0
+    numbers = count()
     agenda: list[tuple[nltk.Tree | str, Node | None]] = [(picture.tree, None)]
     while agenda:
         content, parent = agenda.pop()
         level = 0 if parent is None else parent.level + 1
-        text = visible(content if isinstance(content, str) else content.label())
         if isinstance(content, str):
-            node = Node(text, "word", level)
-        elif is_preterminal(content) and picture.open is None:
-            node = Node(text, "tag", level)
+            node = Node(visible(content), "word", level)
         else:
-            node = Node(text, "label", level, number=constituents)
-            constituents += 1
+            is_tag = is_preterminal(content) and picture.open is None
+            kind, number = ("tag", None) if is_tag else ("label", next(numbers))
+            node = Node(visible(content.label()), kind, level, number=number)
+            agenda.extend((child, node) for child in reversed(content))
         if parent is not None:
             parent.children.append(node)
         nodes.append(node)
-        if not isinstance(content, str):
-            agenda.extend((child, node) for child in reversed(content))
     return nodes
 
 
