@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.common.errors import RnngError
-from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_predictors import Design, Measured, predictors, words_before
 from rnng_dy.evaluation.reading_tables import Times, in_order
 from rnng_dy.evaluation.records import one_word
@@ -153,13 +152,14 @@ def run_study(
     for name, measured in systems.items():
         values = predictors(times, measured, design)
         by_name = {predictor: column[used.word_of] for predictor, column in values.items()}
+        of_rows = [measured[i] for i in used.word_of]
+        cells = [row.cells if row else {} for row in of_rows]
         for measure in design.measures:
-            result = _result(used, by_name, design, measure)
+            figures, columns = _result(used, by_name, cells, design, measure)
             about = {"system": name, "measure": measure, "times": times.column}
-            more = used.more_columns([measured[i] for i in used.word_of], result.columns)
-            results.append(SystemResult({**about, **result.figures}, {**result.columns, **more}))
+            results.append(SystemResult({**about, **figures}, columns))
             title = f"{name} {measure}" if len(design.measures) > 1 else name
-            densities[title] = result.columns["log_likelihood"]
+            densities[title] = columns["log_likelihood"]
     pairs = pairs_of(densities, used.compared)
     return Study(results, [{**pair, "times": times.column} for pair in pairs])
 
@@ -185,7 +185,7 @@ class _Rows:
             "time": self.y,
             "fold": self.fold,
         }
-        self._cells = [times.cells[i] for i in rows]
+        self.cells = [times.cells[i] for i in rows]
 
     def compared(self, first: np.ndarray, second: np.ndarray) -> dict[str, float]:
         """Return the mean difference of densities, and its p over items."""
@@ -193,23 +193,18 @@ class _Rows:
         p = sign_flip_p(np.bincount(self.item_of, differences))
         return {"difference": float(differences.mean()), "p": p}
 
-    def more_columns(
-        self, measured: Sequence[MeasuredWord | None], columns: Collection[str]
-    ) -> dict[str, list[str]]:
-        """Return the columns of the tables of times and of surprisals that are not there."""
-        more = {name: [row[name] for row in self._cells] for name in self._cells[0]}
-        more = {name: cells for name, cells in more.items() if name and name not in columns}
-        cells = [row.cells if row else {} for row in measured]
-        for name in cells[0]:
-            if name and name not in columns and name not in more:
-                more[name] = [row.get(name, "") for row in cells]
-        return more
-
 
 def _result(
-    used: _Rows, by_name: Mapping[str, np.ndarray], design: Design, measure: str
+    used: _Rows,
+    by_name: Mapping[str, np.ndarray],
+    cells: Sequence[Mapping[str, str]],
+    design: Design,
+    measure: str,
 ) -> SystemResult:
-    """Return the figures of a measure, and its columns but those of the tables."""
+    """Return the figures of a measure, and its columns.
+
+    `by_name` are the predictors of the rows, `cells` those of the table of surprisals.
+    """
     tested = {name: by_name[name] for name in design.of(measure)}
     measures = design.of(*design.measures, *design.over)
     controls = {name: column for name, column in by_name.items() if name not in measures}
@@ -233,4 +228,8 @@ def _result(
     }
     kept = {name: column for name, column in by_name.items() if name in {*measures, *others}}
     held = {"log_likelihood_without": without, "log_likelihood": densities}
-    return SystemResult(figures, {**used.columns, **kept, **held})
+    columns = {**used.columns, **kept, **held}
+    for table in (used.cells, cells):
+        for name in filter(None, table[0]):
+            columns.setdefault(name, [row.get(name, "") for row in table])
+    return SystemResult(figures, columns)
