@@ -20,7 +20,7 @@ from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing.pages import parts
 from rnng_dy.evaluation import suite_reports, suite_scores
-from rnng_dy.evaluation.records import WordRecord, unmeasured
+from rnng_dy.evaluation.records import Records, unmeasured
 from rnng_dy.evaluation.suite_files import shipped, suites_of
 from rnng_dy.evaluation.suites import Tokens
 from rnng_dy.evaluation.unknown_words import shown_counts, unknown_words_of
@@ -118,13 +118,13 @@ def suite(
 
 def _surprisals(
     job: Job, records_of: partial, name: str, sentences: Sequence[Tokens]
-) -> list[Sequence[WordRecord]]:
+) -> list[Records]:
     """Return the word records per sentence; report unknown words, and sentences without records.
 
     `records_of` returns the records of a batch by a model; None for a sentence that does not fit
     into memory.
     """
-    measured: list[Sequence[WordRecord]] = []
+    measured: list[Records] = []
     too_long: list[str] = []
     in_batches = batches(enumerate(sentences), lambda _: 1, SENTENCES)
     with job.workers() as workers, progress("suite", total=len(sentences)) as shown:
@@ -146,7 +146,7 @@ def _surprisals(
 
 def _records(
     batch: Sequence[tuple[int, Tokens]], model, options: SearchOptions, is_open: bool
-) -> list[Sequence[WordRecord]]:
+) -> list[Records]:
     numbers, sentences = zip(*batch, strict=True)
     # another program's table has the surprisals of words as they are
     is_open = is_open and not isinstance(model, SurprisalTable)

@@ -16,7 +16,7 @@ from oracle.common.tables import joined
 from oracle.transitions import TransitionSystem
 from oracle.treebank import NO_TAG
 from rnng_dy.drawing.pages import surprisal_page
-from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, tokens_so_far, with_spellings
+from rnng_dy.evaluation.records import MeasuredSentence, Records, tokens_so_far, with_spellings
 from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows, json_word, line
 
@@ -84,7 +84,7 @@ class WordWriter(NamedTuple):
             return iter([self._figure(list(words), self.form)])
         return self._json(words) if self.form == ".jsonl" else self._table(words)
 
-    def _json(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[str]:
+    def _json(self, sentences: Iterable[Records]) -> Iterator[str]:
         """Yield a line per sentence: its `sentence_id`, and `words`, which `json_word` makes."""
         for number, records in enumerate(sentences, 1):
             words = [
@@ -94,15 +94,13 @@ class WordWriter(NamedTuple):
             content = {"signature": self.signature, "sentence_id": number, "words": words}
             yield f"{one_line(content)}\n"
 
-    def _table(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[str]:
+    def _table(self, sentences: Iterable[Records]) -> Iterator[str]:
         style = self.form[1:]
         yield joined((*self.rows.columns, *self.columns), style) + "\n"
         for row in self.rows.of(sentences):
             yield line(row, self.columns, style) + "\n"
 
-    def _figure(
-        self, words: Sequence[Sequence[WordRecord]], form: str, most: int | None = None
-    ) -> str:
+    def _figure(self, words: Sequence[Records], form: str, most: int | None = None) -> str:
         """Return the figure of stimuli, with `most` panels; it is empty for other input."""
         if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
             return ""
@@ -110,7 +108,7 @@ class WordWriter(NamedTuple):
         panels = islice(panels_of(self.rows, texts).items(), most)
         return figure(dict(panels), form, self.signature)
 
-    def _words(self, number: int, measured: MeasuredSentence) -> list[WordRecord]:
+    def _words(self, number: int, measured: MeasuredSentence) -> Records:
         records = measured.records
         if self.spellings is not None:
             records = with_spellings(records, self.spellings[number - 1])
@@ -132,9 +130,7 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
 
 
-def panels_of(
-    rows: WordRows, sentences: Sequence[Sequence[WordRecord]]
-) -> dict[str, dict[str, Curve]]:
+def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[str, Curve]]:
     """Return the curves of a figure, by title and condition: of means by region, then of items.
 
     Means are over several items. The curves of an item are by region if a text has several, else by
@@ -196,9 +192,7 @@ def aligned(curves: Mapping[str, Points]) -> dict[str, Curve]:
     }
 
 
-def figure(
-    panels: Mapping[str, Mapping[str, Curve]], form: str = ".svg", signature: str = ""
-) -> str:
+def figure(panels: Mapping[str, Mapping[str, Curve]], form: str, signature: str) -> str:
     """Return a figure with a panel for each title; binary content has escapes for its bytes.
 
     A label below a region or word is that of each condition that has another.

@@ -16,7 +16,7 @@ from oracle.brackets import visible
 from oracle.common.errors import extra
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.drawing.trees import partial_picture, svg_of
-from rnng_dy.evaluation.records import ALL_MEASURES, Analysis, WordRecord, tokens_so_far
+from rnng_dy.evaluation.records import ALL_MEASURES, Analysis, Records, WordRecord, tokens_so_far
 
 TEMPLATES = Path(__file__).parent / "templates"
 _TEXT = re.compile(r"[^\t\n]+")
@@ -83,7 +83,7 @@ def _shown(text: str) -> str:
 
 
 def surprisal_page(
-    sentences: Sequence[Sequence[WordRecord]],
+    sentences: Sequence[Records],
     title: str,
     model_description: str,
     transitions: TransitionSystem = TOP_DOWN,
@@ -104,9 +104,7 @@ def surprisal_page(
 
 
 def values(
-    sentences: Sequence[Sequence[WordRecord]],
-    transitions: TransitionSystem,
-    names: Sequence[str] = (),
+    sentences: Sequence[Records], transitions: TransitionSystem, names: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the values of the template surprisal.html; `transitions` are those of the trees."""
     records = [record for sentence in sentences for record in sentence]
@@ -172,7 +170,7 @@ def _scale(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _film(
-    records: Sequence[WordRecord], number: int, kept: int, transitions: TransitionSystem
+    records: Records, number: int, kept: int, transitions: TransitionSystem
 ) -> Iterator[dict[str, Any]]:
     """Yield the best partial trees after each word, and the number and share of the others."""
     shares = [shares_of(record.beam) for record in records]
@@ -188,10 +186,7 @@ def _film(
 
 
 def _fate(
-    actions: Sequence[str],
-    share: float,
-    records: Sequence[WordRecord],
-    shares: Sequence[Sequence[float]],
+    actions: Sequence[str], share: float, records: Records, shares: Sequence[Sequence[float]]
 ) -> tuple[WordRecord | None, float]:
     """Return the fate of a partial tree, given its share and later words with their shares.
 

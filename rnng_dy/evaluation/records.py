@@ -129,6 +129,8 @@ class MeasuredSentence(NamedTuple):
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
+Records = Sequence[WordRecord]
+"""The records of a sentence: of its words and, if asked for, of its end."""
 ALL_MEASURES = tuple(WordRecord.__annotations__)[2:-3]
 """All measures of a record, which are between `unk` and `beam`, in the order of a table."""
 OPEN_MEASURES = ("class_surprisal", "spelling_surprisal")
@@ -174,7 +176,7 @@ def unmeasured(tokens: Iterable[str | None]) -> list[WordRecord]:
     return [WordRecord(token, None, math.nan) for token in tokens]
 
 
-def with_spellings(records: Sequence[WordRecord], log_probs: Sequence[float]) -> list[WordRecord]:
+def with_spellings(records: Records, log_probs: Sequence[float]) -> list[WordRecord]:
     """Return the records of words as strings, given log p in nats of the spelling of each."""
     spelled = []
     for record, log_prob in zip(records, chain(log_probs, [0.0]), strict=False):
@@ -200,7 +202,7 @@ def _escape(match: re.Match[str]) -> str:
     return "\\x20" if match[0] == " " else match[0].encode("unicode_escape").decode("ascii")
 
 
-def tokens_so_far(records: Sequence[WordRecord], end: int) -> list[str]:
+def tokens_so_far(records: Records, end: int) -> list[str]:
     """Return the tokens of the first `end` records, escaped by `one_word`, but skipped ones."""
     return [
         one_word(record.token)
@@ -216,7 +218,7 @@ class WrittenWord(NamedTuple):
     """The number of its sentence, from 1."""
     first: int
     """The number of its first token, from 1."""
-    covered: Sequence[WordRecord]
+    covered: Records
     text: str | None
     """None for the end of a sentence, as for `span`."""
     span: tuple[int, int] | None
@@ -235,9 +237,7 @@ class WrittenWord(NamedTuple):
         return f"{self.first}" if last == self.first else f"{self.first}-{last}"
 
 
-def written_words(
-    number: int, sentence: SourceSentence, records: Sequence[WordRecord]
-) -> list[WrittenWord]:
+def written_words(number: int, sentence: SourceSentence, records: Records) -> list[WrittenWord]:
     """Return the written words of a sentence of running text, which any white space separates.
 
     Records after the tokens, such as that of the end, stay alone.
@@ -256,7 +256,7 @@ def written_words(
     return words + [WrittenWord(number, i, [record], None, None) for i, record in ends]
 
 
-def covering(text: str | None, covered: Sequence[WordRecord]) -> WordRecord:
+def covering(text: str | None, covered: Records) -> WordRecord:
     """Return a text with the measures of its tokens; without tokens its surprisal is 0.
 
     Surprisal, its shares, rounds, actions, distance, changes of entropies and numbers of nodes are

@@ -8,13 +8,13 @@ from itertools import chain, combinations, islice
 from typing import NamedTuple
 
 from oracle.common.errors import RnngError
-from rnng_dy.evaluation.records import WordRecord
+from rnng_dy.evaluation.records import Records
 from rnng_dy.evaluation.significance import mean_interval, wilson_interval
-from rnng_dy.evaluation.suites import Item, RegionKey, Suite, Tokens
+from rnng_dy.evaluation.suites import Item, RegionKey, Suite, Tokens, Values
 
 ALL = "all"
 """What tables say of a result on all items, in the column of groups."""
-Surprisals = Callable[[Sequence[Tokens]], Sequence[Sequence[WordRecord]]]
+Surprisals = Callable[[Sequence[Tokens]], Sequence[Records]]
 """A function from sentences to a record per token; that of the end of the sentence is ignored."""
 
 
@@ -51,7 +51,7 @@ class ItemResult:
     """A model's values and outcomes for one item."""
 
     item: Item
-    values: Mapping[RegionKey, float]
+    values: Values
     """By condition and region, in bits."""
     oov_by_region: Mapping[RegionKey, Tokens]
     """By condition and region, the words outside the model's vocabulary."""
@@ -195,9 +195,7 @@ def _accuracy(pairs: Sequence[tuple[bool | None, bool]]) -> Accuracy:
     return Accuracy(right, len(decided), len(pairs) - len(decided), unknown)
 
 
-def _item_result(
-    suite: Suite, item: Item, words: Mapping[Tokens, Sequence[WordRecord]]
-) -> ItemResult:
+def _item_result(suite: Suite, item: Item, words: Mapping[Tokens, Records]) -> ItemResult:
     values, oov = {}, {}
     measured = {
         condition: chain.from_iterable(map(words.__getitem__, sentences))
@@ -211,19 +209,13 @@ def _item_result(
 
 
 def with_values(
-    suite: Suite,
-    item: Item,
-    values: Mapping[RegionKey, float],
-    oov: Mapping[RegionKey, Tokens] = {},
+    suite: Suite, item: Item, values: Values, oov: Mapping[RegionKey, Tokens] = {}
 ) -> ItemResult:
     """Return the outcomes of an item by the values and the unknown words of its regions."""
     with_oov: set[tuple[str, int | None]] = {key for key, tokens in oov.items() if tokens}
     # None stands for all regions
     with_oov |= {(name, None) for name, _ in with_oov}
-    outcomes = tuple(
-        None if item.lacks(prediction) else prediction.decide(values)
-        for prediction in suite.predictions
-    )
+    outcomes = tuple(None if item.lacks(p) else p.decide(values) for p in suite.predictions)
     holds = next((outcome for outcome in (False, None) if outcome in outcomes), True)
     is_whole = not any(map(item.lacks, suite.predictions))
     compares_oov = tuple(not with_oov.isdisjoint(p.references) for p in suite.predictions)

@@ -11,7 +11,7 @@ from oracle.common.tables import TSV, joined
 from oracle.sentences import SourceSentence
 from oracle.transitions import TOP_DOWN, TransitionSystem
 from rnng_dy.evaluation import records
-from rnng_dy.evaluation.records import WordRecord, WrittenWord, tokens_so_far, written_words
+from rnng_dy.evaluation.records import Records, WordRecord, WrittenWord, tokens_so_far
 from rnng_dy.text.columns import REGION, REGION_NAME, Columns
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimuli import Stimuli, read_stimuli
@@ -35,7 +35,7 @@ class TokenRows:
     names: Sequence[str] = ()
     """How a page names the sentences; by their numbers without them."""
 
-    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
+    def of(self, sentences: Iterable[Records]) -> Iterator[TableRow]:
         """Yield the rows of all sentences."""
         for number, sentence in enumerate(sentences, 1):
             for i, record in enumerate(sentence, 1):
@@ -84,18 +84,18 @@ class WordRows(TokenRows):
             message = f"the output has a column {twice[0]!r}, too: rename the column of the stimuli"
             raise InputError(message, stimuli.path, 1)
 
-    def of(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[TableRow]:
+    def of(self, sentences: Iterable[Records]) -> Iterator[TableRow]:
         """Yield the rows of all sentences."""
         return chain.from_iterable(self.by_text(sentences))
 
-    def by_text(self, sentences: Iterable[Sequence[WordRecord]]) -> Iterator[Iterator[TableRow]]:
+    def by_text(self, sentences: Iterable[Records]) -> Iterator[Iterator[TableRow]]:
         """Yield the rows of each text; `sentences` are the records of all texts' sentences."""
         numbered = enumerate(sentences, 1)
         for text, sentences_of_text in enumerate(self.texts):
             words: list[WrittenWord] = []
             for sentence in sentences_of_text:
-                number, records = next(numbered)
-                words += written_words(number, sentence, records)
+                number, of_sentence = next(numbered)
+                words += records.written_words(number, sentence, of_sentence)
             yield self._of_text(text, words)
 
     def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
@@ -163,7 +163,7 @@ class WordTable(list[dict[str, Any]]):
         table: Any,
         columns: Columns,
         segmenter: Segmenter,
-        surprisals: Callable[[list[list[str]]], Sequence[Sequence[WordRecord]]],
+        surprisals: Callable[[list[list[str]]], Sequence[Records]],
     ):
         """Make the rows of a table of stimuli; `surprisals` measures sentences of tokens."""
         self._stimuli = read_stimuli(table, columns)
@@ -217,10 +217,7 @@ def line(row: TableRow, columns: Sequence[str], style: str = TSV) -> str:
 
 
 def json_word(
-    records: Sequence[WordRecord],
-    index: int,
-    columns: Sequence[str],
-    transitions: TransitionSystem = TOP_DOWN,
+    records: Records, index: int, columns: Sequence[str], transitions: TransitionSystem = TOP_DOWN
 ) -> dict[str, object]:
     """Return a word as a JSON object; `records` are its sentence's, at least up to the word.
 
