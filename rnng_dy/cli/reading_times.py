@@ -11,11 +11,11 @@ from rnng_dy.cli import options
 from rnng_dy.cli.inputs import predictions_option
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.rules import flag, goes, option
-from rnng_dy.evaluation import reading_times as studies
 from rnng_dy.evaluation import study_reports as reports
 from rnng_dy.evaluation.alignment import SHOWN, align
 from rnng_dy.evaluation.reading_predictors import SURPRISAL, Design, predicted_effects, predictors
 from rnng_dy.evaluation.reading_tables import NEEDED, OPTIONAL, Times, read_times
+from rnng_dy.evaluation.reading_times import EXCLUSIONS, Study, Systems, rows_used, run_study
 from rnng_dy.evaluation.significance import FEWEST
 from rnng_dy.evaluation.suite_reports import effect_lines
 from rnng_dy.evaluation.token_tables import COLUMNS, UNITS, read_surprisals
@@ -50,9 +50,9 @@ _names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
 @option(
     "--exclude",
     "Words of sentences to leave out.",
-    options.ListOf(click.Choice(studies.EXCLUSIONS)),
+    options.ListOf(click.Choice(EXCLUSIONS)),
     default=(),
-    metavar=",".join(studies.EXCLUSIONS),
+    metavar=",".join(EXCLUSIONS),
 )
 @option(
     "--times-between",
@@ -144,10 +144,10 @@ def reading_times(
             warn(f"not aligned: {line}")
     results = []
     for times in by_column.values():
-        rows, left_out = studies.rows_used(times, systems, design, exclude, between, where)
-        results.append(studies.run_study(times, systems, rows, design))
+        rows, left_out = rows_used(times, systems, design, exclude, between, where)
+        results.append(run_study(times, systems, rows, design))
         _report(times, systems, design, results[-1], left_out)
-    study = studies.Study(*map(list, map(chain.from_iterable, zip(*results, strict=True))))
+    study = Study(*map(list, map(chain.from_iterable, zip(*results, strict=True))))
     if effects:
         path_of = dict(zip(systems, predict, strict=True))
         tables = {path: read_surprisals(path, columns, unit, more) for path in predict}
@@ -169,11 +169,7 @@ def reading_times(
 
 
 def _report(
-    times: Times,
-    systems: studies.Systems,
-    design: Design,
-    study: studies.Study,
-    left_out: Mapping[str, int],
+    times: Times, systems: Systems, design: Design, study: Study, left_out: Mapping[str, int]
 ) -> None:
     """Say how many rows are used, why others are not, and what is no predictor."""
     figures, _ = study.systems[0]
