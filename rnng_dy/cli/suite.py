@@ -79,10 +79,8 @@ def suite(
     if effects and shared.ending_of(effects) not in ("", ".tsv", ".csv"):
         raise click.UsageError(f"--effects {effects}: name a file in .tsv or .csv")
     if not predictions and len(columns.texts) not in (0, 2):
-        raise click.UsageError(
-            "two --column name the good and the bad sentences of pairs; a table of stimuli needs "
-            "--prediction"
-        )
+        what = "two --column name the good and the bad sentences of pairs"
+        raise click.UsageError(f"{what}; a table of stimuli needs --prediction")
     inputs.require_trees((), *systems)
     columns = columns._replace(by=by)
     suites = [] if is_text else suites_of(sources, predictions, None, columns)

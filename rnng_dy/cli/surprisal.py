@@ -97,10 +97,8 @@ def surprisal(
     if merge and source.is_stimuli:
         raise click.UsageError("--merge is for running text without regions")
     if (columns != USUAL or by_region) and not source.is_stimuli:
-        raise click.UsageError(
-            "columns, marks and regions are those of stimuli: "
-            "add --stimuli, or | to a text in quotation marks"
-        )
+        remedy = "add --stimuli, or | to a text in quotation marks"
+        raise click.UsageError(f"columns, marks and regions are those of stimuli: {remedy}")
     if not outputs.keys().isdisjoint(FIGURES):
         require_matplotlib()
         if not source.is_stimuli:

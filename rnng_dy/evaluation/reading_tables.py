@@ -97,16 +97,12 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
             before = words.setdefault(key, word)
             for here, there in ((word.text, before.text), (f"{word.count:g}", f"{before.count:g}")):
                 if here != there:
-                    raise RnngError(
-                        f"{here!r}, but line {before.line} has {there!r} at the same item and "
-                        "position: name all columns that make an item, as in item=A,B, and the "
-                        "condition"
-                    )
+                    other = f"line {before.line} has {there!r} at the same item and position"
+                    remedy = "name all columns that make an item, as in item=A,B, and the condition"
+                    raise RnngError(f"{here!r}, but {other}: {remedy}")
             if (key, row["subject"]) in times:
-                raise RnngError(
-                    f"item {item}, position {row['position']}, is in a line before as well: leave "
-                    "one out, or name the column of the subjects"
-                )
+                what = f"item {item}, position {row['position']}, is in a line before as well"
+                raise RnngError(f"{what}: leave one out, or name the column of the subjects")
             times[key, row["subject"]] = _number(row, named, "time")
         all_cells.append(by_column)
     if all(map(math.isnan, times.values())):

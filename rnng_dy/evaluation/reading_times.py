@@ -107,10 +107,8 @@ def _unlike(systems: Systems, where: Mapping[str, str]) -> dict[str, np.ndarray]
         cells = [[row and row.cells.get(name) for row in measured] for measured in systems.values()]
         if not any(cell is not None for of_system in cells for cell in of_system):
             columns = next((row.cells for rows in systems.values() for row in rows if row), ())
-            raise RnngError(
-                f"no column {name!r} in the table of times, nor in those of surprisals, which have "
-                f"{', '.join(columns)}"
-            )
+            what = f"no column {name!r} in the table of times, nor in those of surprisals"
+            raise RnngError(f"{what}, which have {', '.join(columns)}")
         of_words = zip(*cells, strict=True)
         masks[f"not {name}={value}"] = np.array([value not in of_word for of_word in of_words])
     return masks

@@ -19,12 +19,9 @@ def require_known(model, path: str, sentences: Sequence[SourceSentence]) -> None
     for sentence in read:
         for token, word in zip(sentence.tokens, sentence.unkified, strict=True):
             if token != word:
-                raise InputError(
-                    f"the model does not know {token!r}, and reads it as {word} "
-                    f"({unknown_in(read)}): replace these words, or leave out --unknown error",
-                    path,
-                    sentence.line,
-                )
+                what = f"the model does not know {token!r}, and reads it as {word}"
+                remedy = "replace these words, or leave out --unknown error"
+                raise InputError(f"{what} ({unknown_in(read)}): {remedy}", path, sentence.line)
 
 
 def unknown_in(sentences: Iterable[SourceSentence]) -> str | None:
