@@ -24,16 +24,16 @@ def accuracy_table(results: Sequence[SuiteResult]) -> str:
 
     Rows name their model and group if there are several.
     """
-    rows = [ACCURACIES]
+    rows = []
     for result in results:
         for name, _, accuracy in result.rows():
             counts = accuracy.right, accuracy.of, *accuracy.percent, *accuracy[2:]
-            rows.append((result.model, result.suite.name, result.group, name, *map(str, counts)))
-    # the first column names the model
-    first = 0 if len({result.model for result in results}) > 1 else 1
-    shown = [i for i in _columns(ACCURACIES, results) if i >= first]
-    cells = [[_one_line(row[i]) for i in shown] for row in rows]
-    return aligned(cells, left=shown.index(ACCURACIES.index("prediction")) + 1)
+            rows.append((result.model, result.suite.name, result.group, name, *counts))
+    cells = [*_texts(ACCURACIES, rows, results)]
+    if len({result.model for result in results}) < 2:
+        # the first column names the model
+        cells = [row[1:] for row in cells]
+    return aligned(cells, left=cells[0].index("prediction") + 1)
 
 
 def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
@@ -55,13 +55,13 @@ def region_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[s
         for scored in result.items
         for (condition, region), tokens in scored.item.regions.items()
     )
-    return _lines(REGIONS, rows, results, style)
+    return (joined(cells, style) + "\n" for cells in _texts(REGIONS, rows, results))
 
 
 def effect_lines(results: Sequence[SuiteResult], style: str = TSV) -> Iterator[str]:
     """Yield the fields of all effects after a header line; `nan` is a possible value."""
     rows = (effect for result in results for effect in result.effects())
-    return _lines(Effect._fields, rows, results, style)
+    return (joined(cells, style) + "\n" for cells in _texts(Effect._fields, rows, results))
 
 
 def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
@@ -93,22 +93,16 @@ def as_json(results: Sequence[SuiteResult]) -> list[dict[str, object]]:
     ]
 
 
-def _columns(names: Sequence[str], results: Sequence[SuiteResult]) -> list[int]:
-    """Return the indices of columns, without that of groups if no result is of a group."""
+def _texts(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], results: Sequence[SuiteResult]
+) -> Iterator[list[str]]:
+    """Yield the cells of a header and of rows, without groups if no result is of a group.
+
+    Bits, which are floats, have six digits after the point.
+    """
     has_groups = any(result.suite.group is not None for result in results)
-    return [i for i, name in enumerate(names) if has_groups or name != GROUP]
-
-
-def _lines(
-    names: Sequence[str], rows: Iterable[Sequence[Any]], results: Sequence[SuiteResult], style: str
-) -> Iterator[str]:
-    """Yield the lines of a table; bits, which are floats, have six digits after the point."""
-    shown = _columns(names, results)
+    shown = [i for i, name in enumerate(names) if has_groups or name != GROUP]
     for row in chain([names], rows):
         cells = (row[i] for i in shown)
         texts = (f"{cell:.6f}" if isinstance(cell, float) else str(cell) for cell in cells)
-        yield joined(list(map(_one_line, texts)), style) + "\n"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(split_words(text))
+        yield [" ".join(split_words(text)) for text in texts]
