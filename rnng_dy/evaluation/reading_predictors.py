@@ -147,14 +147,11 @@ def _predicted(
     """Yield the ms of each word; NaN for the first words, which lack words before them."""
     terms = [
         (measure, distance, slopes[name])
-        for measure in [*dict.fromkeys([*design.measures, *design.over])]
+        for measure in dict.fromkeys([*design.measures, *design.over])
         for distance, name in enumerate(design.of(measure))
         if name in slopes
     ]
-    for i in range(len(text)):
-        if i < design.spillover:
-            yield math.nan
-        else:
-            yield math.fsum(
-                slope * value_of(text[i - distance], measure) for measure, distance, slope in terms
-            )
+    yield from (math.nan for _ in text[: design.spillover])
+    for i in range(design.spillover, len(text)):
+        values = (slope * value_of(text[i - distance], name) for name, distance, slope in terms)
+        yield math.fsum(values)
