@@ -21,7 +21,7 @@ ROUNDING = 1e-3
 """The largest difference in bits of numbers that count as equal."""
 
 _WRITTEN = re.compile(r"\S+")
-_BREAKS_A_LINE = re.compile(r"[\0-\x20\x7f\x85\u2028\u2029]")
+_BREAKS_A_LINE = re.compile(r"[\0-\x1f\x7f\x85\u2028\u2029]")
 
 
 class Analysis(NamedTuple):
@@ -195,11 +195,8 @@ def one_word(text: str) -> str:
     >>> print(one_word("a b\tc"), one_word("1\\/2"))
     a\x20b\tc 1\/2
     """
-    return _BREAKS_A_LINE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return "\\x20" if match[0] == " " else match[0].encode("unicode_escape").decode("ascii")
+    text = text.replace(" ", r"\x20")
+    return _BREAKS_A_LINE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def tokens_so_far(records: Records, end: int) -> list[str]:
