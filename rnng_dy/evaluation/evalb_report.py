@@ -62,11 +62,7 @@ def _summary(scores: Scores) -> Iterator[str]:
         yield SUMMARY.format(title=title, f_measure=f_measure, **block.figures())
 
 
-TitledScores = Mapping[str, Scores]
-"""Scores by the title of their column."""
-
-
-def format_scores(systems: TitledScores, form: str = ".txt", signature: str = "") -> str:
+def format_scores(systems: Mapping[str, Scores], form: str, signature: str) -> str:
     """Return the figures of systems as .txt or .json, or EVALB's listing of one system as .evalb.
 
     The figures of one system are those of all sentences and of the short ones, if any can be
@@ -115,8 +111,8 @@ def _difference_line(pair: Mapping[str, Any]) -> str:
     return f"F1 of {{second}} less {{first}}: {{value:+.2f}} ({interval}, {test})\n".format(**pair)
 
 
-def _table(columns: TitledScores) -> str:
-    """Return a table for people (percent; crossing per sentence)."""
+def _table(columns: Mapping[str, Scores]) -> str:
+    """Return a table for people (percent; crossing per sentence); columns have titles."""
     figures = [scores.figures() for scores in columns.values()]
     rows = [("", *columns)]
     for name in figures[0]:
