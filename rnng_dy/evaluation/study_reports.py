@@ -74,6 +74,9 @@ def r_program(study: Study, design: Design, path: str | None) -> str:
     measures = [*design.measures, *design.over]
     used = [row["predictor"] for row in figures["coefficients"]]
     others = [name for name in used if name not in design.of(*measures)]
+    subjects = "NULL"
+    if any(columns["subject"]):
+        subjects = 'if (slopes) sprintf("(1 + %s | subject)", measure[1]) else "(1 | subject)"'
     return f"""\
 library(lme4)
 slopes <- FALSE # TRUE: each subject has a slope of the measure
@@ -84,7 +87,7 @@ over <- {_strings(design.of(*design.over))}
 others <- {_strings(others)}
 for (rows in split(d, d[c("system", "measure", "times")], drop = TRUE)) {{
   measure <- measures[[rows$measure[1]]]
-  subjects <- {_subjects(any(columns["subject"]))}
+  subjects <- {subjects}
   x <- c(others, setdiff(over, measure), "(1 | item)", subjects)
   for (y in c("time", "log(time)")) {{
     both <- sapply(list(x, c(x, measure)), function(x) paste(y, "~", paste(x, collapse = " + ")))
@@ -101,9 +104,3 @@ for (rows in split(d, d[c("system", "measure", "times")], drop = TRUE)) {{
 
 def _strings(names: Sequence[str]) -> str:
     return f"c({', '.join(map(json.dumps, names))})"
-
-
-def _subjects(has_subjects: bool) -> str:
-    if not has_subjects:
-        return "NULL"
-    return 'if (slopes) sprintf("(1 + %s | subject)", measure[1]) else "(1 | subject)"'
