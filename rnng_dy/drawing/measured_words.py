@@ -172,13 +172,11 @@ def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[st
     panels = {title: aligned(curves) for title, curves in items.items()}
     if not (has_regions and has_conditions and len(items) > 1):
         return panels
-    means: dict[str, Points] = {}
+    means: dict[str, Points] = defaultdict(dict)
     for condition, by_region in values.items():
-        intervals = {key: mean_interval(of_region) for key, of_region in by_region.items()}
-        means[condition] = {
-            (place_of[key], key): (key[0], mean, high - mean)
-            for key, (mean, _, high) in intervals.items()
-        }
+        for key, of_region in by_region.items():
+            mean, _, high = mean_interval(of_region)
+            means[condition][place_of[key], key] = key[0], mean, high - mean
     return {f"means of {len(items)} items, with 95 % intervals": aligned(means), **panels}
 
 
