@@ -122,10 +122,9 @@ class MeasuredSentence(NamedTuple):
     def from_json(cls, text: str) -> MeasuredSentence:
         """Return the sentence that `to_json` wrote."""
         records, trees, log_mass, problem = json.loads(text)
-        read = [
-            WordRecord(**{**record, "beam": [Analysis(*item) for item in record["beam"]]})
-            for record in records
-        ]
+        for record in records:
+            record["beam"] = [Analysis(*item) for item in record["beam"]]
+        read = [WordRecord(**record) for record in records]
         return cls(read, [Analysis(*tree) for tree in trees], log_mass, problem)
 
 
