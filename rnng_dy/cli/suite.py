@@ -99,14 +99,13 @@ def suite(
         results_of[name] = suite_scores.evaluate(suites, measured, name)
     results = [result for name in jobs for result in results_of[name]]
     figures = [{"signature": signature(), **x} for x in suite_reports.as_json(results)]
+    page = {"results": results, "model": ", ".join(jobs), "signature": signature()}
     texts = {
         ".txt": [suite_reports.accuracy_table(results)],
         ".tsv": suite_reports.region_lines(results),
         ".csv": suite_reports.region_lines(results, CSV),
         ".json": [indented(figures)],
-        ".html": parts(
-            "suites.html", results=results, model=", ".join(jobs), signature=signature()
-        ),
+        ".html": parts("suites.html", **page),
     }
     for ending, path in outputs.items():
         shared.write_output(path, texts[ending])
