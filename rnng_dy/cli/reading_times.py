@@ -131,11 +131,10 @@ def reading_times(
         outputs.setdefault(".txt", "-")
     columns, where = dict(columns), dict(where)
     more = {*design.measures, *design.over} - {SURPRISAL}
-    by_column = {
-        name: read_times(table, {**columns, "time": name})
-        for name in columns.get("time", "time").split(",")
-    }
-    times, systems = next(iter(by_column.values())), {}
+    time_columns = dict.fromkeys(columns.get("time", "time").split(","))
+    studied = [read_times(table, {**columns, "time": column}) for column in time_columns]
+    # all have the same words
+    times, systems = studied[0], {}
     for name, path in zip(options.titles(paths), paths, strict=True):
         tokens = read_surprisals(path, columns, unit, more)
         systems[name], differences = align(times, tokens, path, by_letters, allow_missing, where)
@@ -143,7 +142,7 @@ def reading_times(
         for line in differences[:SHOWN] + others:
             warn(f"not aligned: {line}")
     results = []
-    for times in by_column.values():
+    for times in studied:
         rows, left_out = rows_used(times, systems, design, exclude, between, where)
         results.append(run_study(times, systems, rows, design))
         _report(times, systems, design, results[-1], left_out)
