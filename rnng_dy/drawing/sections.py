@@ -126,9 +126,7 @@ def read_tree_file(path: str) -> TreeFile:
     return TreeFile(path, trees, count)
 
 
-def sections_of(
-    system: TreeFile, gold: TreeFile | None, only_errors: bool = False
-) -> Iterator[Section]:
+def sections_of(system: TreeFile, gold: TreeFile | None, only_errors: bool) -> Iterator[Section]:
     """Return the sentences of a file, compared with `gold` if there is one.
 
     With `only_errors` only sentences whose brackets differ are returned. The compared trees get the
