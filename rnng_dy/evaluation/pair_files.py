@@ -101,10 +101,9 @@ def _names_of_pair(names: Sequence[str]) -> Sequence[str]:
         if plain.keys() >= {*pair}:
             return [plain[name] for name in pair]
     usual = ", ".join(" and ".join(pair) for pair in PAIR_NAMES[:2])
-    raise RnngError(
-        f"no columns of pairs ({usual}, ...) among {shown(names)}: name the good and the bad one "
-        "by --column GOOD --column BAD; a table of stimuli needs --prediction"
-    )
+    what = f"no columns of pairs ({usual}, ...) among {shown(names)}"
+    remedy = "name the good and the bad one by --column GOOD --column BAD"
+    raise RnngError(f"{what}: {remedy}; a table of stimuli needs --prediction")
 
 
 def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
