@@ -19,6 +19,8 @@ from rnng_dy.evaluation.evalb_params import COLLINS, Params
 QUOTE_WORDS = frozenset("'\"/")
 Bracket = tuple[str, int, int]
 """A label, and the words from its first to its last, the end exclusive."""
+Brackets = Mapping[int, Bracket]
+"""The brackets of a sentence that count, by number."""
 
 
 class Status(IntEnum):
@@ -105,7 +107,7 @@ class FlatTree:
         for later in self.quotes[number:]:
             later.index += 1
 
-    def counted_brackets(self, params: Params) -> dict[int, Bracket]:
+    def counted_brackets(self, params: Params) -> Brackets:
         """Return the brackets that count by number, with labels cut at - or =."""
         counted = {}
         for number, (label, start, end) in enumerate(self.brackets):
@@ -188,9 +190,7 @@ def score_flat(gold: FlatTree, system: FlatTree, params: Params) -> SentenceScor
     )
 
 
-def matches(
-    golds: Mapping[int, Bracket], systems: Mapping[int, Bracket], params: Params
-) -> dict[int, int]:
+def matches(golds: Brackets, systems: Brackets, params: Params) -> dict[int, int]:
     """Return system's brackets by gold's, as numbers; each of gold takes the first free match."""
     free: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, (_, start, end) in systems.items():
