@@ -14,6 +14,7 @@ import click
 from oracle.common.compression import plain_name
 from oracle.common.errors import RnngError
 from oracle.common.files import is_replaced, locked, replacing
+from oracle.common.tables import CSV, TSV
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.rules import flag, goes, option, require_fit, require_once, with_flags
 from rnng_dy.cli.signature import signature
@@ -255,6 +256,13 @@ def output_option(
 ) -> Callable:
     """Return the decorator for -o of a command with one output."""
     return option("-o --output", help, OUTPUT, default="-", metavar=metavar)
+
+
+def style_of_effects(path: str | None) -> str:
+    """Return the style of the table --effects. Raises UsageError for another ending."""
+    if (ending := ending_of(path or "")) not in ("", ".tsv", ".csv"):
+        raise click.UsageError(f"--effects {path}: name a file in .tsv or .csv")
+    return CSV if ending == ".csv" else TSV
 
 
 def model_option(kind: PathName = MODEL, default: str | None = None) -> Callable:

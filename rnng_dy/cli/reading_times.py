@@ -6,7 +6,7 @@ from math import isnan
 
 import click
 
-from oracle.common.tables import CSV, TSV, joined
+from oracle.common.tables import CSV, joined
 from rnng_dy.cli import options
 from rnng_dy.cli.inputs import predictions_option
 from rnng_dy.cli.messages import say, warn
@@ -127,6 +127,7 @@ def reading_times(
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
     if bool(predict) != bool(effects) or len(predict) not in (0, len(paths)):
         raise click.UsageError("--predict and --effects go together, with one --predict per table")
+    style = options.style_of_effects(effects)
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
     columns, where = dict(columns), dict(where)
@@ -155,7 +156,6 @@ def reading_times(
             path, title = path_of[figures["system"]], " ".join(figures[name] for name in names)
             of_system = tables[path], path, predictions, title
             predicted.append(predicted_effects(figures, design, *of_system))
-        style = CSV if options.ending_of(effects) == ".csv" else TSV
         options.write_output(effects, effect_lines(predicted, style))
     texts = {
         ".txt": [reports.table(study)],

@@ -10,7 +10,7 @@ import click
 
 from oracle.common.errors import listed
 from oracle.common.files import indented
-from oracle.common.tables import CSV, TSV
+from oracle.common.tables import CSV
 from rnng_dy.baselines.scorers import SCORERS, SurprisalTable
 from rnng_dy.cli import inputs
 from rnng_dy.cli import options as shared
@@ -76,8 +76,7 @@ def suite(
     """
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
-    if effects and shared.ending_of(effects) not in ("", ".tsv", ".csv"):
-        raise click.UsageError(f"--effects {effects}: name a file in .tsv or .csv")
+    style = shared.style_of_effects(effects)
     if not predictions and len(columns.texts) not in (0, 2):
         what = "two --column name the good and the bad sentences of pairs"
         raise click.UsageError(f"{what}; a table of stimuli needs --prediction")
@@ -109,7 +108,6 @@ def suite(
     }
     for ending, path in outputs.items():
         shared.write_output(path, texts[ending])
-    style = CSV if effects and shared.ending_of(effects) == ".csv" else TSV
     shared.write_output(effects, suite_reports.effect_lines(results, style))
 
 

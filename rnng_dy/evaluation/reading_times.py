@@ -77,8 +77,11 @@ def rows_used(
             raise RnngError(message)
         reasons[reason] = np.array([any(of_word) for of_word in answers])
     for measured in systems.values():
-        for name, values in predictors(times, measured, design).items():
-            reason = f"no {name.rstrip('_0123456789')} of the word or a word before it"
+        columns = predictors(times, measured, design)
+        for name, values in columns.items():
+            base, _, distance = name.rpartition("_")
+            measure = base if distance.isdigit() and base in columns else name
+            reason = f"no {measure} of the word or a word before it"
             reasons[reason] = reasons.get(reason, False) | np.isnan(values)
     low, high = times_between
     masks = {

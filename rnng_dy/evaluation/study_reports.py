@@ -81,10 +81,10 @@ def r_program(study: Study, design: Design, path: str | None) -> str:
 library(lme4)
 slopes <- FALSE # TRUE: each subject has a slope of the measure
 bayes <- FALSE # TRUE: the same models by brms, too
-d <- read.csv({json.dumps(path)}, encoding = "UTF-8")
-measures <- list({", ".join(f"{m} = {_strings(design.of(m))}" for m in design.measures)})
-over <- {_strings(design.of(*design.over))}
-others <- {_strings(others)}
+d <- read.csv({json.dumps(path)}, encoding = "UTF-8", check.names = FALSE)
+measures <- list({", ".join(f"{json.dumps(m)} = {_names(design.of(m))}" for m in design.measures)})
+over <- {_names(design.of(*design.over))}
+others <- {_names(others)}
 for (rows in split(d, d[c("system", "measure", "times")], drop = TRUE)) {{
   measure <- measures[[rows$measure[1]]]
   subjects <- {subjects}
@@ -102,5 +102,6 @@ for (rows in split(d, d[c("system", "measure", "times")], drop = TRUE)) {{
 """
 
 
-def _strings(names: Sequence[str]) -> str:
-    return f"c({', '.join(map(json.dumps, names))})"
+def _names(columns: Sequence[str]) -> str:
+    """Return names as a formula takes them, whatever characters they have."""
+    return f"c({', '.join(json.dumps(f'`{name}`') for name in columns)})"

@@ -538,7 +538,7 @@ def test_figures_and_the_joined_table():
     }
     script = Path("mixed.R").read_text(encoding="utf-8")
     assert 'read.csv("joined.csv"' in script and "(1 | item)" in script
-    assert 'surprisal = c("surprisal", "surprisal_1", "surprisal_2")' in script
+    assert '"surprisal" = c("`surprisal`", "`surprisal_1`", "`surprisal_2`")' in script
     assert "(1 | subject)" not in script
 
 
@@ -554,29 +554,32 @@ def test_words_that_differ_stop_the_command_or_are_reported():
 
 
 def test_other_measures_alone_and_over_surprisal():
-    """`noise` is a column of the table of `good`, and is measured as if it were a system."""
+    """`gpt-2` is a column of the table of `good`, and is measured as if it were a system."""
     noise = [line.split("\t")[-1] for line in lines_of("noise.tsv")[1:]]
     header, *rows = lines_of("good.tsv")
     both = [f"{row}\t{bits}" for row, bits in zip(rows, noise, strict=True)]
-    write("both.tsv", [f"{header}\tnoise", *both])
-    arguments = ["both.tsv", "--times", "times.csv", "--measure", "surprisal,noise"]
+    write("both.tsv", [f"{header}\tgpt-2", *both])
+    arguments = ["both.tsv", "--times", "times.csv", "--measure", "surprisal,gpt-2"]
     table = run(*arguments, "-o", "alone.csv", "-o", "mixed.R", "--format", "txt", "-o", "a.txt")
     alone = [line.split() for line in lines_of("a.txt")]
     both = run("good.tsv", "noise.tsv", *arguments[1:3]).stdout
     systems = [line.split() for line in both.splitlines()]
     assert alone[0][:2] == ["system", "measure"] and not table.stdout
     assert [row[2:] for row in alone[1:3]] == [row[1:] for row in systems[1:3]]
-    assert alone[5][:4] == ["both", "surprisal", "both", "noise"]
+    assert alone[5][:4] == ["both", "surprisal", "both", "gpt-2"]
     script = Path("mixed.R").read_text(encoding="utf-8")
-    assert 'noise = c("noise", "noise_1", "noise_2")' in script
-    over = run(*arguments[:3], "--measure", "noise", "--over", "surprisal", "-o", "c.tsv")
+    assert '"gpt-2" = c("`gpt-2`", "`gpt-2_1`", "`gpt-2_2`")' in script
+    over = run(*arguments[:3], "--measure", "gpt-2", "--over", "surprisal", "-o", "c.tsv")
     assert "not a predictor" not in over.stderr
     rows = [*csv.DictReader(lines_of("c.tsv"), delimiter="\t")]
-    assert {"noise", "noise_2", "surprisal", "surprisal_2"} <= {row["predictor"] for row in rows}
+    assert {"gpt-2", "gpt-2_2", "surprisal", "surprisal_2"} <= {row["predictor"] for row in rows}
     by_name = {row["predictor"]: float(row["coefficient"]) for row in rows}
-    assert abs(by_name["noise"]) < 0.5 < 3 < by_name["surprisal"]
+    assert abs(by_name["gpt-2"]) < 0.5 < 3 < by_name["surprisal"]
     said = refused(Path(), "reading-times", *arguments[:3], "--measure", "length")
     assert "no column 'length'" in said
+    change("both.tsv", "\n1\t3\t", "\n1\t3\tx")
+    incomplete = run(*arguments[:3], "--measure", "gpt-2", "--allow-missing").stderr
+    assert "left out: 2, no gpt-2 of the word or a word before it" in incomplete
 
 
 def test_several_columns_of_times_and_the_rows_of_one_value():
@@ -669,6 +672,7 @@ def test_a_regression_predicts_times_of_other_texts():
     ("arguments", "says"),
     [
         (["--predict", "good.tsv"], "--predict and --effects go together"),
+        (["--predict", "b", "--effects", "e.json"], "e.json: name a file in .tsv or .csv"),
         (["--where", "item"], "'item' is no NAME=VALUE"),
         (["good.tsv"], "the same file twice among the systems"),
         (["--column", "colour=x"], "with one of item, position"),
