@@ -77,8 +77,7 @@ def bundle(options: argparse.Namespace, output: Path) -> None:
         for name in treebank.fileids():
             (trees / name).write_text(treebank.raw(name))
         check = [sys.executable, "-m", "scripts.gpu", "check", "--device", "cpu"]
-        references = str(top / "references.npz")
-        subprocess.run([*check, "--make-references", references], check=True)
+        subprocess.run([*check, "--make-references", top / "references.npz"], check=True)
         new = output.with_name(f"{output.name}.new")
         with (
             lzma.open(new, "w", filters=[XZ]) as stream,

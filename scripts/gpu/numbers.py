@@ -1,7 +1,5 @@
 """Computations that the check runs on CPU and GPU: arrays by name, equal but for rounding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -141,13 +139,11 @@ def learned(kind: str, reference: Arrays | None) -> tuple:
     """
     if reference is None:
         model, examples, _ = updates(kind, "adam", LEARNED)
-        arrays = model.store.arrays()
+        parameters = {f"parameter {name}": a for name, a in model.store.arrays().items()}
     else:
         model, examples = model_of(kind)
-        prefix = "parameter "
-        arrays = {n[len(prefix) :]: a for n, a in reference.items() if n.startswith(prefix)}
-        model.store.load(arrays)
-    parameters = {f"parameter {name}": a for name, a in arrays.items()}
+        parameters = {name: a for name, a in reference.items() if name.startswith("parameter ")}
+        model.store.load({name.removeprefix("parameter "): a for name, a in parameters.items()})
     return model, list(islice(examples, SENTENCES)), parameters
 
 

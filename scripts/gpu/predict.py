@@ -1,12 +1,10 @@
 """Predicts the time of a GPU from counts of the emulated one: launches, waits, bytes, products."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +84,7 @@ def counts(lines: Iterable[str], bandwidth: float) -> dict[str, Counts]:
     part = ""
     for line in lines:
         if line.startswith("mark\t"):
-            part = line.rstrip("\n").split("\t")[1]
+            part = line.split("\t")[1]
         elif part:
             parts.setdefault(part, Counts()).add(line, bandwidth)
     return parts
@@ -113,17 +111,12 @@ def main(options: argparse.Namespace) -> None:
         sizes = {"hidden": size, "lstm_input": size} if size else {}
         for kind in KINDS:
             measure(*model_of_trees(kind, trees, **sizes), options.batch_sizes, trace)
-        with trace.open(encoding="utf-8") as lines:
-            kept = lines.readlines()
+        kept = trace.read_text(encoding="utf-8").splitlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
-    print(
-        "| | launches | copies | waits | barriers | MB | Mflop | H100 ms | H200 ms "
-        "| launches' share |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    counted = "launches | copies | waits | barriers"
+    print(f"| | {counted} | MB | Mflop | H100 ms | H200 ms | launches' share |\n|{'---|' * 10}")
     for part, c in of_card["H100"].items():
-        counted = (c.launches, c.copies, c.waits, c.barriers)
-        numbers = " | ".join(f"{n:,}" for n in counted)
+        numbers = " | ".join(f"{getattr(c, name):,}" for name in counted.split(" | "))
         numbers += f" | {c.bytes / 1e6:.1f} | {c.flops / 1e6:.0f}"
         times = " | ".join(f"{1000 * of_card[card][part].seconds:.1f}" for card in BANDWIDTHS)
         print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
@@ -140,7 +133,7 @@ def measure(model, examples, batch_sizes: list[int], trace: Path) -> None:
     kind = model.kind
     order = np.random.default_rng(1).permutation(len(examples)).tolist()
     for size in batch_sizes:
-        updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))
+        updater = Updater(model, examples, PRESETS["fast", kind])
         mark(f"update, {kind}, {size} sentences")
         updater.update(order[:size], 0, 1e-3)
         mark("")

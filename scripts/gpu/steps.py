@@ -1,17 +1,15 @@
 """The steps of a check; each runs in a process of its own and prints its findings."""
 
-from __future__ import annotations
-
 import argparse
 import resource
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from oracle.common.files import replacing
 from rnng_dy import engine
 from rnng_dy.engine import dy
 from rnng_dy.training.presets import PRESETS
@@ -52,20 +50,17 @@ def make_references(options: Options) -> Findings:
     arrays = {}
     for step, computed in COMPUTED.items():
         arrays |= {f"{step}/{name}": array for name, array in computed.arrays(None).items()}
-    path = options.references
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as stream:
+    with replacing(options.references, binary=True) as stream:
         np.savez_compressed(stream, **arrays)
-    new.replace(path)
-    yield True, f"{len(arrays)} arrays, {path.stat().st_size / 1e6:.1f} MB"
+    yield True, f"{len(arrays)} arrays, {options.references.stat().st_size / 1e6:.1f} MB"
 
 
 def agrees(step: str, options: Options) -> Findings:
     """Compare every array of a step with the references, and print the largest differences."""
-    computed = COMPUTED[step]
+    computed, prefix = COMPUTED[step], f"{step}/"
     with np.load(options.references) as stored:
-        names = [name for name in stored.files if name.startswith(f"{step}/")]
-        reference = {name[len(step) + 1 :]: stored[name] for name in names}
+        names = [name for name in stored.files if name.startswith(prefix)]
+        reference = {name.removeprefix(prefix): stored[name] for name in names}
     results: Arrays = computed.arrays(reference)
     # an array that is missing differs, in its shape
     differences = {
@@ -152,7 +147,7 @@ def speed(options: Options) -> Findings:
         model, examples = model_of_trees(kind, trees)
         order = np.random.default_rng(1).permutation(len(examples)).tolist()
         for size in (2,) if options.quick else BATCH_SIZES:
-            updater = Updater(model, examples, replace(PRESETS["fast", kind], batch_size=size))
+            updater = Updater(model, examples, PRESETS["fast", kind])
             number, started = 0, 0.0
             # the first update does not count
             while number < 2 or time.perf_counter() - started < (0.0 if options.quick else 10.0):

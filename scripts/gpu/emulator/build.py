@@ -78,10 +78,8 @@ def emulated() -> Path:
     """Return a folder with the emulated DyNet, built if the cache has none. Raises BuildError."""
     cache = cache_folder()
     compiler = Compiler.find()
-    runtime = (
-        cache
-        / f"cuda-emulator-{key({'files': hashed('include', 'runtime'), 'by': compiler.version})}"
-    )
+    made_of = {"files": hashed("include", "runtime"), "by": compiler.version}
+    runtime = cache / f"cuda-emulator-{key(made_of)}"
     with locked(runtime.with_suffix(".lock")):
         if not (libraries(runtime) / RUNTIME).exists():
             shutil.rmtree(runtime, ignore_errors=True)
@@ -90,8 +88,7 @@ def emulated() -> Path:
     both, version = str(HERE / "nvcc"), f"emulated {hashed('include', 'nvcc')}"
     cuda = Cuda(both, str(HERE), version, "90", str(runtime))
     os.environ["EMULATED_CXX"] = compiler.program
-    compiler = replace(compiler, program=both)
-    chain = Toolchain(compiler, cuda)
+    chain = Toolchain(replace(compiler, program=both), cuda)
     os.environ["EMULATED_OBJECTS"] = str(cache / "emulated-objects")
     (cache / "emulated-objects").mkdir(exist_ok=True)
     wheel = cached_wheel(cache, inputs(chain), functools.partial(build_wheel, chain, cache))
