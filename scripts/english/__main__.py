@@ -7,7 +7,6 @@ import argparse
 import os
 from pathlib import Path
 
-import scripts.script_start  # noqa: F401
 from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
 from scripts.english.self_training import add_different, mix

@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from statistics import fmean
 
-import scripts.script_start  # noqa: F401
-
 CIRCUITS = {
     "agreement": ("number_",),
     "licensing": ("npi_", "reflexive_"),

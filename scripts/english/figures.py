@@ -7,7 +7,6 @@ and makes each file in `scored` once.
 import sys
 from pathlib import Path
 
-import scripts.script_start  # noqa: F401
 from oracle.training_data import evenly_spaced
 from rnng_dy.evaluation.evalb import Scores, score_systems
 from rnng_dy.evaluation.perplexity import likelihood

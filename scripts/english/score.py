@@ -14,7 +14,6 @@ from statistics import fmean
 
 import numpy as np
 
-import scripts.script_start  # noqa: F401
 from scripts.english.circuits import CIRCUITS, draw, measured
 
 RULERS = ("syntaxgym", "blimp")

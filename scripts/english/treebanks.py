@@ -11,7 +11,6 @@ from pathlib import Path
 
 import nltk
 
-import scripts.script_start  # noqa: F401
 from oracle.brackets import read_trees
 from oracle.common.files import replacing
 from oracle.training_data import Preparation, evenly_spaced
