@@ -14,7 +14,6 @@ from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import JUDGE, Command, model_option, output_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given, option
 from rnng_dy.cli.signature import signature
-from rnng_dy.kinds import ModelFolder
 from rnng_dy.search import decoding, scoring
 from rnng_dy.search.decoding import BESIDE
 from rnng_dy.search.parsing import BEAM
@@ -70,9 +69,9 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
             decoder = decoding.BestTrees(nbest, beam)
         else:
             decoder = decoding.MbrTrees(samples, options.seed) if mbr else decoding.GreedyTrees()
-    model = job.open(ModelFolder(kind.kind, folder))
+    model = job.open(kinds.ModelFolder(kind.kind, folder))
     if generator:
-        judge = job.open(ModelFolder("generative", generator))
+        judge = job.open(kinds.ModelFolder("generative", generator))
         scoring.require_labels(judge, model.vocabulary.nonterminals)
     lines_of = _best_lines if nbest is None else _sample_lines
     write_trees(job, source, decoder, output, _json_lines if form == ".jsonl" else lines_of)
@@ -94,7 +93,7 @@ def sample(folder, source, output, n, alpha, seed, job) -> None:
 
     Example: rnng-dy sample --model parser --alpha 0.8 --seed 1 test.oracle -o test.props
     """  # fmt: skip
-    job.open(ModelFolder("discriminative", folder))
+    job.open(kinds.ModelFolder("discriminative", folder))
     write_trees(job, source, decoding.SampledTrees(n, alpha, seed), output, _sample_lines)
 
 

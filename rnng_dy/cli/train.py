@@ -16,9 +16,8 @@ from oracle.common.errors import Terminated
 from oracle.transitions import SYSTEMS
 from oracle.unknown import RULES
 from rnng_dy.cli import options as shared
-from rnng_dy.cli import rules
 from rnng_dy.cli.messages import command_line, say
-from rnng_dy.cli.rules import flag, option
+from rnng_dy.cli.rules import flag, option, with_flags
 from rnng_dy.engine import CPU
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.models.composition import COMPOSITIONS
@@ -175,7 +174,7 @@ def run_training(kind: str, mpi: bool, others: Sequence[tuple[str, Any]], **opti
     folder, stopped = options["folder"], None
     ranks = Ranks() if mpi else None
     if ranks is not None:
-        ranks.shown = partial(rules.with_flags, params=click.get_current_context().command.params)
+        ranks.shown = partial(with_flags, params=click.get_current_context().command.params)
     is_first = ranks is None or ranks.rank == 0
     if not is_first:
         logging.getLogger("rnng_dy").setLevel(logging.ERROR)

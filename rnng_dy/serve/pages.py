@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from oracle.brackets import parse_line
 from oracle.transitions import TOP_DOWN
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.pages import values
 from rnng_dy.drawing.trees import Picture
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.serve.answers import Worker, measured, parsed
@@ -96,7 +95,7 @@ def _trees(model: Any, answered: list[ParsedSentence]) -> dict[str, Any]:
 def _bars(model: Any, answered: list[MeasuredSentence]) -> dict[str, Any]:
     """Return the values of surprisal.html."""
     system = TOP_DOWN if model is None or not model.has_trees else model.transitions
-    shown = values([sentence.records for sentence in answered], system)
+    shown = pages.values([sentence.records for sentence in answered], system)
     problems = " ".join(sentence.problem for sentence in answered if sentence.problem)
     title = {"title": "Where does a sentence surprise?"}
     return shown | title | ({"problem": problems} if problems else {})

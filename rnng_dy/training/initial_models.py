@@ -15,13 +15,10 @@ from oracle import tagging
 from oracle.blocks import OracleCounts, OracleSentence, counted
 from oracle.common.errors import RnngError
 from oracle.common.files import locked, placed
-from oracle.tagging import Tagger, save_tagger
 from oracle.training_data import evenly_spaced
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
 from rnng_dy import checkpoint, model_folder
-from rnng_dy.checkpoint import new_folder
 from rnng_dy.interop.vectors import read_vectors
-from rnng_dy.model_folder import TAGGER, located
 from rnng_dy.models.word_input import WordTable
 from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.text.segmenter import Segmenter
@@ -238,12 +235,12 @@ def train_own_tagger(
     _log.info(f"POS tagger: dev accuracy {same}")
 
 
-def train_into(folder: str, trees: str, seed: int) -> Tagger:
+def train_into(folder: str, trees: str, seed: int) -> tagging.Tagger:
     """Train a tagger on a file of trees, and write it into the folder of a parser.
 
     Raises RnngError if the parser has a tagger, reads no tags, or lacks most of the tagger's tags.
     """
-    path = located(folder)
+    path = model_folder.located(folder)
     if not isinstance(path, Path) or path.is_file():
         raise RnngError(f"{folder} is no model folder: archives are only read")
     parser = checkpoint.build(DiscriminativeParser, folder)
@@ -252,7 +249,7 @@ def train_into(folder: str, trees: str, seed: int) -> Tagger:
             f"{folder} was trained without --pos: it reads no POS tags, a tagger is of no use"
         )
     if parser.tagger is not None:
-        raise RnngError(f"{folder} has a tagger: remove {path / TAGGER} first")
+        raise RnngError(f"{folder} has a tagger: remove {path / model_folder.TAGGER} first")
     tagger = tagging.tagger_of_training(tagging.training_pairs(trees), seed)
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
@@ -265,6 +262,6 @@ def train_into(folder: str, trees: str, seed: int) -> Tagger:
     if unknown:
         shown = f"taken for an average tag: {', '.join(unknown)}"
         _log.warning(f"POS tags of the tagger that the parser lacks, {shown}")
-    with locked(path), new_folder(path / TAGGER) as new:
-        save_tagger(tagger, new)
+    with locked(path), checkpoint.new_folder(path / model_folder.TAGGER) as new:
+        tagging.save_tagger(tagger, new)
     return tagger
