@@ -13,7 +13,7 @@ from oracle.training_data import Preparation
 from oracle.treebank import clean, words
 from oracle.unknown import UnknownWords, known_words
 from rnng_dy import kinds
-from rnng_dy.training.data import Examples, examples_of
+from rnng_dy.training.data import examples_of
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
 TEST = 245
@@ -43,5 +43,4 @@ def model_of_trees(kind: str, trees: Sequence[LocatedTree], **sizes: int) -> tup
     else:
         vocabulary = ParserVocabulary.from_oracle(sentences, use_tags=True)
     model = of_kind(vocabulary, of_kind.sizes_type(**sizes))
-    examples: Examples = examples_of(model, sentences, "training trees")
-    return model, examples
+    return model, examples_of(model, sentences, "training trees")

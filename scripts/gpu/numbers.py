@@ -78,8 +78,12 @@ def lstm_step(batch: int, has_state: bool) -> Arrays:
     inputs = {name: dy.lookup_batch(table, rows) for name, table in tables.items()}
     state = cell.step(inputs["x"], inputs["state"] if has_state else None)
     loss = dy.sum_batches(dy.dot_product(state, inputs["weights"]))
-    loss.forward()
-    arrays = {"state": state.npvalue(), "loss": np.array(loss.value())}
+    return backward(loss, store) | {"state": state.npvalue()}
+
+
+def backward(loss, store: ParameterStore) -> Arrays:
+    """Return a loss, and the gradients of all parameters."""
+    arrays = {"loss": np.array(loss.value())}
     loss.backward()
     parameters = {**store.dense, **store.lookups}
     return arrays | {f"gradient of {n}": p.grad_as_array() for n, p in parameters.items()}
@@ -107,10 +111,7 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
     # the masks of dropout are the same on both devices
     dy.reset_random_seed(1)
     loss = model.training_loss(list(islice(examples, SENTENCES)), 0.2)
-    arrays = {"loss": np.array(loss.value())}
-    loss.backward()
-    parameters = {**model.store.dense, **model.store.lookups}
-    arrays |= {f"gradient of {name}": p.grad_as_array() for name, p in parameters.items()}
+    arrays = backward(loss, model.store)
     return arrays | {"norm": np.array(model.store.collection.gradient_l2_norm())}
 
 

@@ -98,8 +98,7 @@ def dropout(options: Options) -> Findings:
     kept = values[values != 0]
     following = drop(None, p)
     yield abs(rate - p) < limit, f"{rate:.4f} are dropped, {p} +- {limit:.4f} should be"
-    is_scaled = np.allclose(kept, 1 / (1 - p), rtol=1e-6)
-    yield is_scaled, f"the others are scaled by {kept.mean():.4f}"
+    yield np.allclose(kept, 1 / (1 - p), rtol=1e-6), f"the others are scaled by {kept.mean():.4f}"
     yield not np.array_equal(following, values), "the next draws are others"
     yield np.array_equal(drop(7, p), values), "the seed gives the first ones again"
     yield not np.array_equal(drop(8, p), values), "another seed gives others"
