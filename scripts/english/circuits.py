@@ -40,8 +40,7 @@ def measured(path: str | Path) -> Scores:
     """Return the percentages in an output of `rnng-dy suite`, of the suites that count."""
     scores: Scores = {}
     for result in json.loads(Path(path).read_text(encoding="utf-8")):
-        suite = result["suite"]
-        if suite not in UNCOUNTED:
+        if (suite := result["suite"]) not in UNCOUNTED:
             deciding = result["predictions"][0] if suite == FIRST_ALONE else result
             scores.setdefault(result["model"], {})[suite] = 100 * deciding["accuracy"]
     return scores

@@ -26,10 +26,7 @@ def main() -> None:
     figure, *folders = sys.argv[1:]
     variants = {name: percentages(Path(name)) for name in folders}
     first = next(iter(variants.values()))
-    print(
-        "| variant | SyntaxGym | BLiMP | S | 95 % | difference | 95 % |\n"
-        "|---|---|---|---|---|---|---|"
-    )
+    print(f"| variant | SyntaxGym | BLiMP | S | 95 % | difference | 95 % |\n|{'---|' * 7}")
     for name, variant in variants.items():
         rulers, others = ([np.array([*r.values()]) for r in v] for v in (variant, first))
         differences = [ours - theirs for ours, theirs in zip(rulers, others, strict=True)]
