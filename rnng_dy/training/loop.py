@@ -67,10 +67,9 @@ class Progress:
 
     def is_evaluation_due(self, before: int, settings: Settings) -> bool:
         """Return whether an evaluation falls between `before` sentences and now."""
-        if self.epoch < settings.evaluate_from_epoch or self.sentences < settings.first_evaluation:
-            return False
         first, every = settings.first_evaluation, settings.evaluate_every
-        return before < first or crosses(before - first, self.sentences - first, every)
+        is_early = self.epoch < settings.evaluate_from_epoch or self.sentences < first
+        return not is_early and crosses(before - first, self.sentences - first, every)
 
     def is_over(self, settings: Settings) -> bool:
         """Return whether the training has ended."""

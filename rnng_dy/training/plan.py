@@ -106,8 +106,7 @@ def taken(options: dict[str, Any], table: Any) -> dict[str, Any]:
     """
     values = {}
     for option in fields(table):
-        name = option_name(option.name)
-        if name in options:
+        if (name := option_name(option.name)) in options:
             values[option.name] = options.pop(name)
             if option.metadata and (why := mistake(option, values[option.name])):
                 raise RnngError(f"{name}: {why}")

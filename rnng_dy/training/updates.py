@@ -4,8 +4,6 @@
 minibatch, `add_up` sums them, and all make the same step.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import operator
@@ -223,7 +221,7 @@ class Updater:
             if loss is None:
                 what = f"sentence {self.examples.members[i] + 1} of {len(example.words)} words"
                 _log.warning(f"{what} does not fit into memory and is left out")
-        loss = sum(loss for loss in losses if loss is not None)
+        loss = sum(filter(None, losses))
         return PartialLoss(loss, store.rows_with_gradient(), store.used_rows())
 
     def _losses(self, examples: Sequence) -> list[float]:
@@ -245,11 +243,8 @@ def shares_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]
     [[7], [9, 8]]
     """
     shares: list[list[int]] = [[] for _ in range(count)]
-    totals = [0] * count
     for key in sorted(sizes, key=lambda k: -sizes[k]):
-        smallest = totals.index(min(totals))
-        shares[smallest].append(key)
-        totals[smallest] += sizes[key]
+        min(shares, key=lambda share: sum(sizes[k] for k in share)).append(key)
     return shares
 
 
