@@ -99,10 +99,8 @@ class Processes(_Process):
                 self._helpers.append((ours, process))
             # not as arguments: `start` would wait for ever for a helper that ends before it has
             # read all of them
-            examples, settings = updater.examples, updater.settings
-            training = {"kind": updater.model.kind, "folder": str(folder), "settings": settings}
-            training |= {"sentences": examples.sentences, "members": examples.members}
-            self.begin(dict(plugins.loaded), training)
+            data = updater.examples.sentences, updater.examples.members
+            self.begin(dict(plugins.loaded), updater.model.kind, folder, updater.settings, *data)
             self.gathered("ready")
         except BaseException:
             self.__exit__()
@@ -151,14 +149,13 @@ def _help(connection: Connection, memory: Any, rank: int, count: int) -> None:
     cannot fix.
     """
     try:
-        texts, training = connection.recv()
+        texts, kind, folder, settings, *data = connection.recv()
         plugins.load_sent(texts)
         engine.start()
         limit_memory(count)
-        model = checkpoint.build(kinds.kind(training["kind"]), training["folder"])
-        examples = Examples(model, training["sentences"], training["members"])
-        updater = Updater(model, examples, training["settings"])
-        checkpoint.load_training(model.store, training["folder"], updater.optimizer)
+        model = checkpoint.build(kinds.kind(kind), folder)
+        updater = Updater(model, Examples(model, *data), settings)
+        checkpoint.load_training(model.store, folder, updater.optimizer)
         updater.replicas = _Process(memory, rank, count, connection)
         updater.replicas.gathered("ready")
         while True:
