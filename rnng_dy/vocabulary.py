@@ -172,12 +172,8 @@ class ParserVocabulary(ModelVocabulary):
         As in the original, a lower-cased word outside the dictionary counts as UNK, which may have
         a vector itself.
         """
-        rows = []
-        for token in tokens:
-            word = lower(token, self.unknown.rules)
-            row = self.pretrained.get(word)
-            rows.append(self.pretrained.get(UNK) if row is None and word not in self.words else row)
-        return rows
+        words, unk = (lower(t, self.unknown.rules) for t in tokens), self.pretrained.get(UNK)
+        return [self.pretrained.get(word, None if word in self.words else unk) for word in words]
 
 
 @dataclass(frozen=True)
