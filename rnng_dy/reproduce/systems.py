@@ -28,8 +28,13 @@ class System(NamedTuple):
         >>> System("corrected").name, str(System("corrected", "stack"))
         ('corrected', 'corrected/stack')
         """
-        more = ((self.state, GENERATOR_STATES.default), (self.transitions, SYSTEMS.default))
-        return "/".join((self.composition, *(name for name, usual in more if name != usual)))
+        return "/".join(self._parts.values())
+
+    @property
+    def _parts(self) -> dict[str, str]:
+        """The names of the parts that are no defaults."""
+        usual = self._field_defaults
+        return {part: name for part, name in self._asdict().items() if name != usual.get(part)}
 
     def __str__(self) -> str:
         return self.name
@@ -50,13 +55,10 @@ class System(NamedTuple):
         >>> System("corrected", "no-terms").options
         '--composition corrected --state no-terms'
         """
-        reads_stack = STACK in GENERATOR_STATES[self.state].parts
-        options = [f"--composition {self.composition}"] * reads_stack
-        if self.state != GENERATOR_STATES.default:
-            options.append(f"--state {self.state}")
-        if self.transitions != SYSTEMS.default:
-            options.append(f"--transitions {self.transitions}")
-        return " ".join(options)
+        parts = self._parts
+        if STACK not in GENERATOR_STATES[self.state].parts:
+            del parts["composition"]
+        return " ".join(f"--{part} {name}" for part, name in parts.items())
 
 
 PAPER = System("buggy"), System("corrected")

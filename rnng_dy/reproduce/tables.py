@@ -81,15 +81,12 @@ def _f1_of(
     """Return the F1 of a system. Raises InputError if a sentence has no tree."""
     seeds = []
     for seed in e.seeds:
-        files = {
-            "discriminative": f"{named(system.proposal, seed)}.greedy.trees",
-            "generative": f"{named(system, seed)}.map.trees",
-        }
-        trees = trees_of(folder / files[kind])
+        greedy, best = f"{named(system.proposal, seed)}.greedy", f"{named(system, seed)}.map"
+        path = folder / f"{greedy if kind == 'discriminative' else best}.trees"
+        trees = trees_of(path)
         if len(trees) != len(golds):
             problem = f"{len(trees)} trees for {len(golds)} sentences: one did not fit into memory"
-            how = "remove this file and run again"
-            raise InputError(f"{problem}; {how}", folder / files[kind])
+            raise InputError(f"{problem}; remove this file and run again", path)
         # EVALB recognises punctuation by the gold tags, whatever tags the system saw
         scores = evalb.score(golds, trees, gold_tags=True)
         seeds.append([_brackets(s) for s in scores.per_sentence])
