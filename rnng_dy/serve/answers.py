@@ -80,8 +80,7 @@ def _answer(
     words: Sequence[str], tags: Sequence[str] | None, trees: ScoredTrees, problem: str | None = None
 ) -> ParsedSentence:
     answers = [Tree(tree=format_tree(tree), log_prob=log_prob) for tree, log_prob in trees]
-    tags = None if tags is None else list(tags)
-    return ParsedSentence(tokens=list(words), tags=tags, trees=answers, problem=problem or None)
+    return ParsedSentence(tokens=words, tags=tags, trees=answers, problem=problem or None)
 
 
 def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTrees) -> None:
@@ -136,8 +135,7 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> list[TaggedWords]:
         raise RnngError("text: there is no sentence in it")
     if len(sentences) > limits.sentences:
         raise RnngError(f"text: {len(sentences)} sentences, more than {limits.sentences}")
-    longest = max(map(len, sentences))
-    if longest > limits.words:
+    if (longest := max(map(len, sentences))) > limits.words:
         raise RnngError(f"text: a sentence of {longest} words, more than {limits.words}")
     return [split_tokens(tokens) for tokens in sentences]
 
@@ -148,16 +146,14 @@ class Worker:
     def __init__(self, models: Mapping[str, object], limits: Limits, device: str | None):
         """Load the models that are given as text. Raises RnngError."""
 
-        def loaded() -> dict[str, Any]:
-            return {
-                name: load(model, device) if isinstance(model, str) else model
-                for name, model in models.items()
-            }
+        def opened(model: object) -> Any:
+            return load(model, device) if isinstance(model, str) else model
 
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._limits, self._waiting = limits, 0
         # a thread that uses a GPU must have opened it
-        self.models: Mapping[str, Any] = self._thread.submit(loaded).result()
+        pairs = ((name, opened(model)) for name, model in models.items())
+        self.models: Mapping[str, Any] = self._thread.submit(dict, pairs).result()
 
     async def run(self, request: Request, answer: Callable, wanted: Any) -> Any:
         """Return the answer of a model: `answer(model, wanted, limits)`.
