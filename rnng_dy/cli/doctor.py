@@ -35,7 +35,6 @@ def doctor(device: str) -> None:
         # NaN fails
         is_right = difference <= checks.TOLERANCE
         passed &= is_right
-        verdict = "ok" if is_right else "FAILED"
-        click.echo(f"  {name:<38}{verdict:<8}{difference:.1e}")
+        click.echo(f"  {name:<38}{'ok' if is_right else 'FAILED':<8}{difference:.1e}")
     if not passed:
         sys.exit(1)

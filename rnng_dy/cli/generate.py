@@ -45,8 +45,7 @@ def generate(folder, n, seed, max_length, only_words, output, device) -> None:
     with replacing(output) as stream:
         for tree, _ in generate_trees(model, n, seed, max_length):
             line = " ".join(words(tree)) if only_words else format_tree(tree)
-            stream.write(f"{line}\n")
-            stream.flush()
+            print(line, file=stream, flush=True)
 
 
 @click.command(cls=shared.Command)

@@ -222,10 +222,9 @@ def outputs_option(forms: Mapping[str, str]) -> Callable:
         paths: dict[str, str] = {}
         for path in output or ["-"]:
             ending = ending_of(path)
-            if ending not in forms:
-                if ending and form is None:
-                    raise click.UsageError(f"-o {path}: this command writes {listed}; or --format")
-                ending = other
+            if ending not in ("", *forms) and form is None:
+                raise click.UsageError(f"-o {path}: this command writes {listed}; or --format")
+            ending = ending if ending in forms else other
             if ending in paths:
                 raise click.UsageError(
                     f"-o {paths[ending]} and -o {path} would both hold {ending[1:]}: leave one "

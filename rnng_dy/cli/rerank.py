@@ -66,7 +66,6 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
         number = f"p = 0 for all samples of {len(of_parser)} sentences, so q alone decides"
         warn(f"{likelihoods}: {number}: {listed(of_parser, NAMED)}")
     click.echo("\n".join(whole.lines(sentences)))
-    missing = [index + 1 for index in range(sentences) if index not in sampled]
-    if missing:
+    if missing := [index + 1 for index in range(sentences) if index not in sampled]:
         warn(f"{props}: no samples of {len(missing)} sentences: {listed(missing, NAMED)}")
         sys.exit(1)

@@ -66,7 +66,6 @@ def _named(folders: tuple[str, ...]) -> dict[str, str]:
         name = os.path.basename(os.path.normpath(folder)).removesuffix(".rnng.zip")
         if models.setdefault(name, folder) != folder:
             raise click.UsageError(f"two models are called {name}: rename a folder")
-        other = companion(folder, ["generative"])
-        if other != folder:
+        if (other := companion(folder, ["generative"])) != folder:
             models.setdefault(other, other)
     return models

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -41,12 +42,10 @@ def version() -> str:
     """Return the version, with the commit of a checkout and a + if its files were changed since."""
     checkout = Path(rnng_dy.__file__).parents[1]
     command = ["git", "-C", str(checkout), "describe", "--always", "--dirty=+", "--exclude=*"]
-    try:
+    with suppress(OSError, subprocess.CalledProcessError):
         if (checkout / ".git").exists():
             described = subprocess.run(command, capture_output=True, text=True, check=True)
             return f"{rnng_dy.__version__}-{described.stdout.strip()}"
-    except (OSError, subprocess.CalledProcessError):
-        pass
     return rnng_dy.__version__
 
 
