@@ -48,9 +48,8 @@ def main(options: argparse.Namespace) -> None:
         if not _references(options, options.references):
             print("there are no references, so the comparisons with the CPU fail")
     failed = [name for name in options.only or CHECKED if not _done(options, name)]
-    print(
-        f"{len(failed)} failed{': ' if failed else ''}{', '.join(failed)}; logs in {options.logs}"
-    )
+    names = f": {', '.join(failed)}" if failed else ""
+    print(f"{len(failed)} failed{names}; logs in {options.logs}")
     sys.exit(bool(failed))
 
 

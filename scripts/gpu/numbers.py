@@ -179,9 +179,8 @@ def _padded(sequences: list[list[int]], width: int = 400) -> np.ndarray:
 
 COMPUTED = {"lstm": Computed("LSTM steps and all their gradients", lstm_steps, 1e-4)}
 for _kind in KINDS:
-    COMPUTED[f"gradients-{_kind}"] = Computed(
-        f"loss and every gradient, {_kind}", partial(gradients, _kind), 5e-4
-    )
+    what = f"loss and every gradient, {_kind}"
+    COMPUTED[f"gradients-{_kind}"] = Computed(what, partial(gradients, _kind), 5e-4)
 # Adam's first updates follow the sign of a gradient, even if it is as small as rounding errors
 for _optimizer, _exceptions in (("sgd", 0.0), ("adam", 0.01)):
     for _kind in KINDS:
