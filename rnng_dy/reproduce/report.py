@@ -1,12 +1,11 @@
 """report.json and report.md: the paper's numbers beside ours, with a figure."""
 
-import math
 from pathlib import Path
 from typing import Any
 
 import rnng_dy
 from oracle.common.errors import RnngError
-from oracle.common.files import indented
+from oracle.common.files import finite, indented
 from rnng_dy.reproduce import inside
 from rnng_dy.reproduce.runner import is_done, keys
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
@@ -63,7 +62,7 @@ def markdown(table: Table) -> str:
 def _cell(column: str, value: Any, sign: str) -> str:
     if isinstance(value, list):
         return ", ".join(_cell(column, x, sign) for x in value)
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+    if finite(value) is None:
         return "–"
     if isinstance(value, str):
         return value

@@ -83,8 +83,7 @@ def _f1_of(
     for seed in e.seeds:
         greedy, best = f"{named(system.proposal, seed)}.greedy", f"{named(system, seed)}.map"
         path = folder / f"{greedy if kind == 'discriminative' else best}.trees"
-        trees = trees_of(path)
-        if len(trees) != len(golds):
+        if len(trees := trees_of(path)) != len(golds):
             problem = f"{len(trees)} trees for {len(golds)} sentences: one did not fit into memory"
             raise InputError(f"{problem}; remove this file and run again", path)
         # EVALB recognises punctuation by the gold tags, whatever tags the system saw
