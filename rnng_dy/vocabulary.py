@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -203,12 +202,10 @@ class GeneratorVocabulary(ModelVocabulary):
         """
         counts = counted(sentences)
         have = {entry.word for entry in clustered}
-        missing = Counter({word: n for word, n in counts.unkified.items() if word not in have})
-        if missing:
+        if missing := [word for word, _ in counts.unkified.most_common() if word not in have]:
             raise RnngError(
                 f"{len(missing)} training words are not in the clusters file, such as "
-                f"{', '.join(word for word, _ in missing.most_common(5))}: make clusters from this "
-                "training oracle"
+                f"{', '.join(missing[:5])}: make clusters from this training oracle"
             )
         words = Vocabulary(["<s>", *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
