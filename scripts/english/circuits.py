@@ -7,6 +7,7 @@ suite, and the percentages of a published model in each column.
 import csv
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
 
@@ -65,10 +66,10 @@ def main() -> None:
     print(f"| suites of | {' | '.join(means)} |\n|{'---|' * (len(means) + 1)}")
     for circuit, values in zip(CIRCUITS, zip(*means.values(), strict=True), strict=True):
         print(f"| {circuit} | {' | '.join(f'{value:.1f}' for value in values)} |")
-    draw(means, figure)
+    draw(means, CIRCUITS, figure)
 
 
-def draw(means: dict[str, list[float]], path: str) -> None:
+def draw(means: dict[str, list[float]], circuits: Iterable[str], path: str) -> None:
     """Draw the circuits as groups of bars, a bar per model."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -78,7 +79,7 @@ def draw(means: dict[str, list[float]], path: str) -> None:
     width = 0.8 / len(means)
     for i, (model, values) in enumerate(means.items()):
         axes.bar([x + i * width for x in range(len(values))], values, width, label=model)
-    labels = [name.replace(" ", "\n") for name in CIRCUITS]
+    labels = [name.replace(" ", "\n") for name in circuits]
     axes.set_xticks([x + 0.4 - width / 2 for x in range(len(labels))], labels)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=4, frameon=False)

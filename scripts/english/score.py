@@ -51,7 +51,7 @@ def main() -> None:
             means[Path(name).name].append(fmean(values))
             cells.append(f"{fmean(values):.1f} ({low:.1f} to {high:.1f})")
         print(f"| {Path(name).name} | {' | '.join(cells)} |")
-    draw(means, figure)
+    draw(means, circuits, figure)
 
 
 def percentages(variant: Path) -> list[dict[str, float]]:
