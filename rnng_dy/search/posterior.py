@@ -44,7 +44,7 @@ class Posterior:
 
     def of_constituents(self, tree: nltk.Tree) -> list[float]:
         """Return the probabilities of constituents, from the top down, from left to right."""
-        brackets = _brackets(tree, self.tags is not None)
+        brackets = brackets_of(tree, self.tags is not None)
         return [self.probabilities.get(bracket, 0.0) for bracket, _ in brackets]
 
     def decode(self) -> nltk.Tree:
@@ -147,7 +147,7 @@ def posterior(
     tagged = all(map(has_tags, trees)) if preterminals is None else preterminals
     probabilities, depths = Counter(), Counter()
     for tree, share in zip(trees, shares.tolist(), strict=True):
-        for bracket, depth in _brackets(tree, tagged) if share else ():
+        for bracket, depth in brackets_of(tree, tagged) if share else ():
             probabilities[bracket] += share
             depths[bracket] += share * depth
     depths = {bracket: depths[bracket] / p for bracket, p in probabilities.items()}
@@ -177,8 +177,11 @@ def combined(log_q: Sequence[float], log_joint: Sequence[float], weight: float) 
     return log_p if weight == 1 else log_p + (1 - weight) * np.asarray(log_q)
 
 
-def _brackets(tree: nltk.Tree, preterminals: bool) -> Iterator[tuple[Bracket, int]]:
-    """Yield a tree's brackets in preorder, each with its depth below the first with its words."""
+def brackets_of(tree: nltk.Tree, preterminals: bool | None = None) -> Iterator[tuple[Bracket, int]]:
+    """Yield a tree's brackets in preorder, each with its depth below the first with its words.
+
+    `preterminals` says whether words have POS tags above them; None detects it.
+    """
     spans, opened, word = [], [], 0
     for action in TOP_DOWN.actions_of(tree, preterminals):
         if action == "SHIFT":

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from oracle.common.files import numbered_lines, open_text, peeked, placed, readi
 from oracle.common.lazy import nltk
 from oracle.samples import begins_samples, format_likelihood, read_samples
 from oracle.sentences import SourceSentence
-from oracle.transitions import REDUCE, SHIFT, TOP_DOWN
+from oracle.transitions import SHIFT
 from oracle.treebank import untraced
 from oracle.treebank import words as words_of
 from rnng_dy.engine import dy, one_graph
@@ -30,6 +30,7 @@ from rnng_dy.models.generative import GeneratorExample
 from rnng_dy.models.vectors import owned_log_probs
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.batched_search import BatchedModel
+from rnng_dy.search.posterior import brackets_of
 
 SCORED_STATES = 4000
 """Configurations per scoring graph; more would need gigabytes at the paper's sizes."""
@@ -271,23 +272,14 @@ def node_counts(tree: nltk.Tree) -> list[tuple[int, int, int, int]]:
     >>> node_counts(parse_line("(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)))"))
     [(2, 0, 1, 2), (0, 1, 1, 2), (1, 2, 1, 2)]
     """
-    counts: list[list[int]] = []
-    has_child: list[bool] = []
-    """Of each open constituent, the innermost last."""
-    opened = 0
-    for action in TOP_DOWN.actions_of(tree):
-        if action == TOP_DOWN.names[SHIFT]:
-            counts.append([opened, 0, 0, len(has_child)])
-            opened = 0
-        elif action == TOP_DOWN.names[REDUCE]:
-            counts[-1][1] += 1
-            has_child.pop()
-        else:
-            has_child.append(False)
-            opened += 1
-            continue
-        # a child is complete
-        if has_child and not has_child[-1]:
-            has_child[-1] = True
-            counts[-1][2] += 1
-    return [(top, bottom, corner, depth) for top, bottom, corner, depth in counts]
+    spans = [(bracket.start, bracket.end) for bracket, _ in brackets_of(tree)]
+    counts = [[0] * len(NODE_COUNTS) for _ in words_of(tree)]
+    for (start, end), following in pairwise([*spans, (-1, -1)]):
+        # the next constituent is the first child if it begins with the same word; else a word is
+        first_end = following[1] if following[0] == start else start + 1
+        counts[start][0] += 1
+        counts[end - 1][1] += 1
+        counts[first_end - 1][2] += 1
+        for inside in counts[start:end]:
+            inside[3] += 1
+    return list(map(tuple, counts))
