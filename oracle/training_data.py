@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from math import floor
 from pathlib import Path
 from typing import TypeVar
@@ -128,15 +128,10 @@ def held_out(items: Iterable[T], share: Fraction) -> Iterator[tuple[T, bool]]:
     >>> list(held_out("ab", Fraction(1, 3)))
     [('a', False), ('b', True)]
     """
-    count, before = 0, None
-    for number, item in enumerate(items, 1):
-        if before is not None:
-            yield before
-        is_held_out = floor(number * share) > count
-        count += is_held_out
-        before = (item, is_held_out)
-    if before is not None:
-        yield before[0], before[1] or not count
+    end = object()
+    for number, (item, following) in enumerate(pairwise(chain(items, [end])), 1):
+        before, count = floor((number - 1) * share), floor(number * share)
+        yield item, count > before or (following is end and not count)
 
 
 def evenly_spaced(items: Sequence[T], most: int) -> list[T]:
