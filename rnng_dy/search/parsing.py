@@ -81,31 +81,20 @@ def nbest_batch(
 def _search(parser: BatchedModel, sentence: object, k: int, beam: int) -> Search[list[Parsed]]:
     complete: list[Hypothesis] = []
     following = [Hypothesis(parser.network.start(sentence))]
-    # the row of the greedy derivation, until it is complete or dropped
-    greedy: int | None = 0
+    # the row of the greedy derivation; none when it is complete or dropped
+    greedy = [0]
     while following:
         answer = yield ExpansionRequest(following, None)
         scores = np.array([h.score for h in following])[:, None] + answer.actions
-        taken = None if greedy is None else (greedy, int(answer.actions[greedy].argmax()))
         closing = word_search.completes_tree(parser.transitions, answer)
         _, closed = word_search.expand(following, answer, scores, np.flatnonzero(closing))
         # sorted is stable: ties go to the tree completed first
         complete = sorted(complete + closed, key=lambda h: -h.score)[:k]
         bound = complete[-1].score if len(complete) == k else -np.inf
-        items = _select(np.where(closing, -np.inf, scores), bound, beam, taken)
-        rows, following = word_search.expand(following, answer, scores, items)
-        kept = [(row, h.action) for row, h in zip(rows, following, strict=True)]
-        greedy = kept.index(taken) if taken in kept else None
+        best = best_first(np.where(closing, -np.inf, scores), bound)
+        kept, behind = best[:beam], best[beam:]
+        taken = [row * scores.shape[1] + answer.actions[row].argmax() for row in greedy]
+        items = np.concatenate([kept, behind[np.isin(behind, taken)]])
+        greedy = np.flatnonzero(np.isin(items, taken)).tolist()
+        _, following = word_search.expand(following, answer, scores, items)
     return [(h.action_ids(), h.score) for h in complete]
-
-
-def _select(
-    scores: np.ndarray, bound: float, beam: int, greedy: tuple[int, int] | None
-) -> np.ndarray:
-    """Return the best actions above the bound, and the greedy one: indices of flattened scores."""
-    kept = best_first(scores, bound)[:beam]
-    if greedy is not None:
-        item = int(np.ravel_multi_index(greedy, scores.shape))
-        if scores[greedy] > bound and item not in kept:
-            kept = np.append(kept, item)
-    return kept
