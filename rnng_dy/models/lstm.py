@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate
@@ -55,13 +56,10 @@ class Lstm:
         If `shared`, sequences of the current graph that begin alike have the same states there,
         without dropout.
         """
-        states, state = [], self.start
         if shared and self._graph_of_shared != dy.cg_version():
             self._graph_of_shared, self._shared = dy.cg_version(), cache(LstmState)
-        for vector in inputs:
-            state = self._shared(state, vector) if shared else LstmState(state, vector)
-            states.append(state)
-        return states
+        after = self._shared if shared else LstmState
+        return list(accumulate(inputs, after, initial=self.start))[1:]
 
     @staticmethod
     def schedule(states: Iterable[LstmState]) -> Schedule:
@@ -70,21 +68,18 @@ class Lstm:
         if all([state.before.batch.graph in usable for state in states]):
             # a step of a search: faster than the general case below
             return [states] if states else []
-        levels: Schedule = []
+        levels: defaultdict[int, list[LstmState]] = defaultdict(list)
         level_of: dict[LstmState, int] = {}
         for state in states:
             chain = []
             while state.batch.graph not in usable and state not in level_of:
                 chain.append(state)
                 state = state.before
-            level = level_of.get(state, -1)
-            for later in reversed(chain):
-                level += 1
+            for level, later in enumerate(reversed(chain), 1 + level_of.get(state, -1)):
                 level_of[later] = level
-                if level == len(levels):
-                    levels.append([])
                 levels[level].append(later)
-        return levels
+        # in order: a level begins with a state that continues one of the level before
+        return list(levels.values())
 
     def compute(self, schedule: Schedule, dropout: float = 0.0) -> None:
         """Compute states with one node of the graph per layer.
@@ -99,7 +94,7 @@ class Lstm:
             state.index = index
         # a search multiplies once what several states read or continue
         in_search = not (dropout or dy.has_derivatives()) and engine.device() == engine.CPU
-        numbered = _numbered if in_search else _one_by_one
+        numbered = vectors.numbered if in_search else _one_by_one
         first, parents = numbered([state.before for state in schedule[0]])
         parents += [state.before.index for state in states[len(parents) :]]
         ends = list(accumulate(map(len, schedule)))
@@ -130,13 +125,6 @@ class Lstm:
         """
         self.compute(self.schedule(states), dropout)
         return gather(states, -1, self._hidden)[0]
-
-
-def _numbered(several: Iterable[Vector]) -> tuple[list, list[int]]:
-    """Return the distinct vectors, and for each vector its index among these."""
-    numbers: dict[Vector, int] = {}
-    indices = [numbers.setdefault(vector, len(numbers)) for vector in several]
-    return list(numbers), indices
 
 
 def _one_by_one(several: list) -> tuple[list, list[int]]:

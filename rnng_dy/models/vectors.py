@@ -26,7 +26,7 @@ needed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -192,13 +192,19 @@ def gather(vectors: Sequence[Vector], first: int = 0, rows: int = 0) -> Sequence
             batches[k], elements[k] = batch, element
     # DyNet takes the different batches, the number of each vector's batch among these, and its
     # element there
-    numbers: dict[Batch, int] = {}
-    numbered = [numbers.setdefault(batch, len(numbers)) for batch in batches]
-    expressions = [batch.expressions[first:] for batch in numbers]
+    distinct, numbers = numbered(batches)
+    expressions = [batch.expressions[first:] for batch in distinct]
     if len(expressions) == 1 and not rows and _are_all(elements, expressions[0][0]):
         return expressions[0]
     columns = zip(*expressions, strict=True)
-    return [dy.gather_batch_elems(list(xs), numbered, elements, rows) for xs in columns]
+    return [dy.gather_batch_elems(list(xs), numbers, elements, rows) for xs in columns]
+
+
+def numbered(items: Iterable[Hashable]) -> tuple[list[Any], list[int]]:
+    """Return the distinct items, and for each item its index among these."""
+    numbers: dict[Hashable, int] = {}
+    indices = [numbers.setdefault(item, len(numbers)) for item in items]
+    return list(numbers), indices
 
 
 def _look_up(embeddings: Iterable[Embedding]) -> None:
