@@ -130,21 +130,19 @@ def read_scored_samples(
             how = "keep the samples of a sentence together, sentences in order"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
     pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
-    groups = [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
-    number = 0
-    for group in groups:
-        log_ps: dict[str, float] = {}
-        for sample, log_p in group:
-            number += 1
-            if words(sample.tree) != words(group[0][0].tree):
-                what = f"other words than in the samples of sentence {sample.index} before"
-                how = "join samples of the same sentences, by parsers that know the same words"
-                raise InputError(f"{what}: {how}", samples_path, sample.line)
-            before = log_ps.setdefault(format_tree(sample.tree), log_p)
-            if not math.isclose(log_p, before, rel_tol=1e-4, abs_tol=1e-2):
-                what = f"this tree has log p {log_p:g}, and before {before:g}"
-                raise InputError(f"{what}: {again}", likelihoods_path, number)
-    return groups
+    sentences: dict[int, list[str]] = {}
+    log_ps: dict[tuple[int, str], float] = {}
+    for number, (sample, log_p) in enumerate(pairs, 1):
+        its_words = words(sample.tree)
+        if sentences.setdefault(sample.index, its_words) != its_words:
+            what = f"other words than in the samples of sentence {sample.index} before"
+            how = "join samples of the same sentences, by parsers that know the same words"
+            raise InputError(f"{what}: {how}", samples_path, sample.line)
+        before = log_ps.setdefault((sample.index, format_tree(sample.tree)), log_p)
+        if not math.isclose(log_p, before, rel_tol=1e-4, abs_tol=1e-2):
+            what = f"this tree has log p {log_p:g}, and before {before:g}"
+            raise InputError(f"{what}: {again}", likelihoods_path, number)
+    return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
 
 
 def format_likelihood(length: int, negative_log_joint: float) -> str:
