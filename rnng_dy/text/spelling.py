@@ -255,33 +255,29 @@ class ClassNgrams:
         every = dict.fromkeys(sorted(known), 1)
         for words in by_class.values():
             every.update(words)
-        self._all_tables = self._tables(every)
-        self._class_tables = {name: self._tables(words) for name, words in by_class.items()}
+        self._all = self._followers(every)
+        self._by_class = {name: self._followers(words) for name, words in by_class.items()}
 
     def probabilities(self, prefix: str, name: str) -> np.ndarray:
         """Return the probability of each symbol after a prefix in words of a class: float64."""
         padded = _START * (ORDER - 1) + prefix
         in_class = in_all = self.symbols.prior
-        tables = zip(self._class_tables[name], self._all_tables, strict=True)
-        for k, (class_table, table) in enumerate(tables):
+        for k in range(ORDER):
             history = padded[len(padded) - k :]
-            in_all = _interpolated(table, history, in_all)
+            in_all = _interpolated(self._all, history, in_all)
             shorter = SHARE * in_all + (1 - SHARE) * in_class
-            in_class = _interpolated(class_table, history, shorter)
+            in_class = _interpolated(self._by_class[name], history, shorter)
         return in_class
 
-    def _tables(self, words: Mapping[str, int]) -> Sequence[Followers]:
-        """Return the tables of the histories of 0, 1, ... characters."""
-        counts: list[dict[str, Counter[str]]] = [defaultdict(Counter) for _ in range(ORDER)]
+    def _followers(self, words: Mapping[str, int]) -> Followers:
+        """Return what follows each history of less than ORDER characters."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
         for word, count in words.items():
             text = _START * (ORDER - 1) + word + _END
             for i in range(ORDER - 1, len(text)):
                 for k in range(ORDER):
-                    counts[k][text[i - k : i]][text[i]] += count
-        return [
-            {history: self._entry(followers) for history, followers in histories.items()}
-            for histories in counts
-        ]
+                    counts[text[i - k : i]][text[i]] += count
+        return {history: self._entry(followers) for history, followers in counts.items()}
 
     def _entry(self, followers: Counter[str]) -> tuple[np.ndarray, np.ndarray, float]:
         # as many tokens of something new as there were types
