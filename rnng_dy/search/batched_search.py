@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -95,10 +96,6 @@ def answers(model: BatchedModel, requests: Sequence[ExpansionRequest]) -> list[E
         following = [words[i] for i in members]
         log_words[members], log_clusters[members] = step.word_log_probs(members, following)
     table = np.where(valid, step.action_log_probs(), -np.inf)
-    expansions, begin = [], 0
-    for request in requests:
-        rows = slice(begin, begin + len(request.hypotheses))
-        of_rows = configurations[rows], table[rows], log_words[rows], log_clusters[rows]
-        expansions.append(Expansion(*of_rows))
-        begin = rows.stop
-    return expansions
+    columns = configurations, table, log_words, log_clusters
+    ends = accumulate((len(request.hypotheses) for request in requests), initial=0)
+    return [Expansion(*(column[a:b] for column in columns)) for a, b in pairwise(ends)]
