@@ -42,8 +42,7 @@ class LstmNetwork:
     def __init__(
         self, vocabulary: GeneratorVocabulary, sizes: LanguageModelSizes, seed: int | None = 1
     ):
-        store = ParameterStore(seed)
-        self.store = store
+        self.store = store = ParameterStore(seed)
         self.end = len(vocabulary.words)
         self.lstm = Lstm(store, "words", sizes.layers, sizes.lstm_input, sizes.hidden)
         self.words = LookupTable(store, "word", len(vocabulary.words), sizes.lstm_input)
@@ -61,11 +60,8 @@ class LstmNetwork:
 
     def example_losses(self, examples: Sequence[LanguageModelExample], dropout: float) -> Losses:
         """Return -log p in nats, whose owners are the words and ends of all examples in order."""
-        states: list[LstmState] = []
-        targets: list[int] = []
-        for example in examples:
-            states += self.states(example.words)
-            targets += (*example.words, self.end)
+        states = [state for example in examples for state in self.states(example.words)]
+        targets = [word for example in examples for word in (*example.words, self.end)]
         u = self.lstm.outputs(states, dropout)
         return self.softmax.negative_log_probs(dropped(u, dropout), targets)
 
