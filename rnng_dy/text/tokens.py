@@ -104,10 +104,7 @@ class Tokenizer:
                 break
             yield Piece(*first.span(), first[0])
             begin = first.end()
-        while begin < end:
-            taken = self._taken_off(sentence, begin, end)
-            if not taken:
-                break
+        while begin < end and (taken := self._taken_off(sentence, begin, end)):
             last += taken
             end = taken[-1].begin
         if begin < end:
