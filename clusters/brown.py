@@ -177,10 +177,8 @@ class BrownClustering:
         """
         losses = self._tables.losses()
         flat = losses.ravel() if slot is None else losses[slot]
-        best = np.flatnonzero(flat <= flat.min() + self._tolerance)
-        one, other = (
-            np.divmod(best, len(losses)) if slot is None else (np.full_like(best, slot), best)
-        )
+        best = np.flatnonzero(flat <= flat.min() + self._tolerance) + (slot or 0) * len(losses)
+        one, other = np.divmod(best, len(losses))
         firsts = np.sort([self._first_word[one], self._first_word[other]], axis=0)
         chosen = np.lexsort((firsts[1], firsts[0]))[0] if len(best) > 1 else 0
         pair = int(one[chosen]), int(other[chosen])
