@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from oracle.common.errors import RnngError
 from oracle.sentences import SourceSentence, split_tokens
 from oracle.unknown import UnknownWords
-from rnng_dy.evaluation.records import END, MeasuredSentence, WordRecord, with_spellings
+from rnng_dy.evaluation.records import END, MeasuredSentence, Records, WordRecord, with_spellings
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.text.columns import USUAL, Columns
@@ -187,9 +187,7 @@ class Scorer:
         """
         raise RnngError("this scorer gives no entropy of the next word: leave out `next_word`")
 
-    def _with_next_words(
-        self, records: Sequence[Sequence[WordRecord]]
-    ) -> Iterator[list[WordRecord]]:
+    def _with_next_words(self, records: Sequence[Records]) -> Iterator[list[WordRecord]]:
         """Yield the records of each sentence, with entropies of the next word."""
 
         def was_read(record: WordRecord) -> bool:
@@ -223,7 +221,7 @@ def _with_entropies(record: WordRecord, before: float, after: float) -> WordReco
     return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
 
 
-def _measured(records: Sequence[WordRecord], end: bool) -> MeasuredSentence:
+def _measured(records: Records, end: bool) -> MeasuredSentence:
     """Return the measures of a sentence; `records` include that of its end."""
     unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]
     problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}" if unseen else None
