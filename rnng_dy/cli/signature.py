@@ -61,6 +61,8 @@ def _settings(context: click.Context) -> Iterator[str]:
         for one in value if isinstance(value, tuple) else (value,):
             if getattr(param.type, "is_model", False) and one:
                 one = ModelFolder(kind_of(one).kind, one)
+            # NAME=VALUE
+            one = "=".join(map(str, one)) if type(one) is tuple else one
             is_value = one not in (None, False, "") and not isinstance(param.type, click.Path)
             if hasattr(one, "content"):
                 yield f"{name}:{identified(one)}"

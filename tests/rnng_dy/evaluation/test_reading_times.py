@@ -512,6 +512,7 @@ def test_predictors_that_no_regression_takes_are_named(third):
 def test_figures_and_the_joined_table():
     given = "good.tsv noise.tsv --times times.csv --column frequency=count -o joined.csv -o mixed.R"
     result = run(*given.split())
+    assert "|column:frequency=count|" in result.stderr
     used = ITEMS * (WORDS - 2)
     assert f"{used} of {ITEMS * WORDS} rows in {ITEMS} items, {ITEMS} folds" in result.stderr
     printed = [line.split() for line in result.stdout.splitlines()]
