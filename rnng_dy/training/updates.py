@@ -243,8 +243,11 @@ def shares_of_like_size(sizes: Mapping[int, int], count: int) -> list[list[int]]
     [[7], [9, 8]]
     """
     shares: list[list[int]] = [[] for _ in range(count)]
+    totals = [0] * count
     for key in sorted(sizes, key=lambda k: -sizes[k]):
-        min(shares, key=lambda share: sum(sizes[k] for k in share)).append(key)
+        smallest = totals.index(min(totals))
+        shares[smallest].append(key)
+        totals[smallest] += sizes[key]
     return shares
 
 

@@ -44,7 +44,9 @@ def vectors_of(
     lower = [[word.lower() for word in sentence] for sentence in sentences]
     counts = Counter(chain.from_iterable(lower))
     form_of = {word: re.sub(r"\d", "0", word) for word in counts}
-    form_counts = Counter(map(form_of.get, counts.elements()))
+    form_counts: Counter[str] = Counter()
+    for word, count in counts.items():
+        form_counts[form_of[word]] += count
     rows = {form: i for i, (form, n) in enumerate(form_counts.most_common()) if n >= LEAST}
     vectors = _leading(_information(_neighbours(lower, form_of, rows)), dimension)
     vectors *= SCALE / vectors.std()

@@ -113,10 +113,11 @@ def main(options: argparse.Namespace) -> None:
             measure(*model_of_trees(kind, trees, **sizes), options.batch_sizes, trace)
         kept = trace.read_text(encoding="utf-8").splitlines()
     of_card = {card: counts(kept, bandwidth) for card, bandwidth in BANDWIDTHS.items()}
-    counted = "launches | copies | waits | barriers"
-    print(f"| | {counted} | MB | Mflop | H100 ms | H200 ms | launches' share |\n|{'---|' * 10}")
+    counted = "launches", "copies", "waits", "barriers"
+    head = *counted, "MB", "Mflop", "H100 ms", "H200 ms", "launches' share"
+    print(f"| | {' | '.join(head)} |\n|---|{'---|' * len(head)}")
     for part, c in of_card["H100"].items():
-        numbers = " | ".join(f"{getattr(c, name):,}" for name in counted.split(" | "))
+        numbers = " | ".join(f"{getattr(c, name):,}" for name in counted)
         numbers += f" | {c.bytes / 1e6:.1f} | {c.flops / 1e6:.0f}"
         times = " | ".join(f"{1000 * of_card[card][part].seconds:.1f}" for card in BANDWIDTHS)
         print(f"| {part} | {numbers} | {times} | {c.of_launches / c.seconds:.0%} |")
