@@ -171,7 +171,8 @@ class ParserVocabulary(ModelVocabulary):
         As in the original, a lower-cased word outside the dictionary counts as UNK, which may have
         a vector itself.
         """
-        words, unk = (lower(t, self.unknown.rules) for t in tokens), self.pretrained.get(UNK)
+        unk = self.pretrained.get(UNK)
+        words = (lower(token, self.unknown.rules) for token in tokens)
         return [self.pretrained.get(word, None if word in self.words else unk) for word in words]
 
 

@@ -151,7 +151,7 @@ class Worker:
 
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._limits, self._waiting = limits, 0
-        # a thread that uses a GPU must have opened it
+        # `dict` draws the pairs in the thread, since one that uses a GPU must have opened it
         pairs = ((name, opened(model)) for name, model in models.items())
         self.models: Mapping[str, Any] = self._thread.submit(dict, pairs).result()
 
