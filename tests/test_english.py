@@ -19,6 +19,7 @@ import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import model_folder
 from rnng_dy.cli import load_command
+from rnng_dy.cli.rules import require_once
 from scripts.english import __main__ as recipe
 from scripts.english import (
     circuits,
@@ -185,7 +186,8 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
         if isinstance(command, click.Group):
             group = command.make_context(name, arguments)
             _, command, arguments = command.resolve_command(group, arguments)
-        command.make_context(name, [*arguments])
+        context = command.make_context(name, [*arguments])
+        require_once(command.params, context.meta["rnng_dy.order"], context.params)
         if name == "train":
             Path(arguments[arguments.index("--model") + 1]).mkdir(parents=True)
         elif "-o" in arguments:

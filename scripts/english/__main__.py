@@ -29,12 +29,13 @@ KEPT_ABOVE = 0.7
 # half the paper's dimensions: this model only judges trees for the parser's self-training
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 OF_TEXT = (
-    "--preset fast --dropout 0 --batch-size 32 --learning-rate 0.003 "
+    "--preset fast --dropout 0 --batch-size 32 "
     "--set evaluate_every=100000 --set evaluate_from_epoch=0"
 )
 # the stack alone: the full state learns agreement from the last words
-GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
+GENERATOR = "--state stack --epochs 1 --learning-rate 0.003"
 FEW_LABELS, SECOND_PASS = ("NP", "SBAR"), "--epochs 1 --learning-rate 0.002"
+LSTM = "--epochs 2 --learning-rate 0.003"
 EVERY = 6
 """In its second pass the generative model reads one of this many trees, but all general ones."""
 
