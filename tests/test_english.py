@@ -17,8 +17,7 @@ import pytest
 
 import rnng_dy
 from oracle.brackets import parse_line
-from rnng_dy import model_folder
-from rnng_dy.cli import load_command
+from rnng_dy import cli, model_folder
 from rnng_dy.cli.rules import require_once
 from scripts.english import __main__ as recipe
 from scripts.english import (
@@ -182,7 +181,7 @@ def test_the_interval_of_a_score_is_that_of_its_suites_and_paradigms():
 def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monkeypatch):
     def step(words, **_):
         name, *arguments = words[1:]
-        command = load_command(name)
+        command = cli.main.get_command(None, name)
         if isinstance(command, click.Group):
             group = command.make_context(name, arguments)
             _, command, arguments = command.resolve_command(group, arguments)

@@ -47,20 +47,15 @@ BESIDE = {"prepare": "oracle", "sample": "parse", "next-words": "generate"}
 """Commands in the module of another one."""
 
 
-def load_command(name: str = "") -> click.Command | None:
-    """Import a command from the module of its name, with _ for -; None if there is none."""
-    if name not in COMMANDS:
-        return None
-    module = BESIDE.get(name, name).replace("-", "_")
-    return getattr(importlib.import_module(f"rnng_dy.cli.{module}"), name.replace("-", "_"))
-
-
 class LazyGroup(click.Group):
     """Imports a command's module only when it is called, so that `oracle` never loads DyNet."""
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Import the command."""
-        return load_command(name)
+        """Import a command from the module of its name, with _ for -; None if there is none."""
+        if name not in COMMANDS:
+            return None
+        module = BESIDE.get(name, name).replace("-", "_")
+        return getattr(importlib.import_module(f"rnng_dy.cli.{module}"), name.replace("-", "_"))
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
         """Find the command. A text in place of one is told where it belongs."""

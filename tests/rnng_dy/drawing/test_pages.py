@@ -131,9 +131,9 @@ def test_nothing_but_pages_needs_jinja2(data):
     program = """
 import sys
 sys.modules["jinja2"] = sys.modules["markupsafe"] = None
-from rnng_dy.cli import COMMANDS, load_command, main
+from rnng_dy.cli import COMMANDS, main
 for name in COMMANDS:
-    load_command(name)
+    main.get_command(None, name)
 main("show some.trees -o out.svg".split(), standalone_mode=False)
 """
     run(data, program, command=PYTHON)
