@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import random
 import zipfile
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,9 @@ class Tagger(perceptron.PerceptronTagger):
 
     def keep_to(self, sentences: Iterable[Sequence[tuple[str, str]]]) -> None:
         """Assign to frequent words only the tags that they have there (Collins 2002)."""
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for sentence in sentences:
-            for word, tag in sentence:
-                counts[word][tag] += 1
+        counts = nltk.ConditionalFreqDist(chain.from_iterable(sentences))
         for word, by_tag in counts.items():
-            if by_tag.total() >= _SEEN and word not in self.tagdict:
+            if by_tag.N() >= _SEEN and word not in self.tagdict:
                 self.model.weights[_form(word)] = dict.fromkeys(by_tag, _FAR)
 
 
