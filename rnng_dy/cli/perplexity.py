@@ -82,14 +82,11 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     with job.results(path, options, read) as work:
         for batch in work.map(measure, batches):
             work.write([[json.dumps(estimate or WITHOUT_MEMORY)] for _, estimate in batch])
-        estimates = map(json.loads, work.results.lines())
-        log_ps = []
-        for sentence, log_spelling, (log_p, problem) in zip(
-            sentences, log_spellings, estimates, strict=True
-        ):
-            log_ps.append(log_p + log_spelling)
+        estimates = [*map(json.loads, work.results.lines())]
+        for sentence, (log_p, problem) in zip(sentences, estimates, strict=True):
             if log_p == -math.inf:
                 warn(f"{source.path}:{sentence.line}: p = 0, {problem}")
+        log_ps = [log_p + more for (log_p, _), more in zip(estimates, log_spellings, strict=True)]
         whole = measures.likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
