@@ -126,13 +126,10 @@ def _first_action(block: Sequence[str]) -> int:
     """Return the index of a block's first action, or 0 for a block of neither kind."""
     # the lines of a generative and of a discriminative sentence before its actions
     for first in (3, 5):
-        if len(block) <= first or not is_action(block[first]):
-            continue
-        rows = block[1:first]
-        if any(map(opens_constituent, rows)):
-            continue
+        rows, actions = block[1:first], block[first:]
+        is_divided = any(map(is_action, actions[:1])) and not any(map(opens_constituent, rows))
         # the only word of a sentence may look like an action
-        if not is_action(rows[-1]) or len(split_words(rows[0])) == 1:
+        if is_divided and (not is_action(rows[-1]) or len(split_words(rows[0])) == 1):
             return first
     return 0
 
