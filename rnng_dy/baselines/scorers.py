@@ -49,8 +49,7 @@ class SurprisalTable(WordScorer):
             both = self._sentences.setdefault(letters, tokens), tokens
             first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
             bits, others = ([token.bits for token in row] for row in both)
-            is_equal = first == second and np.allclose(bits, others, 0, ROUNDING, equal_nan=True)
-            if not is_equal:
+            if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
                 self._unclear.add(letters)
         self._with_gaps = [letters for letters in self._sentences if GAP in letters]
 
