@@ -223,13 +223,11 @@ def fix_quotes(gold: FlatTree, system: FlatTree, params: Params) -> None:
     again. If several quotes are adjacent, the original's order of steps decides.
     """
     for number, quote in enumerate(system.quotes):
-        index = quote.index
+        index, in_system = quote.index, quote.tag not in params.delete_label
         for gold_number, gold_quote in enumerate(gold.quotes):
-            if gold_quote.index != index:
-                continue
-            in_gold = gold_quote.tag not in params.delete_label
-            in_system = quote.tag not in params.delete_label
-            if in_system and not in_gold:
-                gold.reinsert(gold_number)
-            elif in_gold and not in_system:
-                system.reinsert(number)
+            if gold_quote.index == index:
+                in_gold = gold_quote.tag not in params.delete_label
+                if in_system and not in_gold:
+                    gold.reinsert(gold_number)
+                elif in_gold and not in_system:
+                    system.reinsert(number)
