@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import rnng_dy
@@ -134,11 +135,9 @@ def is_done(folder: Path, stage: Stage, key: str) -> bool:
 
 def record_of(folder: Path, stage: Stage) -> dict:
     """Return the record of the stage's last run; empty if there is none that can be read."""
-    try:
-        content = json.loads(_path(folder, stage, "json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        content = None
-    return content if isinstance(content, dict) else {}
+    with suppress(FileNotFoundError, TypeError, ValueError):
+        return dict(json.loads(_path(folder, stage, "json").read_text(encoding="utf-8")))
+    return {}
 
 
 def _record(folder: Path, stage: Stage, content: dict) -> None:
