@@ -65,6 +65,7 @@ class Segmenter:
 
     def __init__(self, conventions: Conventions | None = None):
         self.conventions = conventions or Conventions()
+        self._tokenizer = Tokenizer(self.conventions)
 
     @classmethod
     def of_training(cls, sentences: Iterable[Sequence[str]]) -> Segmenter:
@@ -159,10 +160,6 @@ class Segmenter:
         """Return the tokens of one sentence of running text."""
         lines = self.stream(" ".join(sentence.split()), one_per_line=True)
         return [token for line in lines for token in line.tokens]
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return Tokenizer(self.conventions)
 
     @cached_property
     def _punkt(self) -> nltk.tokenize.punkt.PunktSentenceTokenizer:
