@@ -18,8 +18,7 @@ from tests.clusters.brute_force import BruteForce, clusters_of, inner_nodes, ran
 @pytest.mark.parametrize("seed", range(6))
 def test_merges_are_those_of_brute_force(seed, classes):
     sentences = random_corpus(seed, types=25, tokens=60 + 40 * seed)
-    clustering = BrownClustering(count_bigrams(sentences), classes)
-    clustering.run()
+    clustering = BrownClustering(count_bigrams(sentences), classes).run()
     expected = BruteForce(sentences, classes)
     assert clusters_of(clustering) == expected.found
     assert inner_nodes(clustering) == sorted(expected.tree)
@@ -49,8 +48,7 @@ def test_losses_stay_those_of_the_definition_through_many_merges():
 def test_of_merges_that_lose_the_same_the_earliest_words_go_first():
     # a, b, c and d have the same contexts: every merge of two of them loses nothing
     sentences = [[word, "x"] for word in "abcd"]
-    clustering = BrownClustering(count_bigrams(sentences), 3, within_sentences=True)
-    clustering.run()
+    clustering = BrownClustering(count_bigrams(sentences), 3, within_sentences=True).run()
     assert clusters_of(clustering) == [("a", "b", "c"), ("d",), ("x",)]
     # in the tree they come together before x, which has other contexts; d is older than a merge
     assert clustering.words == ["x", "a", "b", "c", "d"]
@@ -112,14 +110,12 @@ def test_rare_words_only_join_and_never_change_the_clusters_of_frequent_ones():
     before = BrownClustering(bigrams, 8)
     for _ in islice(before.steps(), frequent):
         pass
-    after = BrownClustering(bigrams, 8, min_count=8)
-    after.run()
+    after = BrownClustering(bigrams, 8, min_count=8).run()
     _, expected = np.unique(before.class_of[:frequent], return_inverse=True)
     # slots may differ, clusters not
     pairs = set(zip(expected.tolist(), after.class_of[:frequent].tolist(), strict=True))
     assert len(pairs) == len(set(expected.tolist())) == len(set(after.class_of.tolist())) == 8
-    plain = BrownClustering(bigrams, 8)
-    plain.run()
+    plain = BrownClustering(bigrams, 8).run()
     assert clusters_of(plain) != clusters_of(after)
 
 
@@ -128,10 +124,7 @@ def test_pairs_across_sentences_count_unless_told_otherwise():
     sentences = [["begin", "x", "end"], ["begin", "y", "end"]] * 5
     bigrams = count_bigrams(sentences)
     joined = [[word for sentence in sentences for word in sentence]]
-    running = BrownClustering(bigrams, 2)
-    within = BrownClustering(bigrams, 2, within_sentences=True)
-    for clustering in (running, within):
-        clustering.run()
-    one_line = BrownClustering(count_bigrams(joined), 2, within_sentences=True)
-    one_line.run()
+    running = BrownClustering(bigrams, 2).run()
+    within = BrownClustering(bigrams, 2, within_sentences=True).run()
+    one_line = BrownClustering(count_bigrams(joined), 2, within_sentences=True).run()
     assert clusters_of(running) == clusters_of(one_line) != clusters_of(within)

@@ -121,16 +121,13 @@ def test_without_pairs_nothing_moves():
 
 
 def refined(bigrams: Bigrams, classes: int, **options) -> BrownClustering:
-    clustering = BrownClustering(bigrams, classes, refine=True, **options)
-    clustering.run()
-    return clustering
+    return BrownClustering(bigrams, classes, refine=True, **options).run()
 
 
 @pytest.mark.parametrize("within_sentences", [False, True])
 def test_a_refined_clustering_tells_more_and_its_tree_is_a_tree_of_its_clusters(within_sentences):
     bigrams = count_bigrams(random_corpus(5, types=110, tokens=1500))
-    plain = BrownClustering(bigrams, 20, within_sentences=within_sentences)
-    plain.run()
+    plain = BrownClustering(bigrams, 20, within_sentences=within_sentences).run()
     better = refined(bigrams, 20, within_sentences=within_sentences)
     one, other = (
         average_mutual_information(bigrams, c.class_of, within_sentences=within_sentences)

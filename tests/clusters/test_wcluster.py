@@ -141,8 +141,7 @@ def test_the_whole_tree_is_wclusters_in_its_order_of_equal_frequencies(reference
     sentences, entries, classes = reference
     bigrams = count_bigrams(sentences)
     first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
-    ours = BrownClustering(in_order_of_wcluster(bigrams, first_occurrence), classes)
-    ours.run()
+    ours = BrownClustering(in_order_of_wcluster(bigrams, first_occurrence), classes).run()
     assert sorted(ours.entries()) == sorted(entries)
 
 
@@ -153,8 +152,7 @@ def test_clusters_are_as_informative_as_wclusters(reference, within_sentences):
     path_of = {entry.word: entry.path for entry in entries}
     paths = sorted(set(path_of.values()))
     theirs = np.array([paths.index(path_of[word]) for word in bigrams.words])
-    ours = BrownClustering(bigrams, classes, within_sentences=within_sentences)
-    ours.run()
+    ours = BrownClustering(bigrams, classes, within_sentences=within_sentences).run()
     information = average_mutual_information(bigrams, ours.class_of)
     assert information >= average_mutual_information(bigrams, theirs)
 
@@ -169,8 +167,7 @@ def test_refined_clusters_are_more_informative_than_wclusters_in_either_order(re
     if order == "wcluster":
         first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
         bigrams = in_order_of_wcluster(bigrams, first_occurrence)
-    refined = BrownClustering(bigrams, classes, refine=True)
-    refined.run()
+    refined = BrownClustering(bigrams, classes, refine=True).run()
     assert len(set(refined.paths())) == classes
     # the order of equal frequencies makes less of a difference
     assert average_mutual_information(bigrams, refined.class_of) > information + 0.01
