@@ -305,6 +305,14 @@ def test_the_first_panel_has_means_and_fillers_are_in_none():
     assert [Path(f"f.{form}").read_bytes()[:4] for form in ("png", "pdf")] == [b"\x89PNG", b"%PDF"]
 
 
+def panels():
+    """The panels of the figure of f.csv, by the LSTM."""
+    model, stimuli = rnng_dy.load("lm"), read_stimuli("f.csv")
+    texts = stimuli.tokenised(model.segmenter)
+    records = model.surprisals_of([list(sentence.tokens) for [sentence] in texts])
+    return panels_of(WordRows(texts, stimuli), records).values()
+
+
 def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_number_do():
     rows = [
         ("1", "a", 1),
@@ -317,10 +325,7 @@ def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_n
     table = [("item", "condition", "region", "text"), *((*row, "the train") for row in rows)]
     lines = [",".join(map(str, row)) + "\n" for row in table]
     Path("f.csv").write_text("".join(lines), encoding="utf-8")
-    model, stimuli = rnng_dy.load("lm"), read_stimuli("f.csv")
-    texts = stimuli.tokenised(model.segmenter)
-    records = model.surprisals_of([list(sentence.tokens) for [sentence] in texts])
-    means, one, two = panels_of(WordRows(texts, stimuli), records).values()
+    means, one, two = panels()
     assert [curve.labels for curve in means.values()] == [("1", "2", "3"), ("1", "2", "")]
     regions = [[math.isfinite(bits) for bits in curve.bits] for curve in one.values()]
     assert regions == [[True, False, True], [True, True, False]]
@@ -333,9 +338,6 @@ def test_means_are_of_regions_of_one_name_and_place():
         + "".join(f"{i},a,{n},{name},the train\n" for i in (1, 2) for n, name in enumerate("xyx")),
         encoding="utf-8",
     )
-    model, stimuli = rnng_dy.load("lm"), read_stimuli("f.csv")
-    texts = stimuli.tokenised(model.segmenter)
-    records = model.surprisals_of([list(sentence.tokens) for [sentence] in texts])
-    means, one, _ = panels_of(WordRows(texts, stimuli), records).values()
+    means, one, _ = panels()
     assert means["a"].labels == ("x", "y", "x")
     assert means["a"].bits == pytest.approx(one["a"].bits)
