@@ -104,12 +104,10 @@ class Scorer:
             return [sentence.records for sentence in measured]
         spelling = required_spelling(self, "this model")
         spelt = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
-        unkified = [[word.unk for word in words] for words in spelt]
+        unkified = [words for words, _ in spelt]
         measured = self.measure(sentences, options, end, unkified, numbers)
-        return [
-            with_spellings(sentence.records, [word.log_prob for word in words])
-            for sentence, words in zip(measured, spelt, strict=True)
-        ]
+        pairs = zip(measured, spelt, strict=True)
+        return [with_spellings(sentence.records, log_probs) for sentence, (_, log_probs) in pairs]
 
     def table(
         self,

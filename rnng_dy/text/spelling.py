@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +26,6 @@ SHARE = 0.5
 """The share of all words in the distribution to which a history of a class backs off."""
 _START, _END = " ", "\n"
 """Symbols before the first and after the last character; no token has them."""
-
-
-class SpelledWord(NamedTuple):
-    """A word as a model with an open vocabulary reads it."""
-
-    unk: str
-    """The word itself if the model knows it, otherwise its class of unknown words."""
-    log_prob: float
-    """log p(string | class) in nats; 0 for a known word."""
 
 
 class SpellingModel:
@@ -57,14 +48,18 @@ class SpellingModel:
         self.words = {word: count for word, count in sorted(words.items()) if word not in known}
         self._spelled = cache(self._spell)
 
-    def read(self, tokens: Iterable[str]) -> list[SpelledWord]:
-        """Return each token as the language model reads it, with log p of its spelling."""
-        return [self._spelled(token) for token in tokens]
+    def read(self, tokens: Iterable[str]) -> tuple[list[str], list[float]]:
+        """Return tokens as the language model reads them, and log p of their spellings in nats.
 
-    def _spell(self, token: str) -> SpelledWord:
+        A known word stays as it is, and its spelling has log p = 0. Any other is its class.
+        """
+        pairs = [self._spelled(token) for token in tokens]
+        return [unk for unk, _ in pairs], [log_prob for _, log_prob in pairs]
+
+    def _spell(self, token: str) -> tuple[str, float]:
         unk = self.classes.class_of(token)
         is_known = token in self.classes.known
-        return SpelledWord(unk, 0.0 if is_known else self.log_prob(token, unk))
+        return unk, 0.0 if is_known else self.log_prob(token, unk)
 
     def log_prob(self, word: str, name: str) -> float:
         """Return log p(word | class) in nats; -inf if the class `name` does not have the word."""
@@ -148,18 +143,16 @@ def required_spelling(model: Any, name: str) -> SpellingModel:
 
 
 def with_open_classes(
-    spelling: SpellingModel, sentences: Iterable[Any]
+    spelling: SpellingModel, sentences: Sequence[Any]
 ) -> tuple[list[Any], list[list[float]]]:
     """Return sentences with the spelling model's classes, and log p of each spelling in nats.
 
     The classes that sentences of an oracle have do not count.
     """
-    classified, log_probs = [], []
-    for sentence in sentences:
-        words = spelling.read(sentence.tokens)
-        classified.append(replace(sentence, unkified=tuple(word.unk for word in words)))
-        log_probs.append([word.log_prob for word in words])
-    return classified, log_probs
+    read = [spelling.read(sentence.tokens) for sentence in sentences]
+    pairs = zip(sentences, read, strict=True)
+    classified = [replace(sentence, unkified=tuple(unkified)) for sentence, (unkified, _) in pairs]
+    return classified, [log_probs for _, log_probs in read]
 
 
 def read_words(
@@ -171,8 +164,8 @@ def read_words(
     """
     if not open_vocabulary:
         return model.unknown.unkify(words, keep_classes=True), 0.0
-    read = required_spelling(model, "this model").read(words)
-    return [word.unk for word in read], math.fsum(word.log_prob for word in read)
+    unkified, log_probs = required_spelling(model, "this model").read(words)
+    return unkified, math.fsum(log_probs)
 
 
 class Symbols:
