@@ -11,7 +11,7 @@ import numpy as np
 from oracle.brackets import format_tree
 from oracle.common.errors import RnngError, UnderivableError, UnseenSymbolError
 from oracle.common.lazy import nltk
-from oracle.treebank import has_tags, is_preterminal
+from oracle.treebank import NO_TAG, has_tags, is_preterminal
 
 REDUCE, SHIFT = 0, 1
 """Action ids of every system; SHIFT is the paper's GEN in a generator."""
@@ -221,6 +221,12 @@ class TransitionSystem(ABC):
             raise RnngError(f"{len(tags)} POS tags for {len(words)} words")
         leaves = iter(words) if tags is None else map(nltk.Tree, tags, ([word] for word in words))
         return self._stack(actions, leaves).tree
+
+    def tagged_tree(
+        self, actions: Sequence[str], words: Sequence[str], tags: Sequence[str] | None = None
+    ) -> nltk.Tree:
+        """Return the tree that the actions build, with tags, by default XX; raises as `tree_of`."""
+        return self.tree_of(actions, words, tags or [NO_TAG] * len(words))
 
     def partial_brackets(self, actions: Sequence[str], words: Sequence[str]) -> str:
         """Return the brackets that the first actions of a derivation build.

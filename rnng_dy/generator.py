@@ -8,7 +8,7 @@ from nltk.parse.api import ParserI
 
 from oracle.blocks import OracleSentence
 from oracle.sentences import Token, split_tokens
-from oracle.treebank import NO_TAG, untraced
+from oracle.treebank import untraced
 from oracle.treebank import words as words_of
 from rnng_dy.model import TOO_LONG, Model, ParseResult
 from rnng_dy.models.generative import GeneratorExample, GeneratorNetwork
@@ -131,8 +131,7 @@ class GenerativeModel(Model, Scorer, ParserI):
                 if measured is None or not measured.trees:
                     yield None, TOO_LONG if measured is None else measured.problem or ""
                 else:
-                    actions, tags = measured.trees[0].actions, tags or [NO_TAG] * len(words)
-                    yield self.transitions.tree_of(actions, words, tags), ""
+                    yield self.transitions.tagged_tree(measured.trees[0].actions, words, tags), ""
 
     # the search, with the arguments of `Scorer.measure`
     measure = surprisal.measure

@@ -188,8 +188,7 @@ class DiscriminativeParser(Model, ParserI):
         self, ids: Iterable[int], words: Sequence[str], tags: Sequence[str] | None
     ) -> nltk.Tree:
         """Return the tree that action ids build; its tags are XX if `tags` is None."""
-        actions = self.transitions.decode(ids)
-        return self.transitions.tree_of(actions, words, tags or [NO_TAG] * len(words))
+        return self.transitions.tagged_tree(self.transitions.decode(ids), words, tags)
 
     def nbest(self, text: Any, k: int, beam: int | None = None) -> Any:
         """Return the k best trees that a beam over actions finds, best first.

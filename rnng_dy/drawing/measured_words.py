@@ -14,7 +14,6 @@ from oracle.common.errors import extra
 from oracle.common.files import one_line
 from oracle.common.tables import joined
 from oracle.transitions import TransitionSystem
-from oracle.treebank import NO_TAG
 from rnng_dy.drawing.pages import surprisal_page
 from rnng_dy.evaluation.records import MeasuredSentence, Records, tokens_so_far, with_spellings
 from rnng_dy.evaluation.significance import mean_interval
@@ -120,8 +119,7 @@ def best_tree(measured: MeasuredSentence, transitions: TransitionSystem) -> str:
     if not measured.trees:
         return ""
     words = tokens_so_far(measured.records, len(measured.records))
-    actions = measured.trees[0].actions
-    return format_tree(transitions.tree_of(actions, words, [NO_TAG] * len(words)))
+    return format_tree(transitions.tagged_tree(measured.trees[0].actions, words))
 
 
 def require_matplotlib() -> None:

@@ -13,7 +13,6 @@ from oracle.brackets import format_tree
 from oracle.common.errors import RnngError
 from oracle.common.lazy import nltk
 from oracle.sentences import ScoredTree, SourceSentence
-from oracle.treebank import NO_TAG
 from rnng_dy.parallel import batches
 from rnng_dy.search.batched_search import BatchedModel
 from rnng_dy.search.parsing import Parsed, nbest_batch, parse_batch
@@ -187,10 +186,8 @@ class SearchedTrees(Decoder):
         """Yield the trees of each sentence, best first."""
         measured = measure_batch(batch, model, self.options, end=True)
         for (_, sentence), whole in zip(batch, measured, strict=True):
-            words, tags = sentence.tokens, sentence.tags or [NO_TAG] * len(sentence.tokens)
-            best = whole.trees[: self.k]
-            trees = (model.transitions.tree_of(found.actions, words, tags) for found in best)
-            pairs = zip(trees, best, strict=True)
+            make, words, tags = model.transitions.tagged_tree, sentence.tokens, sentence.tags
+            pairs = ((make(found.actions, words, tags), found) for found in whole.trees[: self.k])
             yield Found([ScoredTree(format_tree(t), x.log_prob) for t, x in pairs], whole.problem)
 
 

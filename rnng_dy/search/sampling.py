@@ -15,7 +15,6 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.common.lazy import nltk
 from oracle.transitions import SHIFT
-from oracle.treebank import NO_TAG
 from rnng_dy.engine import one_graph
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.batched_search import SEARCHED_STATES, BatchedModel, Graphs
@@ -158,7 +157,7 @@ def generate_trees(
     symbols = model.vocabulary.words.symbols
     for d in until_drawn(model, n, seed, max_length):
         actions, words = model.transitions.decode(d.actions), [symbols[word] for word in d.words]
-        yield model.transitions.tree_of(actions, words, [NO_TAG] * len(words)), d.log_p
+        yield model.transitions.tagged_tree(actions, words), d.log_p
 
 
 @one_graph

@@ -12,7 +12,6 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import finite
 from oracle.common.lazy import nltk
 from oracle.sentences import split_tokens
-from oracle.treebank import NO_TAG
 from rnng_dy import load
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
@@ -68,9 +67,8 @@ def _by_parser(
 def _by_beam(model: Any, sentences: Sequence[TaggedWords], k: int) -> Iterator[ParsedSentence]:
     results = measure(model, [words for words, _ in sentences], end=True)
     for (words, tags), result in zip(sentences, results, strict=True):
-        shown_tags = tags or [NO_TAG] * len(words)
         trees = [
-            (model.transitions.tree_of(tree.actions, words, shown_tags), tree.log_prob)
+            (model.transitions.tagged_tree(tree.actions, words, tags), tree.log_prob)
             for tree in result.trees[:k]
         ]
         yield _answer(words, tags, trees, result.problem)
