@@ -143,14 +143,10 @@ class Worker:
 
     def __init__(self, models: Mapping[str, object], limits: Limits, device: str | None):
         """Load the models that are given as text. Raises RnngError."""
-
-        def opened(model: object) -> Any:
-            return load(model, device) if isinstance(model, str) else model
-
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
         self._limits, self._waiting = limits, 0
         # `dict` draws the pairs in the thread, since one that uses a GPU must have opened it
-        pairs = ((name, opened(model)) for name, model in models.items())
+        pairs = ((name, load(m, device) if isinstance(m, str) else m) for name, m in models.items())
         self.models: Mapping[str, Any] = self._thread.submit(dict, pairs).result()
 
     async def run(self, request: Request, answer: Callable, wanted: Any) -> Any:
