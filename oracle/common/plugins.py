@@ -104,10 +104,8 @@ def files_of(objects: Iterable[object]) -> list[str]:
 
 def hashes(names: Iterable[str]) -> dict[str, str]:
     """Return a hash of the text of each loaded plugin that has one of the file names."""
-    texts = {os.path.basename(path): text for path, text in loaded.items()}
-    return {
-        name: hashlib.sha256(texts[name].encode()).hexdigest() for name in names if name in texts
-    }
+    texts = {os.path.basename(path): text.encode() for path, text in loaded.items()}
+    return {name: hashlib.sha256(texts[name]).hexdigest() for name in names if name in texts}
 
 
 def require(needed: Iterable[str], model: object) -> None:
