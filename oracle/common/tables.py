@@ -96,9 +96,8 @@ def _rows(path: FileName, quoted_tsv: bool, lines: NumberedLines | None) -> Numb
         yield from _results(path, lines)
         return
     with reading(path, first, "write a quotation mark inside of quotation marks twice") as location:
-        delimiter = max(
-            _DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), []))
-        )
+        heads = {mark: next(csv.reader([header], delimiter=mark), []) for mark in _DELIMITERS}
+        delimiter = max(heads, key=lambda mark: len(heads[mark]))
         is_quoted = quoted_tsv or delimiter != "\t" or header.startswith('"')
         quoting = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
         contents = chain([header], (text for _, text in lines))
