@@ -88,14 +88,11 @@ class TopDown(TransitionSystem):
         Bits: REDUCE, SHIFT, NT (sections 3.1, 3.2, 4.2; the original's limits).
         """
         words, opened = state.words_left, state.open
-        nt = (opened > 0 or not state.started) and opened <= self.max_open
-        shift = opened > 0
-        reduce = opened > 0 and not state.after_nt
-        if words is not None:
-            nt = nt and words > 0
-            shift = shift and words > 0
-            # the root may be closed only when every word is in the tree
-            reduce = reduce and not (opened == 1 and words > 0)
+        has_words = words != 0
+        nt = has_words and (opened > 0 or not state.started) and opened <= self.max_open
+        shift = has_words and opened > 0
+        # a parser may close the root only when every word is in the tree
+        reduce = opened > (1 if words else 0) and not state.after_nt
         return reduce | shift << 1 | nt << 2
 
     def why_not(self, state: TopDownState, action: int | None) -> str:
