@@ -193,11 +193,7 @@ def _berkeley(word: str, lower_known: bool) -> str:
     digit = any(char.isdigit() for char in word)
     dash = "-" in word
     capitals = sum(char.isupper() for char in word)
-    endings = [_UNK, _case_class(word, capitals, lower_known)]
-    if digit:
-        endings.append("-NUM")
-    if dash:
-        endings.append("-DASH")
+    endings = [_UNK, _case_class(word, capitals, lower_known), "-NUM" * digit, "-DASH" * dash]
     suffixed = word.lower()
     if suffixed.endswith("s") and len(suffixed) >= 3:
         if suffixed[-2] not in "siu":
