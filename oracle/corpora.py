@@ -165,12 +165,11 @@ class ChineseTreebank(BracketedFiles):
     def encoding(path: str) -> str:
         """Return UTF-8, or GB18030 for a file that is not valid UTF-8."""
         # a trial read would consume a pipe
-        if not os.path.isfile(path):
-            return "utf-8"
-        try:
-            deque(read_lines(path), maxlen=0)
-        except InputError:
-            return "gb18030"
+        if os.path.isfile(path):
+            try:
+                deque(read_lines(path), maxlen=0)
+            except InputError:
+                return "gb18030"
         return "utf-8"
 
 
