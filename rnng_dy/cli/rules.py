@@ -84,9 +84,8 @@ def require_once(params: Parameters, order: Parameters, values: Mapping[str, Any
         if param.multiple:
             names = [v[0] if hasattr(param.type, "types") else v for v in values[param.name]]
             flags = [f"{param.opts[0]} {name}" for name in names]
-        for flag in flags:
-            if flags.count(flag) > 1:
-                raise click.UsageError(f"{flag} is given twice")
+        if twice := [flag for flag in flags if flags.count(flag) > 1]:
+            raise click.UsageError(f"{twice[0]} is given twice")
 
 
 def with_flags(message: str, params: Parameters) -> str:
