@@ -176,9 +176,8 @@ def spelled(
     for piece in pieces:
         letters = piece.letters
         if letters in ('"', "``", "''"):
-            is_open = letters == "``" or (
-                letters != "''" and _opens(text, begin, end, piece, is_open)
-            )
+            opens = letters == '"' and _opens(text, begin, end, piece, is_open)
+            is_open = letters == "``" or opens
             yield c.quotes[0 if is_open else 1]
         elif letters in ("'", "`"):
             opens = letters == "`" or _opens(text, begin, end, piece, True)
