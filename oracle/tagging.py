@@ -212,13 +212,13 @@ def jackknife(
     sentences: Sequence[TaggedSentence],
     folds: int,
     seed: int,
-    run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]] = map,
+    run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[tuple[int, Any]]],
 ) -> list[list[str]]:
     """Return tags per sentence, by taggers that have not seen it.
 
-    `run` maps over the folds, in order.
+    `run` maps over the folds, and yields each with its tags.
     """
     new_tags: list[list[str]] = [[] for _ in sentences]
-    for fold, folded in enumerate(run(partial(fold_tags, sentences, folds, seed), range(folds))):
+    for fold, folded in run(partial(fold_tags, sentences, folds, seed), range(folds)):
         new_tags[fold::folds] = folded
     return new_tags

@@ -62,9 +62,7 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
         if folds > len(gold):
             raise InputError(f"{len(gold)} trees cannot make {folds} folds", trees_path)
         with Workers(jobs=jobs) as workers:
-            tags = tagging.jackknife(
-                gold, folds, SEED, lambda *fold: (result for _, result in workers.map(*fold))
-            )
+            tags = tagging.jackknife(gold, folds, SEED, workers.map)
     pairs = zip(trees, tags, strict=True)
     write_output(output, (f"{format_tree(with_tags(t.tree, row))}\n" for t, row in pairs))
     say(f"tags: {tagging.same_tags(gold, tags)} as they were")

@@ -8,6 +8,7 @@ from nltk import Tree
 from oracle import tagging
 from oracle.tagging import FILES
 from oracle.treebank import tags, with_tags, words
+from rnng_dy.parallel import Workers
 from tests.commands import PYTHON, invoke, run
 from tests.conftest import TINY
 
@@ -17,7 +18,7 @@ SENTENCES = [[("the", "DT"), (f"thing{i}", "NN"), ("runs", "VBZ")] for i in rang
 def test_a_jackknifed_tagger_has_not_seen_the_sentence():
     # a tag that only one sentence has cannot come back
     sentences = [*SENTENCES, [("the", "DT"), ("odd", "UNHEARD"), ("runs", "VBZ")]]
-    found = tagging.jackknife(sentences, 5, seed=1)
+    found = tagging.jackknife(sentences, 5, 1, Workers().map)
     assert [len(tags) for tags in found] == [len(s) for s in sentences]
     assert "UNHEARD" not in {tag for tags in found for tag in tags}
     assert sum(tags[0] == "DT" for tags in found) == len(found)
@@ -25,7 +26,8 @@ def test_a_jackknifed_tagger_has_not_seen_the_sentence():
 
 
 def test_the_seed_decides():
-    assert tagging.jackknife(SENTENCES, 4, seed=1) == tagging.jackknife(SENTENCES, 4, seed=1)
+    one, other = (tagging.jackknife(SENTENCES, 4, 1, Workers().map) for _ in range(2))
+    assert one == other
 
 
 SAVED = """
