@@ -77,6 +77,14 @@ def make_generator(sentences, composition="corrected", seed=1, state="full"):
     return GenerativeModel(vocabulary, GENERATOR_SIZES, seed=seed, **chosen)
 
 
+@pytest.fixture(params=["discriminative", "generative"])
+def kind_and_sentences(request, sentences, generative_sentences):
+    """A function that makes a model of sentences, and such sentences."""
+    if request.param == "discriminative":
+        return make_parser, sentences
+    return make_generator, generative_sentences
+
+
 def make_lm(sentences, seed=3):
     """An LSTM language model with the random parameters of a seed and the sentences' words."""
     vocabulary = GeneratorVocabulary.build(simple_clusters(sentences), sentences)

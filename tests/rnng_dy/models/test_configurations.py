@@ -130,13 +130,10 @@ def test_rows_that_are_kept_go_on_as_before_in_each_state(generative_sentences, 
 
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)
-@pytest.mark.parametrize("kind", ["discriminative", "generative"])
-def test_what_nobody_kept_is_computed_again(kind, composition, sentences, generative_sentences):
+def test_what_nobody_kept_is_computed_again(kind_and_sentences, composition):
     """In whatever order configurations are asked for, and in however many graphs."""
-    if kind == "discriminative":
-        model, data = make_parser(sentences, composition), sentences
-    else:
-        model, data = make_generator(generative_sentences, composition), generative_sentences
+    make, data = kind_and_sentences
+    model = make(data, composition)
     dy.renew_cg()
     tree = model.network.derivation(model.encode_training(data[3]))
     configurations = [d.configuration for d in model.network.walk([tree])[0]]

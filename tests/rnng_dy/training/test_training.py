@@ -41,13 +41,6 @@ def gradients(model, examples):
     return found
 
 
-@pytest.fixture(params=["discriminative", "generative"])
-def kind_and_sentences(request, sentences, generative_sentences):
-    if request.param == "discriminative":
-        return make_parser, sentences
-    return make_generator, generative_sentences
-
-
 @pytest.mark.parametrize("clip", [0.01, 5.0, 1e6])
 def test_update_is_clipped_sgd_with_unscaled_decay(kind_and_sentences, tmp_path, clip):
     """v -= eta * clip * g + lambda * v, for dense parameters and rows of the sentence."""
