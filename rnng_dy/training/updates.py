@@ -102,7 +102,6 @@ class Sgd:
         if self._l2 and any(rows.values()):
             dy.renew_cg()
             penalty = self._store.row_penalty(rows) * (self._l2 / size)
-            penalty.forward()
             penalty.backward()
         if self._l2:
             self._store.decay(self._l2)
