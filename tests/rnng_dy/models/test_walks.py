@@ -91,7 +91,6 @@ def test_only_what_something_is_made_of_has_a_gradient(sentences):
     dy.renew_cg()
     model.store.forget_used_rows()
     loss = model.training_loss([example], 0.0)
-    loss.forward()
     loss.backward()
     assert root in model.store.used_rows()["nonterminal"]
     assert root not in model.store.rows_with_gradient()["nonterminal"]

@@ -32,7 +32,6 @@ def gradients(model, examples):
     """The gradient of the loss by parameter name, lookup rows included."""
     dy.renew_cg()
     loss = model.training_loss(examples, 0.0)
-    loss.forward()
     loss.backward()
     parameters = {**model.store.dense, **model.store.lookups}
     found = {name: p.grad_as_array().astype(np.float64) for name, p in parameters.items()}
@@ -319,7 +318,6 @@ def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_bef
             dy.renew_cg()
             if len(rows):
                 loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
-                loss.forward()
                 loss.backward()
                 trainer.update()
         found = []
@@ -327,7 +325,6 @@ def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_bef
             rows = np.random.default_rng(seed).choice(1000, 60, replace=False)
             dy.renew_cg()
             loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
-            loss.forward()
             loss.backward()
             found.append(store.collection.gradient_l2_norm())
             trainer.update()
