@@ -1,20 +1,18 @@
 """The transition system: Dyer et al. 2016, 3.1, 3.2, 4.2, and the original's limits."""
 
+from functools import reduce
 from typing import NamedTuple
 
 import pytest
 
 from oracle.common.errors import RnngError, UnderivableError, UnseenSymbolError
-from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, SYSTEMS, TOP_DOWN, TopDown
+from oracle.transitions import MAX_OPEN, REDUCE, SHIFT, SYSTEMS, TOP_DOWN, TopDown, TopDownState
 
 NT = 2
 
 
 def walk(words, actions):
-    state = TopDown().start(words)
-    for action in actions:
-        state = state.after(action)
-    return state
+    return reduce(TopDownState.after, actions, TopDown().start(words))
 
 
 def valid(words, actions, max_open=MAX_OPEN):

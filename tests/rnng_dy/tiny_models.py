@@ -1,5 +1,7 @@
 """Models over three words and a few trees, and everything that can happen under them."""
 
+from functools import reduce
+
 import numpy as np
 
 from clusters.files import ClusteredWord
@@ -67,10 +69,7 @@ def exact_log_q(parser, words, trees, alpha):
 
 
 def state_after(model, actions):
-    state = model.transitions.start(None)
-    for action in actions:
-        state = state.after(action)
-    return state
+    return reduce(lambda state, action: state.after(action), actions, model.transitions.start(None))
 
 
 def next_steps(model, words, actions):
