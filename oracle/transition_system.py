@@ -121,10 +121,8 @@ class TransitionSystem(ABC):
                 actions.append(self.structural[SHIFT])
             else:
                 if not node.label():
-                    raise RnngError(
-                        "a constituent without a label: give it one, or run `rnng-dy prepare` "
-                        "for outer brackets"
-                    )
+                    remedy = "give it one, or run `rnng-dy prepare` for outer brackets"
+                    raise RnngError(f"a constituent without a label: {remedy}")
                 opening, closing = (self.open_action(node.label()),), (self.structural[REDUCE],)
                 first, others = node[: self.opens_after], node[self.opens_after :]
                 pending += [closing, *others[::-1], opening, *first[::-1]]
@@ -168,8 +166,7 @@ class TransitionSystem(ABC):
     @classmethod
     def labels(cls, actions: Iterable[str]) -> tuple[str, ...]:
         """Return the nonterminals that actions open, in order of first appearance."""
-        opened = map(cls.label_of, actions)
-        return tuple(dict.fromkeys(label for label in opened if label is not None))
+        return tuple(dict.fromkeys(filter(None, map(cls.label_of, actions))))
 
     def encode(self, actions: Sequence[str]) -> list[int]:
         """Return the ids of actions.
@@ -177,13 +174,11 @@ class TransitionSystem(ABC):
         Raises UnseenSymbolError naming nonterminals that the system lacks, RnngError for a name
         that is no action.
         """
-        try:
-            return [self._ids[action] for action in actions]
-        except KeyError:
-            unknown = [action for action in actions if action not in self._ids]
-        for action in unknown:
-            self._kind(action)
-        raise UnseenSymbolError(self.label_of(action) for action in unknown) from None
+        if unknown := [action for action in actions if action not in self._ids]:
+            for action in unknown:
+                self._kind(action)
+            raise UnseenSymbolError(map(self.label_of, unknown))
+        return [self._ids[action] for action in actions]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Return the names of action ids."""
