@@ -139,8 +139,12 @@ def by_region(rows: Sequence[TextRow], path: str, sentence: str) -> list[list[Te
     """Return the rows of each region of a text, in order.
 
     Words with numbers may have a row for each of their readers. Raises InputError for any other
-    region or word that is there twice.
+    region or word that is there twice, and if each region is the whole sentence.
     """
+    texts, places = {row.text for row in rows}, {(row.region, row.position) for row in rows}
+    if len(texts) == 1 < len(places) and " " in rows[0].text.strip():
+        message = f"all regions of {sentence!r} have the same text: name their texts by --column"
+        raise InputError(message, path, rows[1].line)
     if rows[0].position is not None:
         rows = _words(rows, path, sentence)
     else:

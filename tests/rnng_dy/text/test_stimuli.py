@@ -213,6 +213,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
         ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are regions"),
         ("sentence,idx,word\nA dog,1,A\nA dog,2,dog\n", "2: sentences in several rows, beside 'word'"),
+        ("item,sentence,region,word\n1,A dog,1,A\n1,A dog,2,dog\n", "3: all regions of '1' have the same text"),
     ],
 )  # fmt: skip
 def test_other_tables_are_errors_with_their_line(read, content, message):
