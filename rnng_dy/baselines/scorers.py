@@ -56,7 +56,8 @@ class SurprisalTable(WordScorer):
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return the table's surprisals of the words of each sentence, and of its end.
 
-        Raises InputError for a sentence that the table lacks, or has with different numbers.
+        Raises InputError for a sentence that the table lacks, or has with different numbers, or by
+        regions.
         """
         return [self._records(words) for words in sentences]
 
@@ -93,6 +94,10 @@ class SurprisalTable(WordScorer):
                 if candidate in self._unclear:
                     message = f"the sentence {shown} is in this table with different surprisals"
                     raise InputError(f"{message}: keep one of them", self._path)
+                for token, (first, last) in zip(tokens, at_words, strict=True):
+                    if first < last and len(token.text.split()) > 1:
+                        message = f"{token.text!r} is several words: give the surprisals of words"
+                        raise InputError(message, self._path, token.line)
                 return [(token, first) for token, (first, _) in zip(tokens, at_words, strict=True)]
         message = f"no sentence {shown} in this table"
         for near in get_close_matches(letters, self._sentences, 1, 0):
