@@ -94,11 +94,14 @@ def read_likelihoods(path: FileName) -> list[tuple[int, float]]:
 def read_log_probs(path: FileName, lengths: Sequence[int]) -> list[float]:
     """Return log p in nats of sentences, as `perplexity` writes and `rerank` prints it.
 
-    Raises InputError if the file has other sentences.
+    Raises InputError if the file has other sentences, or probabilities of trees by `score`.
     """
     with reading(path), open_text(path) as stream:
-        printed = filter(None, map(_PRINTED.match, stream))
+        lines = [*stream]
+        printed = filter(None, map(_PRINTED.match, lines))
         rows = [(int(line[2]), float(line[1])) for line in printed]
+        if not (rows or "".join(lines[:1]).startswith("words\t")):
+            raise ValueError("neither a .tsv of `rnng-dy perplexity` nor what `rerank` printed")
     if not rows:
         rows = [(length, -negative) for length, negative in read_likelihoods(path)]
     if [length for length, _ in rows] != list(lengths):

@@ -172,12 +172,13 @@ def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_se
     header, first, *rows = (folder / "own.tsv").read_text().splitlines()
     last = generative_sentences[0].unkified[-1]
     other = first.replace(f"{last}\tgenerator", "UNK\tgenerator")
-    two_columns = ["\t".join(row.split("\t")[:2]) for row in (first, *rows)]
+    cells = [row.split("\t") for row in (first, *rows)]
+    printed = [f"prob: -{negative} (len={words})" for words, negative, *_ in cells]
     opened = [row.replace("closed", "open") for row in (first, *rows)]
     for table, says in (
         ([header, other, *rows], "its model knows other words ("),
         ([header, *opened], "one vocabulary is o"),
-        (two_columns, "it does not say which words its model knows"),
+        (printed, "it does not say which words its model knows"),
     ):
         (folder / "other.tsv").write_text("\n".join(table) + "\n")
         result = perplexity("--against", "other.tsv", "-o", "-", "-o", "x.json")
@@ -192,10 +193,13 @@ def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_se
     [
         (["--against", "props"], "props"),
         (["--against", "odd"], "odd: not the numbers of words of the 10 sentences of INPUT"),
+        (["--against", "joint"], "joint: neither a .tsv of `rnng-dy perplexity` nor what `rerank`"),
         (["--scorer", "kneser-ney=test.gen.oracle"], "either"),
         (["--clusters", "odd"], "--clusters goes with --scorer kneser-ney"),
     ],
 )
 def test_what_does_not_fit_is_refused(folder, given, says):
-    (folder / "odd").write_text("1\t2\n")
+    (folder / "odd").write_text("words\tnegative_log_p\n1\t2\n")
+    # what `score` writes has the probabilities of trees
+    (folder / "joint").write_text("1\t2\n")
     assert says in perplexity(*given, code=2).output
