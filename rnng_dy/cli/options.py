@@ -15,11 +15,11 @@ from oracle.common.compression import plain_name
 from oracle.common.errors import RnngError
 from oracle.common.files import is_replaced, locked, replacing
 from oracle.common.tables import CSV, TSV
-from rnng_dy.cli.messages import say
+from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.rules import flag, goes, option, require_fit, require_once, with_flags
 from rnng_dy.cli.signature import signature
 from rnng_dy.drawing import pages
-from rnng_dy.model_folder import companion, paths_of
+from rnng_dy.model_folder import companion, is_name, known_models, paths_of
 
 
 class PathName(click.Path):
@@ -33,7 +33,11 @@ class PathName(click.Path):
         """Return the name. Refuses an empty one, as of an unset variable in a script."""
         if not value:
             self.fail("an empty name: give another one, or leave it out", param, ctx)
-        return self._meaning(value)
+        path = self._meaning(value)
+        hidden = known_models().get(path) if self.is_model and not is_name(path) else None
+        if hidden and not os.path.samefile(hidden, path):
+            warn(f"{path} is the one here, not the model of this name at {hidden}")
+        return path
 
 
 SEED = click.IntRange(0, 2**32 - 1)

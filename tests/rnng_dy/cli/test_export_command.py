@@ -231,6 +231,10 @@ def test_commands_take_a_model_by_name(monkeypatch):
     assert unknown.strip().endswith("`rnng-dy models` lists: english, english-generative")
     Path("english").mkdir()
     assert invoke(*by_name).stdout == parsed
+    Path("english").rmdir()
+    Path("parser").rename("english")
+    hidden = "english is the one here, not the model of this name at "
+    assert hidden + str(Path(archive).resolve()) in invoke(*by_name).stderr
 
 
 def test_about_shows_terms_and_size_of_an_archive():
