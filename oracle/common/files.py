@@ -70,10 +70,12 @@ def read_lines(path: FileName, encoding: str = "utf-8") -> Iterator[tuple[int, s
 
 
 def numbered_lines(lines: Iterable[str], path: object) -> Iterator[tuple[int, str]]:
-    """Yield lines, numbered from 1. Raises InputError at a line with bytes that are no text."""
+    """Yield lines, numbered from 1. Raises InputError for bytes that are no text, and old Macs'."""
     with reading(path) as location:
         for location.line, line in enumerate(lines, 1):
             require_text(line)
+            if location.line == 1 and "\r" in line.rstrip("\r\n"):
+                raise ValueError("lines end in CR alone, as on old Macs: save it with other ends")
             yield location.line, line
 
 

@@ -89,9 +89,6 @@ def _rows(path: FileName, quoted_tsv: bool, lines: NumberedLines | None) -> Numb
         return
     lines = iter(read_lines(path) if lines is None else lines)
     first, header = next(((line, text) for line, text in lines if text.strip()), (1, ""))
-    if "\r" in header.rstrip("\r\n"):
-        message = "lines end in CR alone, as on old Macs: save it with other line ends"
-        raise InputError(message, path)
     if header.startswith(_RESULTS):
         yield from _results(path, lines)
         return

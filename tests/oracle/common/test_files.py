@@ -63,6 +63,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, encoding):
     [
         (b"a\nThe caf\xe9\n", ":2: not utf-8 after 'The caf': save it as text"),
         ("a\n".encode("utf-16"), ":1: not utf-8"),
+        (b"a b\rc d\r", ":1: lines end in CR alone"),
         ("ab".encode("utf-16-le"), ":1: not utf-8"),
     ],
 )
