@@ -16,6 +16,7 @@ from rnng_dy.evaluation.records import END, MeasuredSentence, Records, WordRecor
 from rnng_dy.evaluation.word_tables import WordTable
 from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions
 from rnng_dy.text.columns import USUAL, Columns
+from rnng_dy.text.no_sentences import require_sentence
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.spelling import SpellingModel, required_spelling
 
@@ -75,6 +76,11 @@ class Scorer:
             RnngError: A token is invalid, the options are impossible, or the scorer has no spelling
                 model.
         """
+        tokens = getattr(tokens, "text", tokens)
+        if isinstance(tokens, str):
+            # also a text of one word, such as can't, has several tokens
+            require_sentence(tokens)
+            tokens = self.segmenter.tokens(tokens)
         [records] = self.surprisals_of([tokens], options, end, open_vocabulary)
         return records
 

@@ -116,6 +116,7 @@ def test_surprisals_of_the_packages_model():
     assert [record.token for record in second] == ["She", "did", "not", "."]
     model = rnng_dy.load("english-generative")
     assert model.surprisals("He slept.") == first == model.surprisals(tuple(TOKENS))
+    assert [record.token for record in model.surprisals("can't")] == ["ca", "n't"]
     assert model.surprisals_of([tuple(TOKENS)]) == [first]
     with pytest.raises(AttributeError, match="load a generative model, such as english-generative"):
         rnng_dy.load("english").surprisals("He slept.")
