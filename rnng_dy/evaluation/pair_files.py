@@ -1,6 +1,7 @@
 """Readers of minimal pairs: two columns, a table, or JSON."""
 
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ PAIR_NAMES = (
     ("good_continuation", "bad_continuation"),
 )
 """The usual names of the sentences of a minimal pair; blanks, marks and capitals do not count."""
+_log = logging.getLogger(__name__)
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
@@ -74,6 +76,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
         yield from _plain_pairs(path, lines)
         return
     last: dict[str, str] = {}
+    filled = 0
     for line, content in contents:
         with reading(path, line):
             row = read_json(content) if isinstance(content, str) else content
@@ -87,11 +90,14 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             item = "_".join(last[plain_column(name)] for name in as_names(columns.item)) or usual
             phenomena = [plain_column(columns.by)] if columns.by else _PHENOMENON
             group = next(filter(None, map(last.get, phenomena)), "")
+            filled += group not in ("", *map(plain.get, phenomena))
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):
                 good, bad = f"{prefix} {good}", f"{prefix} {bad}"
             yield Pair(line, good, bad, group, item)
+    if filled:
+        _log.warning(f"{path}: {filled} empty cells of groups are filled with the group above them")
 
 
 def _names_of_pair(names: Sequence[str]) -> Sequence[str]:

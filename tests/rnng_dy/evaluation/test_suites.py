@@ -301,12 +301,13 @@ def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns)
     assert second.items[0].regions["bad", 1] == (*before, "It", "am", ".")
 
 
-def test_merged_cells_of_pairs_have_the_value_of_the_first_but_a_prefix(tmp_path):
+def test_merged_cells_of_pairs_have_the_value_of_the_first_but_a_prefix(tmp_path, caplog):
     path = tmp_path / "p.csv"
-    path.write_text("item,prefix,good,bad\n7,So,It is .,It are .\n,,It is .,It am .\n")
+    path.write_text("item,prefix,uid,good,bad\n7,So,a,It is .,It are .\n,,,It is .,It am .\n")
     first, second = read_suite(str(path)).items
     assert (first.name, second.name) == (7, 7)
     assert second.regions["bad", 1] == ("It", "am", ".")
+    assert "p.csv: 1 empty cells of groups are filled with the group above them" in caplog.text
 
 
 def test_plain_text_is_split_as_the_treebank_is(tmp_path):
