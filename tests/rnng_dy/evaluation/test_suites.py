@@ -381,6 +381,7 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("True\tIt is .\nFalse\tIt are .\n", "bad.json:1: the column of good sentences has only True and False"),
         ("label\tsentence\n1\tIt is .\n0\tIt are .\n", "bad.json:2: '1' is a number"),
         ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),
+        ("Right one\tWrong one\nIt is .\tIt are .\n", "among Right one, Wrong one: name the good and the bad"),
         ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence_good and sentence_bad"),
         ("It is .\t*It are .\n", "bad.json:1: '*It are .' begins with '*'"),
         ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
