@@ -61,6 +61,9 @@ def test_map_trees_get_the_words_and_tags_of_an_oracle(tmp_path):
     (tmp_path / "o").write_text("".join(blocks))
     run(tmp_path / "p", tmp_path / "l", "-o", tmp_path / "map", "--oracle", tmp_path / "o")
     assert (tmp_path / "map").read_text() == "(S (X (DT The)) (NN cat))\n(S (VB Go))\n"
+    (tmp_path / "o").write_text("".join(blocks).replace("a b", "The b"))
+    arguments = tmp_path / "p", tmp_path / "l", "--oracle", tmp_path / "o"
+    assert "p:2: the tree does not have the words of" in run(*arguments, code=2).stderr
 
 
 def test_mbr_trees_are_of_the_weighted_samples(shared, tmp_path):
