@@ -7,13 +7,11 @@ import argparse
 import os
 from pathlib import Path
 
-import rnng_dy
 from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
-from scripts.english.few_labels import with_labels
 from scripts.english.self_training import add_different, mix
 from scripts.english.texts import OPEN, write_unlabelled
-from scripts.english.treebanks import GENERAL, TREEBANKS, write_trees
+from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
 LICENCE = "CC BY 4.0"
@@ -29,15 +27,11 @@ KEPT_ABOVE = 0.7
 # half the paper's dimensions: this model only judges trees for the parser's self-training
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 OF_TEXT = (
-    "--preset fast --dropout 0 --batch-size 32 "
+    "--preset fast --dropout 0 --batch-size 32 --learning-rate 0.003 "
     "--set evaluate_every=100000 --set evaluate_from_epoch=0"
 )
 # the stack alone: the full state learns agreement from the last words
-GENERATOR = "--state stack --epochs 1 --learning-rate 0.003"
-FEW_LABELS, SECOND_PASS = ("NP", "SBAR"), "--epochs 1 --learning-rate 0.002"
-LSTM = "--epochs 2 --learning-rate 0.003"
-EVERY = 6
-"""In its second pass the generative model reads one of this many trees, but all general ones."""
+GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
 
 
 def main() -> None:
@@ -92,7 +86,7 @@ def make_parser(transitions: str, general: int) -> None:
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted(general)}")
-    export("judge", "english-judge", bits=16)
+    export("judge", "judge", bits=16)
     self_train(parser, general)
     export("silver", "english", bits=16)
 
@@ -105,9 +99,9 @@ def make_language_models(texts: list[Path], general: int) -> None:
     for text, file in zip(texts, parsed, strict=True):
         make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
     train = Path("all.trees")
-    held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
     if not train.exists():
-        print(*add_different([Path("train.trees")], parsed, held_out, train), flush=True)
+        held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
+        print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
     for split in ("all", "dev"):
         oracle = f"oracle --train {train} {split}.trees --generative --min-count 5"
         make(f"texts/{split}.gen.oracle", oracle)
@@ -115,21 +109,7 @@ def make_language_models(texts: list[Path], general: int) -> None:
     data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
     how = f"--open --resume {OF_TEXT} {weighted(general)}"
     run(f"train generative {data} {how} {GENERATOR} --model generator")
-    export("generator", "generator", bits=8)
-    part, (*gold, craft) = (
-        folder / "part.trees",
-        (Path(f"{name}.train.trees") for name in TREEBANKS),
-    )
-    if not part.exists():
-        print(*add_different(gold, [craft, *parsed], held_out, part, EVERY), flush=True)
-    few = f"--keep-labels {','.join(FEW_LABELS)}"
-    for file, trees in (("train", part), ("dev", "dev.trees")):
-        make(f"texts/{file}.few.trees", f"prepare --from trees {trees} {few}")
-    if not Path("few").exists():
-        with_labels(rnng_dy.load("generator.rnng.zip"), ("S", *FEW_LABELS)).save("few")
-    trees = "--trees texts/train.few.trees --dev-trees texts/dev.few.trees"
-    run(f"train generative {trees} --init few {how} {SECOND_PASS} --model few-labels")
-    export("few-labels", "english-generative", bits=8)
+    export("generator", "english-generative", bits=8)
     run(f"train lstm-lm {data} {how} {LSTM} --model lstm")
     export("lstm", "english-lstm", bits=8)
 
@@ -143,7 +123,7 @@ def export(folder: str, name: str, bits: int) -> None:
 def self_train(parser: str, general: int) -> None:
     """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = f"--model {parser} --generator english-judge.rnng.zip"
+    both = f"--model {parser} --generator judge.rnng.zip"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from oracle.brackets import parse_line
@@ -32,34 +32,29 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
 
 
 def add_different(
-    gold: Iterable[Path],
-    others: Iterable[Path],
-    held_out: Iterable[Path],
-    output: Path,
-    every: int = 1,
+    gold: Path, parsed: Iterable[Path], held_out: Iterable[Path], output: Path
 ) -> tuple[int, int]:
     """Write the gold trees, then the first tree of each other sentence that has LENGTHS words.
 
-    If `every` is 3, each third line of the other files counts. Sentences that are held out are left
-    out. Returns the numbers of gold trees and of the others.
+    Sentences that are held out are left out. Returns the numbers of gold trees and of the others.
     """
-    trees, added = list(chain.from_iterable(map(_lines, gold))), 0
+    trees, others = list(_lines(gold)), 0
     known = {_sentence(tree) for tree in chain(trees, *map(_lines, held_out))}
     with replacing(output) as stream:
         stream.writelines(trees)
-        for tree in chain.from_iterable(_lines(path, every) for path in others):
+        for tree in chain.from_iterable(map(_lines, parsed)):
             sentence = _sentence(tree)
             if len(sentence) in LENGTHS and sentence not in known:
                 known.add(sentence)
                 stream.write(tree)
-                added += 1
-    return len(trees), added
+                others += 1
+    return len(trees), others
 
 
-def _lines(path: Path, every: int = 1) -> Iterator[str]:
-    """Yield the trees in lines of a file; an empty line is a sentence without a tree."""
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the trees of a file, one per line; an empty line is a sentence without a tree."""
     with path.open(encoding="utf-8") as stream:
-        yield from filter(str.strip, islice(stream, 0, None, every))
+        yield from (line for line in stream if line.strip())
 
 
 def _sentence(tree: str) -> tuple[str, ...]:
