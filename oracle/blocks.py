@@ -46,6 +46,13 @@ class OracleSentence:
         lines = (self.tags, self.tokens, self.lowercased, self.unkified)
         return [line for line in lines if line is not None]
 
+    def has_words(self, of_tree: Sequence[str]) -> bool:
+        """Return whether a tree has its words, or classes of unknown words in their places."""
+        rows = zip(of_tree, self.tokens, self.unkified, strict=False)
+        # of unknown words, a parser may know others than the oracle
+        is_same = all(word in read or word.startswith("UNK") for word, *read in rows)
+        return is_same and len(of_tree) == len(self.tokens)
+
 
 def make_oracle(
     trees: Iterable[LocatedTree],

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress, zip_longest
 
 from oracle import treebank
@@ -173,9 +173,10 @@ def _with_words_of(
     for line, (sentence, tree) in enumerate(zip_longest(sentences, trees), 1):
         with reading(path, line, "the oracle has other sentences"):
             tags = sentence.tags or [treebank.NO_TAG] * len(sentence.tokens)
+            if len(tree) and not sentence.has_words(treebank.words(tree)):
+                raise ValueError(f"not the words {' '.join(sentence.tokens)!r:.60}")
             if len(tree) and tagged:
-                words = iter(sentence.tokens)
-                tree = treebank.copied(tree, word_of=lambda _, words=words: next(words))
+                tree = treebank.copied(tree, word_of=partial(next, iter(sentence.tokens)))
                 tree = treebank.with_tags(tree, tags)
             elif len(tree):
                 tree = treebank.with_words(tree, sentence.tokens, tags)
