@@ -7,7 +7,7 @@ import click
 from clusters.files import read_clusters
 from oracle.blocks import read_oracle
 from oracle.common.errors import RnngError
-from oracle.common.files import file_hash
+from oracle.common.files import file_hash, placed
 from rnng_dy.checkpoint import writing
 from rnng_dy.cli.messages import command_line, warn
 from rnng_dy.cli.options import FILE, FOLDER, Command, LiveChoice
@@ -58,14 +58,16 @@ def import_clab(
     sentences = read_oracle(train_oracle)
     from rnng_dy.interop import clab
     from rnng_dy.model_folder import about_model
+    from rnng_dy.training.data import require_transitions
 
     if is_parser:
-        vectors = read_vectors(pretrained) if pretrained else None
-        how = composition, vectors, state or PARSER_STATES.default
-        model = clab.import_parser(params, sentences, pos, *how)
+        how = pos, composition, pretrained and read_vectors(pretrained)
+        model = clab.import_parser(params, sentences, *how, state or PARSER_STATES.default)
     else:
-        entries = read_clusters(clusters)
-        model = clab.import_generator(params, sentences, entries, composition, state)
+        how = read_clusters(clusters), composition, state
+        model = clab.import_generator(params, sentences, *how)
+    with placed(train_oracle):
+        require_transitions(model, {sentence.transitions for sentence in sentences})
     origin = {"program": "clab/rnng", "checkpoint": params, "sha256": file_hash(params)}
     model.about = about_model(model, sentences, command_line()) | {"origin": origin}
     model.save(folder)

@@ -55,11 +55,14 @@ def test_a_file_cut_short_is_refused(reference, tmp_path, share):
     assert not (tmp_path / "m").exists()
 
 
-def test_another_oracle_names_the_parameter_and_both_shapes(reference, tmp_path):
+def test_another_oracle_names_the_parameter_and_both_shapes_or_the_transitions(reference, tmp_path):
     arguments = ["discriminative", reference / "corrected/disc.params"]
-    arguments += ["--train-oracle", reference / "dev.oracle", "--pos", "--model", tmp_path / "m"]
-    said = run(*arguments, code=2).stderr
+    arguments += ["--pos", "--model", tmp_path / "m", "--train-oracle"]
+    said = run(*arguments, reference / "dev.oracle", code=2).stderr
     assert re.search(r"parameter \S+ has shape \(\d+.*\), needs \(\d+", said)
+    trees, oracle = reference / "train.trees", tmp_path / "o"
+    invoke("oracle", "--train", trees, trees, "-o", oracle, "--transitions", "in-order")
+    assert "o: the model's transitions are top-down" in run(*arguments, oracle, code=2).stderr
 
 
 @pytest.mark.parametrize(
