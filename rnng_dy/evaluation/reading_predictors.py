@@ -7,7 +7,7 @@ length, frequency and position add is the same for equal words, and left out.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +20,7 @@ from oracle.common.files import placed, reading
 from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_tables import Times
 from rnng_dy.evaluation.suite_scores import SuiteResult, with_values
-from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite, numbers_of
+from rnng_dy.evaluation.suites import Condition, Formula, Item, RegionKey, Suite, numbers_of
 from rnng_dy.evaluation.token_tables import Token
 from rnng_dy.text.columns import REGION, REGION_NAME
 
@@ -109,7 +109,8 @@ def predicted_effects(
         model: The name of the system.
 
     Raises:
-        InputError: A column is missing, or no item has what a formula names.
+        InputError: A column is missing, a word has several rows, or no item has what a formula
+            names.
     """
     has_names = dict(zip(("item", "condition"), tokens[0].variant, strict=True))
     for column in (*has_names, REGION, WORD):
@@ -118,21 +119,21 @@ def predicted_effects(
             raise InputError(f"no column {column!r}: {how}", path, 1)
     slopes = {row["predictor"]: row["coefficient"] for row in figures["coefficients"]}
     items: dict[str, list[Condition]] = {}
-    values: dict[str, dict[tuple[str, int], float]] = {}
+    values: dict[str, dict[RegionKey, float]] = defaultdict(lambda: defaultdict(float))
     names: dict[tuple[int, str], None] = {}
     for (item, condition), rows in groupby(tokens, lambda token: token.variant):
         text = [token for token in rows if not token.is_end]
+        if len({token.cells[WORD] for token in text}) < len(text):
+            message = f"item {item}: several rows of one {WORD}: add up the surprisals of each word"
+            raise InputError(message, path, text[0].line)
         regions: dict[int, list[str]] = {}
-        ms: dict[int, list[float]] = {}
         for token, predicted in zip(text, _predicted(text, slopes, design), strict=True):
             with reading(path, token.line):
                 number = int(token.cells[REGION])
             names[number, token.cells.get(REGION_NAME, "")] = None
             regions.setdefault(number, []).append(token.text)
-            ms.setdefault(number, []).append(predicted)
+            values[item][condition, number] += predicted
         items.setdefault(item, []).append(Condition(condition, regions.items()))
-        sums = {(condition, number): math.fsum(ms[number]) for number in ms}
-        values.setdefault(item, {}).update(sums)
     with placed(path):
         formulas = tuple(p.numbered(numbers_of(names)) for p in predictions)
         made = tuple(Item.of(name, conditions) for name, conditions in items.items())
@@ -153,5 +154,4 @@ def _predicted(
     ]
     yield from (math.nan for _ in text[: design.spillover])
     for i in range(design.spillover, len(text)):
-        values = (slope * value_of(text[i - distance], name) for name, distance, slope in terms)
-        yield math.fsum(values)
+        yield math.fsum(slope * value_of(text[i - n], measure) for measure, n, slope in terms)

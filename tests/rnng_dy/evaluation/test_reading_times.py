@@ -659,14 +659,15 @@ def test_a_regression_predicts_times_of_other_texts():
     # the first word has none before it
     assert effects["a", "noun"]["items"] == "0"
     change("items.tsv", "b\tverb\t2", "b\tverb\t3")
-    more = ("--predict", "items.tsv", "--effects", "f.csv", "--prediction", formula)
-    assert "'verb' names no region, or regions" in refused(
-        Path(), "reading-times", *arguments, *more
-    )
-    change("items.tsv", "word_id", "position")
-    more = ("--predict", "items.tsv", "--effects", "f.csv")
-    said = refused(Path(), "reading-times", *arguments, *more)
-    assert "items.tsv:1: no column 'word_id'" in said
+    arguments += ["--predict", "items.tsv", "--effects", "f.csv"]
+    said = refused(Path(), "reading-times", *arguments, "--prediction", formula)
+    assert "'verb' names no region, or regions" in said
+    for old, new, says in (
+        ("2\t4\toff", "2\t3\toff", "2: item 1: several rows of one word_id"),
+        ("word_id", "position", "1: no column 'word_id'"),
+    ):
+        change("items.tsv", old, new)
+        assert f"items.tsv:{says}" in refused(Path(), "reading-times", *arguments)
 
 
 @pytest.mark.parametrize(
