@@ -30,8 +30,8 @@ from scripts.english import (
 from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
-NAMES = ("english", "english-generative")
-LARGEST = 45e6
+NAMES = ("english", "english-generative", "english-judge")
+LARGEST = 55e6
 SENTENCE = "The board will meet on Friday."
 TREE = (
     "(S (NP (DT The) (NN board)) "
@@ -196,7 +196,8 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
     recipe.make_parser("in-order", recipe.general_trees())
     recipe.make_language_models([Path("news.txt.xz")], recipe.general_trees())
     exported = [path.name for path in Path().glob("english*.rnng.zip")]
-    assert sorted(exported) == [f"english{name}.rnng.zip" for name in ("-generative", "-lstm", "")]
+    names = ("-generative", "-judge", "-lstm", "")
+    assert sorted(exported) == [f"english{name}.rnng.zip" for name in names]
 
 
 def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):

@@ -24,7 +24,7 @@ PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
 KEPT_ABOVE = 0.7
 """The least mean posterior of the constituents of a silver tree."""
-# half the paper's dimensions: this model only judges trees for the parser's self-training
+# half the paper's dimensions: this model only judges the parser's trees
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 OF_TEXT = (
     "--preset fast --dropout 0 --batch-size 32 --learning-rate 0.003 "
@@ -86,7 +86,7 @@ def make_parser(transitions: str, general: int) -> None:
         run(f"tag --train tagger.trees --into {parser}")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted(general)}")
-    export("judge", "judge", bits=16)
+    export("judge", "english-judge", bits=16)
     self_train(parser, general)
     export("silver", "english", bits=16)
 
@@ -123,7 +123,7 @@ def export(folder: str, name: str, bits: int) -> None:
 def self_train(parser: str, general: int) -> None:
     """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = f"--model {parser} --generator judge.rnng.zip"
+    both = f"--model {parser} --generator english-judge.rnng.zip"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)

@@ -53,7 +53,7 @@ def decode(name: str) -> None:
     make(f"{name}.greedy", f"parse {models} --format trees {oracle}")
     make(f"{name}.mbr", f"parse {models} --format trees --decode mbr {oracle}")
     make(f"{name}.props", f"sample {models} --seed 1 {oracle}")
-    make(f"{name}.scores", f"score --model english-generative.rnng.zip --jobs 2 {name}.props")
+    make(f"{name}.scores", f"score --model english-judge.rnng.zip --jobs 2 {name}.props")
     rerank = f"rerank {name}.props {name}.scores --oracle {oracle}"
     make(f"{name}.map", rerank)
     make(f"{name}.both", f"{rerank} --decode mbr --weight {BESIDE}")
