@@ -142,7 +142,8 @@ def by_region(rows: Sequence[TextRow], path: str, sentence: str) -> list[list[Te
     region or word that is there twice, and if each region is the whole sentence.
     """
     texts, places = {row.text for row in rows}, {(row.region, row.position) for row in rows}
-    if len(texts) == 1 < len(places) and " " in rows[0].text.strip():
+    # a sentence has a word or more for each of its regions
+    if len(texts) == 1 < len(places) <= len(rows[0].text.split()):
         message = f"all regions of {sentence!r} have the same text: name their texts by --column"
         raise InputError(message, path, rows[1].line)
     if rows[0].position is not None:

@@ -322,7 +322,7 @@ def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_n
         ("2", "a", 2),
         ("2", "a", 3),
     ]
-    table = [("item", "condition", "region", "text"), *((*row, "the train") for row in rows)]
+    table = [("item", "condition", "region", "text"), *((*row, "train") for row in rows)]
     lines = [",".join(map(str, row)) + "\n" for row in table]
     Path("f.csv").write_text("".join(lines), encoding="utf-8")
     means, one, two = panels()
