@@ -192,8 +192,8 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
     monkeypatch.setattr(commands.subprocess, "call", step)
     for split in ("train", "dev", "masc.train", "gum.train", "tagger"):
         Path(f"{split}.trees").write_text(f"{TREE}\n" * 2)
-    recipe.oracles("in-order")
-    recipe.make_parser("in-order", recipe.general_trees())
+    recipe.oracles()
+    recipe.make_parser(recipe.general_trees())
     recipe.make_language_models([Path("news.txt.xz")], recipe.general_trees())
     exported = [path.name for path in Path().glob("english*.rnng.zip")]
     names = ("-generative", "-judge", "-lstm", "")

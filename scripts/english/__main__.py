@@ -32,6 +32,8 @@ OF_TEXT = (
 )
 # the stack alone: the full state learns agreement from the last words
 GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
+# beside S, of every root; docs/labels.md compares others
+LABELS = "--keep-labels NP,SBAR"
 
 
 def main() -> None:
@@ -41,16 +43,15 @@ def main() -> None:
     archives, texts = Path(shared, "treebanks", "open"), Path(shared, "open_text")
     for name, folder in {"archives": archives, "output": Path("english"), "texts": texts}.items():
         parser.add_argument(f"--{name}", type=Path, default=folder, help="[default: %(default)s]")
-    parser.add_argument("--transitions", choices=("top-down", "in-order"), default="in-order")
     options = parser.parse_args()
     texts = [(options.texts / f"{name}.txt.xz").resolve(strict=True) for name in OPEN]
     print("On two cores all steps together take about six hours.", flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
     trees(options.archives, options.output)
     os.chdir(options.output)
-    oracles(options.transitions)
+    oracles()
     general = general_trees()
-    make_parser(options.transitions, general)
+    make_parser(general)
     make_language_models(texts, general)
 
 
@@ -63,39 +64,36 @@ def trees(archives: Path, folder: Path) -> None:
             write(archives, folder, folder / file)
 
 
-def oracles(transitions: str) -> None:
+def oracles() -> None:
     """Tag the trees as the parser will find them, and make oracles and clusters."""
     make("train.tagged.trees", "tag train.trees --jackknife 10 --jobs 2")
     make("dev.tagged.trees", "tag dev.trees --train train.trees")
     for split in ("train", "dev"):
         tagged = f"oracle --train train.tagged.trees {split}.tagged.trees"
-        make(f"{split}.{transitions}.oracle", f"{tagged} --transitions {transitions}")
+        make(f"{split}.oracle", f"{tagged} --transitions in-order")
         make(f"{split}.gen.oracle", f"oracle --train train.trees {split}.trees --generative")
     make("clusters.paths", "clusters train.gen.oracle --refine")
 
 
-def make_parser(transitions: str, general: int) -> None:
+def make_parser(general: int) -> None:
     """Train and export the parser, which also learns from trees that two models make of text."""
-    parser = f"parser.{transitions}"
-    train, dev = (f"{split}.{transitions}.oracle" for split in ("train", "dev"))
-    data = f"--train {train} --dev {dev} --dev-trees dev.trees"
+    data = "--train train.oracle --dev dev.oracle --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --set word_size=16"
-    into = f"--model {parser} --resume {PARSER} {words} {weighted(general)}"
+    into = f"--model parser --resume {PARSER} {words} {weighted(general)}"
     run(f"train discriminative {data} {into}")
-    if not Path(parser, TAGGER).exists():
-        run(f"tag --train tagger.trees --into {parser}")
+    if not Path("parser", TAGGER).exists():
+        run("tag --train tagger.trees --into parser")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted(general)}")
     export("judge", "english-judge", bits=16)
-    self_train(parser, general)
+    self_train(general)
     export("silver", "english", bits=16)
 
 
 def make_language_models(texts: list[Path], general: int) -> None:
     """Train and export the generative model on gold trees and the parser's, and an LSTM."""
-    folder = Path("texts")
-    folder.mkdir(exist_ok=True)
-    parsed = [folder / f"{text.name}.trees" for text in texts]
+    Path("texts").mkdir(exist_ok=True)
+    parsed = [Path("texts", f"{text.name}.trees") for text in texts]
     for text, file in zip(texts, parsed, strict=True):
         make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
     train = Path("all.trees")
@@ -103,7 +101,8 @@ def make_language_models(texts: list[Path], general: int) -> None:
         held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
         print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
     for split in ("all", "dev"):
-        oracle = f"oracle --train {train} {split}.trees --generative --min-count 5"
+        make(f"texts/{split}.trees", f"prepare --from trees {split}.trees {LABELS}")
+        oracle = f"oracle --train texts/all.trees texts/{split}.trees --generative --min-count 5"
         make(f"texts/{split}.gen.oracle", oracle)
     make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
     data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
@@ -120,14 +119,14 @@ def export(folder: str, name: str, bits: int) -> None:
     make(f"{name}.rnng.zip", f"models export {folder} --bits {bits}", *terms)
 
 
-def self_train(parser: str, general: int) -> None:
+def self_train(general: int) -> None:
     """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = f"--model {parser} --generator english-judge.rnng.zip"
+    both = "--model parser --generator english-judge.rnng.zip"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
-    trees = f"--trees {train} --dev-trees dev.tagged.trees --init {parser} --extend"
+    trees = f"--trees {train} --dev-trees dev.tagged.trees --init parser --extend"
     into = f"--model silver --resume {SELF_TRAINING} {weighted(general)}"
     run(f"train discriminative {trees} {into}")
 
