@@ -104,19 +104,12 @@ class Stimuli(NamedTuple):
         return texts
 
     def conditions(self) -> Iterator[tuple[str, str, Stimulus]]:
-        """Yield each text after its item and condition.
-
-        Raises InputError without these columns, and for a region whose name is another's number.
-        """
+        """Yield each text after its item and condition. Raises InputError without these columns."""
         for text in self.texts:
             if text.item is None or text.condition is None:
                 name = "item" if text.item is None else "condition"
                 message = f"no column {name!r}, which a test suite needs: name it by --{name}"
                 raise InputError(message, self.path, 1)
-            for region in text.regions:
-                if is_whole_number(region.name) and region.name != str(region.number):
-                    message = "some regions have numbers as names, others words: use one of them"
-                    raise InputError(message, self.path, text.line)
             yield text.item, text.condition, text
 
 
@@ -167,12 +160,14 @@ def _divide(texts: Mapping[TextKey, list[TextRow]], path: str, mark: str | None)
 def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stimulus]:
     """Return the texts of rows.
 
-    If a region of the table has no whole number, all get the number of their name: names count from
-    1 as they first occur, and one that a text has again counts as another.
+    If the regions have names, all get the number of their name: names count from 1 as they first
+    occur, and one that a text has again counts as another. Raises InputError if only some have one.
     """
     every = list(chain.from_iterable(texts.values()))
-    keys = {row.region for row in every}
-    are_numbered = all(isinstance(key, float) and key >= 0 and key.is_integer() for key in keys)
+    others = [row for row in every if row.number is None or not row.number.is_integer()]
+    are_numbered = not others
+    if others and any(is_whole_number(row.name) for row in every):
+        raise InputError("give whole numbers to all regions or to none", path, others[0].line)
     numbers = [cell_text(row.number) * are_numbered for row in every]
     has_names = any(row.name not in ("", n) for row, n in zip(every, numbers, strict=True))
     counted: dict[tuple[float | str, int], int] = {}
