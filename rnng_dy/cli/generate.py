@@ -89,8 +89,10 @@ def next_words(folder, k, outputs, options, paths, device) -> None:
 
 def _texts(paths: Sequence[str]) -> tuple[str, Iterator[tuple[int, str]]]:
     """Return the name of the input for messages, and its texts, numbered from 1."""
-    path = paths[0]
-    if len(paths) == 1 and (path == "-" or os.path.exists(path) or " " not in path):
-        return path, read_lines(path)
+    files = [path for path in paths if path == "-" or os.path.exists(path)]
+    if len(paths) > 1 and files:
+        raise click.UsageError(f"several INPUTs are texts in quotation marks: {files[0]!r} is none")
+    if files or (len(paths) == 1 and " " not in paths[0]):
+        return paths[0], read_lines(paths[0])
     say("INPUT is no file: it is read as running text")
     return "INPUT", iter(enumerate(paths, 1))

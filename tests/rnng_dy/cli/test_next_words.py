@@ -55,6 +55,7 @@ def test_a_gap_shows_what_the_text_before_it_is(monkeypatch, text, tokens):
         (["bad.txt"], "bad.txt:2: unseen in training: UNK-CAPS-NUM-DASH-s"),
         (["bad.txt", "-k", 0], "-k"),
         (["nowhere.txt"], "nowhere.txt"),
+        (["the dog", "bad.txt"], "'bad.txt' is none"),
         (["bad.txt", "--particles", 9], "--particles goes with --search particles/variable"),
     ],
 )
