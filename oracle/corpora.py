@@ -206,7 +206,7 @@ class NltkSample(TreeReader):
                 "treebank`, or set NLTK_DATA to the folder that has corpora/treebank"
             ) from None
         selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
-        if not selected:
+        if not selected or any(numbers.stop > 200 for numbers in ranges or ()):
             raise RnngError(
                 f"NLTK's treebank sample has no file {sections}: its files are 1 to 199"
             )

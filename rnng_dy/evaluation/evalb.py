@@ -169,8 +169,10 @@ def _with_words_of(
     without tags.
     """
     trees = list(trees)
+    if len(trees) != len(sentences):
+        raise InputError(f"{len(trees)} trees for the {len(sentences)} of the oracle", path)
     tagged = all(map(treebank.has_preterminals, trees))
-    for line, (sentence, tree) in enumerate(zip_longest(sentences, trees), 1):
+    for line, (sentence, tree) in enumerate(zip(sentences, trees, strict=True), 1):
         with reading(path, line, "the oracle has other sentences"):
             tags = sentence.tags or [treebank.NO_TAG] * len(sentence.tokens)
             if len(tree) and not sentence.has_words(treebank.words(tree)):

@@ -264,3 +264,6 @@ def test_an_oracle_gives_back_the_words(tmp_path, gold, system, matched):
     assert (found["matched_brackets"], found["precision"]) == (matched, 100)
     write(system, "(S (NP UNK-LC cat) snores .)", "")
     assert "system:1: not the words" in run(gold, system, "--oracle", oracle, code=2).stderr
+    write(system, "(S (NP UNK-LC UNK-LC-s) sleeps UNK)")
+    refused = run(gold, system, "--oracle", oracle, code=2).stderr
+    assert "system: 1 trees for the 2 of the oracle" in refused
