@@ -32,8 +32,8 @@ def evalb(gold, systems, params, outputs, gold_tags, oracle) -> None:
     Several systems are compared on the sentences that can be scored for all of them: figures, and
     differences in F1 of all pairs. The interval is by a paired bootstrap, p by a permutation test
     that swaps the systems' trees, and also corrected for the number of pairs by Holm's method.
-    There is no p if fewer than six sentences differ. If no sentence can be scored, the exit code is
-    1.
+    There is no p if fewer than six sentences differ. If a single system has no sentence that can be
+    scored, the exit code is 1.
 
     Example: rnng-dy evalb dev.trees greedy.trees mbr.trees --gold-tags
     """
