@@ -48,10 +48,11 @@ class OracleSentence:
 
     def has_words(self, of_tree: Sequence[str]) -> bool:
         """Return whether a tree has its words, or classes of unknown words in their places."""
-        rows = zip(of_tree, self.tokens, self.unkified, strict=False)
+        if len(of_tree) != len(self.tokens):
+            return False
+        rows = zip(of_tree, self.tokens, self.unkified, strict=True)
         # of unknown words, a parser may know others than the oracle
-        is_same = all(word in read or word.startswith("UNK") for word, *read in rows)
-        return is_same and len(of_tree) == len(self.tokens)
+        return all(word in read or word.startswith("UNK") for word, *read in rows)
 
 
 def make_oracle(
@@ -134,9 +135,10 @@ def _first_action(block: Sequence[str]) -> int:
     # the lines of a generative and of a discriminative sentence before its actions
     for first in (3, 5):
         rows, actions = block[1:first], block[first:]
-        is_divided = any(map(is_action, actions[:1])) and not any(map(opens_constituent, rows))
+        if not actions or not is_action(actions[0]) or any(map(opens_constituent, rows)):
+            continue
         # the only word of a sentence may look like an action
-        if is_divided and (not is_action(rows[-1]) or len(split_words(rows[0])) == 1):
+        if not is_action(rows[-1]) or len(split_words(rows[0])) == 1:
             return first
     return 0
 

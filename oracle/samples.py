@@ -16,7 +16,7 @@ from oracle.common.lazy import nltk
 from oracle.common.tables import is_whole_number
 from oracle.treebank import words
 
-_PRINTED = re.compile(r"prob: (\S+) \(len=(\d+)\)")
+_PRINTED = re.compile(r"^prob: (\S+) \(len=(\d+)\)", re.MULTILINE)
 """A sentence in the output of `rerank`."""
 
 
@@ -97,10 +97,9 @@ def read_log_probs(path: FileName, lengths: Sequence[int]) -> list[float]:
     Raises InputError if the file has other sentences, or probabilities of trees by `score`.
     """
     with reading(path), open_text(path) as stream:
-        lines = [*stream]
-        printed = filter(None, map(_PRINTED.match, lines))
-        rows = [(int(line[2]), float(line[1])) for line in printed]
-        if not (rows or "".join(lines[:1]).startswith("words\t")):
+        text = stream.read()
+        rows = [(int(length), float(log_p)) for log_p, length in _PRINTED.findall(text)]
+        if not (rows or text.startswith("words\t")):
             raise ValueError("neither a .tsv of `rnng-dy perplexity` nor what `rerank` printed")
     if not rows:
         rows = [(length, -negative) for length, negative in read_likelihoods(path)]

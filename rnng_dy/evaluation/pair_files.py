@@ -121,9 +121,9 @@ def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
     header = names if len(names) > 1 else re.split("[,;]", names[0])
     is_header = len(names) != 2 and len(header) > 1 and len(names[0].split()) < 2 * len(header)
     texts = [text.strip() for _, pair in others for text in pair]
-    is_other = are_words(names) and all(" " in text for text in texts)
-    is_other |= not any(map(_END.search, names)) and all(map(_END.search, texts))
-    if is_header or (texts and is_other):
+    are_names = are_words(names) and all(" " in text for text in texts)
+    lack_ends = not any(map(_END.search, names)) and all(map(_END.search, texts))
+    if is_header or (texts and (are_names or lack_ends)):
         with placed(path, first):
             _names_of_pair(header)
     for line, sentences in rows:

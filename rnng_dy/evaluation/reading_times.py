@@ -153,7 +153,7 @@ def run_study(
     for name, measured in systems.items():
         values = predictors(times, measured, design)
         by_name = {predictor: column[used.word_of] for predictor, column in values.items()}
-        cells = [row.cells if row else {} for row in map(measured.__getitem__, used.word_of)]
+        cells = [row.cells if (row := measured[word]) else {} for word in used.word_of]
         for measure in design.measures:
             figures, columns = _result(used, by_name, cells, design, measure)
             about = {"system": name, "measure": measure, "times": times.column}
