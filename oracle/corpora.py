@@ -16,6 +16,8 @@ from oracle.common.plugins import Registry
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
+_COPIED = re.compile(r".*/(?=(?:wsj_\d{4}|chtb_\d{3,4})[^/]*\Z)", re.I | re.S)
+"""The folders of a numbered file, which a release has once, or once in each encoding."""
 
 
 def parse_sections(sections: str | None) -> list[range] | None:
@@ -90,19 +92,19 @@ class BracketedFiles(TreeReader):
             if not os.path.isdir(path):
                 files.append(os.fspath(path))
                 continue
-            inside = (f for f in Path(path).rglob("*") if f.is_file())
-            inside = sorted(str(f) for f in inside if self.files.match(plain_name(f.name)))
+            walked = ((at, x) for at, _, names in os.walk(path, followlinks=True) for x in names)
+            inside = sorted(os.path.join(*f) for f in walked if self.files.match(plain_name(f[1])))
             if not inside:
                 names = ".mrg or .parse (PTB), chtb_NNN.* (CTB), .psd (IcePaHC) or .trees"
                 raise InputError(f"this folder has no {names} file", path)
-            plain = Counter(map(plain_name, inside))
-            if twice := [name for name, number in plain.items() if number > 1]:
-                raise InputError("here twice, packed and unpacked: take one away", twice[0])
             files += inside
         selected = [file for file in files if _in(ranges, self.section(Path(file)))]
         if not selected:
             names = ", ".join(map(str, paths))
             raise RnngError(f"{names}: none of the {len(files)} files is in sections {sections}")
+        plain = Counter(_COPIED.sub("", plain_name(os.path.realpath(file))) for file in selected)
+        if twice := [name for name, number in plain.items() if number > 1]:
+            raise InputError("here twice, packed and unpacked or copied: leave one out", twice[0])
         return selected
 
     @staticmethod

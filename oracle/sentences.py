@@ -14,7 +14,9 @@ from oracle.common.files import WHITE_SPACE
 from oracle.treebank import has_preterminals, tags, untraced, words
 
 _ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
-_TREE_BEGINS = re.compile(rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]")
+_TREE_BEGINS = re.compile(
+    rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]|\d+ \|\|\| \S+ \|\|\| \("
+)
 
 _TAG = re.compile(r"[A-Z]+\$?|[-.,:;$#`'()A-Z]{1,5}")
 # surrogates stand for bytes of a file that are not UTF-8; all others are half a character

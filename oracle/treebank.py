@@ -23,10 +23,11 @@ _BASE_LABEL = re.compile(r"[^-=]+|.*")
 """NP of NP-SBJ-1 and NP=2; -LRB- as it is."""
 # markup of the Penn Parsed Corpora of Historical English, and of IcePaHC with a lemma after each
 # word
-_BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA"])
+_BESIDE_THE_TEXT = frozenset(["ID", "CODE", "METADATA", "-DFL-"])
 _NUMERALS = ("NUM", "CD")
 _MARKUP = re.compile(
-    r"\*(?:T|ICH|EXP|RNR|PPA|PRO|OP|pro|con|exp|arb)\*(?:-\d+)?|<[A-Z]+_\S*>|\{[A-Z]+:\S*\}"
+    r"\*(?:T|ICH|EXP|RNR|PPA|PRO|OP|pro|con|exp|arb)\*(?:-\d+)?|<[A-Z]+_\S*>|\{[A-Z]+:\S*\}|"
+    r"Speaker[A-Z]\d+|[EN]_S|\\[\[\]+]"
 )
 """What corpora write where a word is meant: bare traces, pages, comments."""
 _POSITION = re.compile(r"([0-9]{1,9})(=.+)?")

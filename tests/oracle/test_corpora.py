@@ -55,6 +55,20 @@ def test_a_file_that_is_there_packed_and_unpacked_is_refused(wsj):
         list(READERS["ptb"]().read([wsj]))
 
 
+def test_a_numbered_file_that_is_there_in_two_folders_is_refused(tmp_path):
+    for folder in ("utf8", "gbk"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "chtb_0001.fid").write_text("( (S (NN a)))")
+    with pytest.raises(InputError, match=r"chtb_0001\.fid: here twice"):
+        list(READERS["ctb"]().read([tmp_path]))
+
+
+def test_folders_behind_links_are_read(wsj, tmp_path):
+    (wsj / "21").rename(tmp_path / "elsewhere")
+    (wsj / "21").symlink_to(tmp_path / "elsewhere")
+    assert words_read(READERS["ptb"]().read([wsj], "21-24")) == ["wsj_2101", "wsj_2400"]
+
+
 def test_a_file_of_any_name_can_be_given(tmp_path):
     path = tmp_path / "trees"
     path.write_text("( (S (NN a)))")

@@ -114,6 +114,7 @@ def test_the_word_stands_before_its_lemma(token, word):
 
 
 MARKUP = ["(NP-SBJ *con*)", "(CODE <P_1>)", "(CODE {COM:torn})", "(X *T*-1)", ") (ID A,1.2"]
+MARKUP += ["(-DFL- E_S)", "(CODE (SYM SpeakerA1))", "(RM (-DFL- \\[))"]
 
 
 @pytest.mark.parametrize("markup", MARKUP)
