@@ -17,8 +17,10 @@ import numpy as np
 
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed, reading
+from oracle.common.tables import number_of
 from rnng_dy.evaluation.alignment import MeasuredWord
 from rnng_dy.evaluation.reading_tables import Times
+from rnng_dy.evaluation.suite_files import without_fillers
 from rnng_dy.evaluation.suite_scores import SuiteResult, with_values
 from rnng_dy.evaluation.suites import Condition, Formula, Item, RegionKey, Suite, numbers_of
 from rnng_dy.evaluation.token_tables import Token
@@ -123,11 +125,13 @@ def predicted_effects(
     names: dict[tuple[int, str], None] = {}
     for (item, condition), rows in groupby(tokens, lambda token: token.variant):
         text = [token for token in rows if not token.is_end]
-        if len({token.cells[WORD] for token in text}) < len(text):
+        with reading(path):
+            words = {number_of(token.cells[WORD]): token for token in text}
+        if len(words) < len(text):
             message = f"item {item}: several rows of one {WORD}: add up the surprisals of each word"
             raise InputError(message, path, text[0].line)
         regions: dict[int, list[str]] = {}
-        for token, predicted in zip(text, _predicted(text, slopes, design), strict=True):
+        for token, predicted in zip(text, _predicted(words, slopes, design), strict=True):
             with reading(path, token.line):
                 number = int(token.cells[REGION])
             names[number, token.cells.get(REGION_NAME, "")] = None
@@ -137,21 +141,22 @@ def predicted_effects(
     with placed(path):
         formulas = tuple(p.numbered(numbers_of(names)) for p in predictions)
         made = tuple(Item.of(name, conditions) for name, conditions in items.items())
-    suite = Suite(Path(path).stem, path, dict(reversed(names)), formulas, made)
-    results = tuple(with_values(suite, item, values[item.name]) for item in made)
+    suite = without_fillers(Suite(Path(path).stem, path, dict(reversed(names)), formulas, made))
+    results = tuple(with_values(suite, item, values[item.name]) for item in suite.items)
     return SuiteResult(suite, results, model)
 
 
 def _predicted(
-    text: Sequence[Token], slopes: Mapping[str, float], design: Design
+    words: Mapping[float, Token], slopes: Mapping[str, float], design: Design
 ) -> Iterator[float]:
-    """Yield the ms of each word; NaN for the first words, which lack words before them."""
+    """Yield the ms of each word, by its number; NaN for those that lack a word before them."""
     terms = [
         (measure, distance, slopes[name])
         for measure in dict.fromkeys([*design.measures, *design.over])
         for distance, name in enumerate(design.of(measure))
         if name in slopes
     ]
-    yield from (math.nan for _ in text[: design.spillover])
-    for i in range(design.spillover, len(text)):
-        yield math.fsum(slope * value_of(text[i - n], measure) for measure, n, slope in terms)
+    for number in words:
+        near = [words.get(number - n) for n in range(design.spillover + 1)]
+        ms = (slope * value_of(near[n], measure) for measure, n, slope in terms)
+        yield math.nan if None in near else math.fsum(ms)

@@ -87,6 +87,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
     all_cells = []
     rows = read_columns(path, [*items, *named.values()], usual=_USUAL, with_all=True)
     for line, (*cells, by_column) in rows:
+        cells = list(map(str.strip, cells))
         item = "_".join(cells[: len(items)])
         row = dict.fromkeys(OPTIONAL, "") | dict(zip(named, cells[len(items) :], strict=True))
         with placed(path, line):
@@ -104,7 +105,7 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
                 what = f"item {item}, position {row['position']}, is in a line before as well"
                 raise RnngError(f"{what}: leave one out, or name the column of the subjects")
             times[key, row["subject"]] = _number(row, named, "time")
-        all_cells.append(by_column)
+        all_cells.append({name: cell.strip() for name, cell in by_column.items()})
     if all(map(math.isnan, times.values())):
         raise InputError("no reading times in this table", path)
     rank = {item: i for i, item in enumerate(in_order([item for item, *_ in words]))}

@@ -231,5 +231,6 @@ def _result(
     columns = {**used.columns, **kept, **held}
     for table in (used.cells, cells):
         for name in filter(None, table[0]):
-            columns.setdefault(name, [row.get(name, "") for row in table])
+            if {*columns.get(name, [""])} == {""}:
+                columns[name] = [row.get(name, "") for row in table]
     return SystemResult(figures, columns)

@@ -72,11 +72,11 @@ def suites_of(
         for suite in suites:
             if looks_running := running_text(suite.sentences()):
                 _log.warning(f"{suite.name}: {looks_running[1]}")
-    suites = [_without_fillers(suite) for suite in suites]
+    suites = [without_fillers(suite) for suite in suites]
     return [s for suite in suites for s in (*(suite.by_group() if columns.by else ()), suite)]
 
 
-def _without_fillers(suite: Suite) -> Suite:
+def without_fillers(suite: Suite) -> Suite:
     """Return the suite without items that lack a part of each prediction; warn of other lacks."""
     for prediction in suite.predictions:
         lacks = {item.name: lack for item in suite.items if (lack := item.lacks(prediction))}
@@ -87,7 +87,7 @@ def _without_fillers(suite: Suite) -> Suite:
                 f"{listed([*lacks], SHOWN_WORDS)}; item {name} has {lack}"
             )
     kept = (item for item in suite.items if not all(map(item.lacks, suite.predictions)))
-    return replace(suite, items=tuple(kept))
+    return replace(suite, items=tuple(kept)) if suite.predictions else suite
 
 
 def _of_stimuli(

@@ -90,7 +90,7 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
     is_usual = columns.region is None
     # beside sentences, a position is that of a trial
     is_word = plain[texts[0]] == WORD
-    position = one(None, _POSITION + _POSITION_OF_WORDS * (is_word and is_usual))
+    position = one(None, _POSITION + _POSITION_OF_WORDS * is_word)
     region = one(columns.region, _REGION)
     number = one(None, _NUMBER if is_usual else _NUMBER[:1])
     number = None if number == region else number

@@ -8,7 +8,7 @@ from oracle.common.files import placed
 from oracle.common.tables import number_of
 from rnng_dy.text.conventions import HAN
 
-_MISSING = frozenset(["none", "null", "#n/a", "<na>", "-", "."])
+_MISSING = frozenset(["none", "null", "#n/a", "#ref!", "#value!", "#name?", "<na>", "-", "."])
 _LABELS = frozenset(
     "true false good bad yes no grammatical ungrammatical "  # noqa: SIM905
     "acceptable unacceptable correct incorrect".split()

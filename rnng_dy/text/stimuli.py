@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
-from oracle.common.tables import cell_text, is_whole_number
+from oracle.common.tables import cell_text
 from oracle.sentences import SourceSentence
 from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
 from rnng_dy.text.conventions import HAN
@@ -166,7 +166,7 @@ def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stim
     every = list(chain.from_iterable(texts.values()))
     others = [row for row in every if row.number is None or not row.number.is_integer()]
     are_numbered = not others
-    if others and any(is_whole_number(row.name) for row in every):
+    if 0 < len(others) < len(every):
         raise InputError("give whole numbers to all regions or to none", path, others[0].line)
     numbers = [cell_text(row.number) * are_numbered for row in every]
     has_names = any(row.name not in ("", n) for row, n in zip(every, numbers, strict=True))

@@ -165,9 +165,9 @@ def by_region(rows: Sequence[TextRow], path: str, sentence: str) -> list[list[Te
 
 def _words(rows: Iterable[TextRow], path: str, sentence: str) -> list[TextRow]:
     """Return the words of a text in the order of their numbers, one row each."""
-    readings: dict[float | None, list[TextRow]] = {}
+    readings: dict[float, list[TextRow]] = {}
     for row in rows:
-        readings.setdefault(row.position, []).append(row)
+        readings.setdefault(row.position or 0, []).append(row)
     longest = max(readings.values(), key=len)
     for first, *others in readings.values():
         different = [r for r in others if (r.text, r.region) != (first.text, first.region)]
@@ -177,6 +177,8 @@ def _words(rows: Iterable[TextRow], path: str, sentence: str) -> list[TextRow]:
             rows = f"{len(longest)} rows for {longest[0].text.strip()!r}"
             what = f"the sentence {sentence!r} has {rows}, and {len(others) + 1} for"
             raise InputError(f"{what} {first.text.strip()!r}", path, longest[-1].line)
+    if len(readings) <= max(readings) - min(readings):
+        _log.warning(f"{path}: {sentence!r} lacks words between its numbers, and is read without")
     return [
         word[0]._replace(cells=common(row.cells for row in word))
         for _, word in sorted(readings.items())

@@ -250,6 +250,8 @@ def test_several_columns_may_make_an_item_and_regions_have_surprisals():
     words, _ = align(times, read_surprisals("regions.tsv"), "regions.tsv", allow_missing=False)
     assert [word.bits for word in words] == [1, 2, 3]
     assert predictors(times, words, Design(0))["length"].tolist() == [2, 7, 6]
+    change("some.csv", "1,9,1,We,", "1,9 ,1, We ,")
+    assert read_times("some.csv", {"item": "Text,Sentence"}).words[0][:3] == ("1_9", 1, "We")
 
 
 def test_rows_of_subjects_are_told_apart():
@@ -541,6 +543,9 @@ def test_figures_and_the_joined_table():
     assert 'read.csv("joined.csv"' in script and "(1 | item)" in script
     assert '"surprisal" = c("`surprisal`", "`surprisal_1`", "`surprisal_2`")' in script
     assert "(1 | subject)" not in script
+    change("good.tsv", "sentence_id", "condition")
+    run("good.tsv", "--times", "times.csv", "-o", "joined.csv")
+    assert {row["condition"] for row in csv.DictReader(lines_of("joined.csv"))} > {"1", "2"}
 
 
 def test_words_that_differ_stop_the_command_or_are_reported():
@@ -658,6 +663,15 @@ def test_a_regression_predicts_times_of_other_texts():
     assert float(effects[formula, ""]["mean"]) == pytest.approx(2 * 3 * (slope + before), rel=1e-5)
     # the first word has none before it
     assert effects["a", "noun"]["items"] == "0"
+    # in another order, and without a word, which is not passed over, or without a region
+    header, *rows = lines_of("items.tsv")
+    more = [f"2{row[1:]}" for row in rows if "a\tverb" not in row]
+    kept = [row for row in rows if "\t2\tdog" not in row]
+    for some, end in (rows[::-1] + more, lines_of("e.csv")[1][-20:]), (kept, ",0,nan,nan,nan"):
+        write("items.tsv", [header, *some])
+        run(*arguments, "--predict", "items.tsv", "--effects", "g.csv", "--prediction", formula)
+        assert lines_of("g.csv")[1].endswith(end)
+    write("items.tsv", [header, *rows])
     change("items.tsv", "b\tverb\t2", "b\tverb\t3")
     arguments += ["--predict", "items.tsv", "--effects", "f.csv"]
     said = refused(Path(), "reading-times", *arguments, "--prediction", formula)

@@ -380,3 +380,17 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
     (tmp_path / "bad.xlsx").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):
         read_stimuli(str(tmp_path / "bad.xlsx"))
+
+
+def test_a_gap_between_the_numbers_of_words_is_warned_of(caplog):
+    rows = [{"item": 1, "position": p, "word": w} for p, w in ((1, "It"), (2, "ran"), (4, "off"))]
+    read_stimuli(rows)
+    assert "'1' lacks words between its numbers" in caplog.text
+
+
+def test_a_region_beside_numbers_needs_a_whole_one_and_words_keep_their_order():
+    rows = [{"item": 1, "region_number": n, "region_name": "it", "text": "It"} for n in (1, 1.5)]
+    with pytest.raises(InputError, match="give whole numbers to all regions or to none"):
+        read_stimuli(rows)
+    rows = [{"item": 1, "zone": n, "roi": r, "word": r} for n, r in ((2, "ran"), (1, "It"))]
+    assert read_stimuli(rows, Columns(region="roi")).texts[0].text == "It ran"
