@@ -46,11 +46,8 @@ def test_a_release_ends_where_versions_or_dates_differ(tmp_path, name, old, new)
 def test_make_alone_lists_what_there_is_to_make():
     [goals] = re.findall(r"^\.PHONY: (.*)", (pages.CHECKOUT / "Makefile").read_text("utf-8"), re.M)
     said = run(pages.CHECKOUT, command=("make",)).stdout
-    assert {*re.findall(r"^make (\S+)", said, re.M)} == {*goals.split()} - {
-        "help",
-        "parts",
-        "again",
-    }
+    listed = {*re.findall(r"^make (\S+)", said, re.M)}
+    assert listed == {*goals.split()} - {"help", "parts", "again"}
 
 
 def test_an_unreleased_version_has_not_the_name_of_one_that_is():
@@ -84,9 +81,8 @@ def test_the_metadata_name_what_is_there():
         folder = pages.CHECKOUT / package.replace(".", "/")
         assert package == "*" or all(any(folder.glob(pattern)) for pattern in patterns), package
     libraries = (build.RECIPE / "cuda-requirements.txt").read_text("utf-8").split("\n")
-    assert {*project["optional-dependencies"]["cuda"]} == {
-        line for line in libraries if line.startswith("nvidia") and "cccl" not in line
-    }
+    needed = {line for line in libraries if line.startswith("nvidia") and "cccl" not in line}
+    assert {*project["optional-dependencies"]["cuda"]} == needed
 
 
 def test_the_container_gets_all_that_the_build_reads_and_little_else():

@@ -88,8 +88,9 @@ def introsort(items: list[int], counts: list[int]) -> None:
     items.sort(key=lambda item: -counts[item])
 
 
-def in_order_of_wcluster(bigrams: Bigrams, first_occurrence: list[str]) -> Bigrams:
+def in_order_of_wcluster(bigrams: Bigrams, sentences: list[list[str]]) -> Bigrams:
     """The same counts with the words ranked as wcluster sorts them."""
+    first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
     count_of = dict(zip(bigrams.words, bigrams.counts.tolist(), strict=True))
     phrases = [first_occurrence[i] for i in hash_map_order(range(len(first_occurrence)))]
     order = list(range(len(phrases)))
@@ -140,8 +141,7 @@ def reference(request, shared):
 def test_the_whole_tree_is_wclusters_in_its_order_of_equal_frequencies(reference):
     sentences, entries, classes = reference
     bigrams = count_bigrams(sentences)
-    first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
-    ours = BrownClustering(in_order_of_wcluster(bigrams, first_occurrence), classes).run()
+    ours = BrownClustering(in_order_of_wcluster(bigrams, sentences), classes).run()
     assert sorted(ours.entries()) == sorted(entries)
 
 
@@ -165,8 +165,7 @@ def test_refined_clusters_are_more_informative_than_wclusters_in_either_order(re
     _, theirs = np.unique([path_of[word] for word in bigrams.words], return_inverse=True)
     information = average_mutual_information(bigrams, theirs)
     if order == "wcluster":
-        first_occurrence = list(dict.fromkeys(word for sentence in sentences for word in sentence))
-        bigrams = in_order_of_wcluster(bigrams, first_occurrence)
+        bigrams = in_order_of_wcluster(bigrams, sentences)
     refined = BrownClustering(bigrams, classes, refine=True).run()
     assert len(set(refined.paths())) == classes
     # the order of equal frequencies makes less of a difference

@@ -167,17 +167,15 @@ def test_a_transition_system_that_is_added_parses_and_is_saved(examples, sentenc
 
 
 def test_a_search_that_is_added_finds_the_best_of_all_trees(examples):
-    parser, better = make_tiny_parser("corrected", max_open=1), 0
+    beam_search, better = examples["beam_search"], 0
+    parser = make_tiny_parser("corrected", max_open=1)
     for words in product(WORDS, repeat=3):
         trees = all_trees(parser.transitions, 3)
         best = max(zip(exact_log_q(parser, words, trees, 1.0), trees, strict=True))
         ids = tokens_of(parser, words)
-        actions, log_q = examples["beam_search"](parser, ids, len(trees))
+        actions, log_q = beam_search(parser, ids, len(trees))
         assert (log_q, actions) == (pytest.approx(best[0], rel=1e-5), best[1])
         [(greedy, greedy_log_q)] = parse_batch(parser, [ids])
-        assert examples["beam_search"](parser, ids, 1) == (
-            tuple(greedy),
-            pytest.approx(greedy_log_q),
-        )
+        assert beam_search(parser, ids, 1) == (tuple(greedy), pytest.approx(greedy_log_q))
         better += log_q > greedy_log_q + 1e-3
     assert better

@@ -152,11 +152,8 @@ def test_a_model_names_what_it_needs_and_no_other_plugin(parser, sentences):
         rnng_dy.load_plugin(name if name == "mine.py" else write(CODE[name], name))
     make_parser(sentences, "sum", state="shared").save("both")
     make_parser(sentences).save("neither")
-    for name, needed in (
-        ("parser", ["mine.py"]),
-        ("both", ["mine.py", "shared_state.py"]),
-        ("neither", None),
-    ):
+    needs = {"parser": ["mine.py"], "both": ["mine.py", "shared_state.py"], "neither": None}
+    for name, needed in needs.items():
         assert json.loads(Path(name, "config.json").read_text("utf-8")).get("plugins") == needed
 
 

@@ -142,17 +142,13 @@ def test_commands_give_the_same_with_compressed_files(tmp_path):
 # errors
 
 
-class Unknown(RuntimeError):
-    pass
-
-
 @pytest.mark.parametrize(
     ("error", "message"),
     [
         (ValueError("no number"), "file:7: no number; make it again"),
         (KeyError("words"), "file:7: KeyError: 'words'; make it again"),
         (RecursionError("deep"), "file:7: deep; make it again"),
-        (Unknown("odd"), "file:7: odd; make it again"),
+        (NotImplementedError("odd"), "file:7: odd; make it again"),
         (InputError("known", "other", 3), "other:3: known"),
     ],
 )

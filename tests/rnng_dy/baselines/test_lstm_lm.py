@@ -56,13 +56,10 @@ def test_sentences_up_to_a_length_have_at_most_probability_one(generative_senten
 
 
 def test_surprisals_of_words_add_up_to_the_sentences_log_probability(model, generative_sentences):
-    found = model.records_of([s.tokens for s in generative_sentences[:9]])
-    log_probs = model.example_log_probs(
-        [model.encode_training(s) for s in generative_sentences[:9]]
-    )
-    for sentence, records, (words, end) in zip(
-        generative_sentences[:9], found, log_probs, strict=True
-    ):
+    few = generative_sentences[:9]
+    found = model.records_of([s.tokens for s in few])
+    log_probs = model.example_log_probs([model.encode_training(s) for s in few])
+    for sentence, records, (words, end) in zip(few, found, log_probs, strict=True):
         assert [r.token for r in records] == [*sentence.tokens, None]
         assert [r.unk for r in records] == [*sentence.unkified, None]
         bits = [r.surprisal for r in records]

@@ -46,10 +46,8 @@ def test_sentences_without_probability_are_left_out_and_counted(tmp_path):
     assert "sentences=1 of 2" in result.stdout
     assert "len=2 words" in result.stdout
     assert "1 of 2 sentences" in result.stderr
-    assert (
-        f"{tmp_path / 'l'}: p = 0 for all samples of 1 sentences, so q alone decides: 2\n"
-        in result.stderr
-    )
+    says = "p = 0 for all samples of 1 sentences, so q alone decides: 2\n"
+    assert f"{tmp_path / 'l'}: {says}" in result.stderr
     assert result.stdout.startswith("prob: ")
 
 
@@ -73,9 +71,8 @@ def test_mbr_trees_are_of_the_weighted_samples(shared, tmp_path):
     run(props, likelihoods, "--oracle", oracle, "-o", map_trees)
     run(props, likelihoods, "--oracle", oracle, "-o", mbr_trees, "--decode", "mbr")
     lines = mbr_trees.read_text().splitlines()
-    for sampled, sentence, line in zip(
-        read_sampled(props, likelihoods), read_oracle(oracle), lines, strict=True
-    ):
+    rows = zip(read_sampled(props, likelihoods), read_oracle(oracle), lines, strict=True)
+    for sampled, sentence, line in rows:
         pairs = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
         found = posterior(pairs, [log_p for _, log_p in sampled.samples], preterminals=False)
         expected = with_words(found.decode(), sentence.tokens, sentence.tags)

@@ -62,9 +62,8 @@ def test_the_trees_of_a_parser_are_judged_by_a_model_of_its_labels(
     Path("some.trees").write_text(tiny_trees(0, 2), encoding="utf-8")
     judged = "parse", "--model", "toy", "--generator", "toy", "--samples", 2, "some.trees"
     assert LACKS in invoke(*judged, code=2).stderr
-    assert (
-        f"some.trees:1: {LACKS}" in invoke("score", "--model", "toy", "some.trees", code=2).stderr
-    )
+    said = invoke("score", "--model", "toy", "some.trees", code=2).stderr
+    assert f"some.trees:1: {LACKS}" in said
     generator.save("models/toy-judge")
     assert invoke(*judged).stdout.count("\n") == 2
     assert "inf" not in invoke("score", "--model", "toy", "some.trees").stdout

@@ -314,17 +314,9 @@ def panels():
 
 
 def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_number_do():
-    rows = [
-        ("1", "a", 1),
-        ("1", "a", 3),
-        ("1", "b", 1),
-        ("1", "b", 2),
-        ("2", "a", 2),
-        ("2", "a", 3),
-    ]
-    table = [("item", "condition", "region", "text"), *((*row, "train") for row in rows)]
-    lines = [",".join(map(str, row)) + "\n" for row in table]
-    Path("f.csv").write_text("".join(lines), encoding="utf-8")
+    rows = ["1,a,1", "1,a,3", "1,b,1", "1,b,2", "2,a,2", "2,a,3"]
+    table = ["item,condition,region,text", *(f"{row},train" for row in rows)]
+    Path("f.csv").write_text("\n".join(table), encoding="utf-8")
     means, one, two = panels()
     assert [curve.labels for curve in means.values()] == [("1", "2", "3"), ("1", "2", "")]
     regions = [[math.isfinite(bits) for bits in curve.bits] for curve in one.values()]
@@ -333,11 +325,9 @@ def test_regions_stand_in_the_order_of_their_numbers_and_where_others_of_their_n
 
 
 def test_means_are_of_regions_of_one_name_and_place():
-    Path("f.csv").write_text(
-        "item,condition,region_number,region_name,text\n"
-        + "".join(f"{i},a,{n},{name},the train\n" for i in (1, 2) for n, name in enumerate("xyx")),
-        encoding="utf-8",
-    )
+    rows = [f"{i},a,{n},{name},the train" for i in (1, 2) for n, name in enumerate("xyx")]
+    table = ["item,condition,region_number,region_name,text", *rows]
+    Path("f.csv").write_text("\n".join(table), encoding="utf-8")
     means, one, _ = panels()
     assert means["a"].labels == ("x", "y", "x")
     assert means["a"].bits == pytest.approx(one["a"].bits)

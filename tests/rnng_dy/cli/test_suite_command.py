@@ -41,8 +41,7 @@ def test_the_sums_are_the_models_and_the_accuracy_is_theirs(folder):
 
 
 def test_a_table_that_lacks_a_sentence_is_an_error_before_a_model_measures(folder, monkeypatch):
-    lines = ["sentence_id\ttoken\tsurprisal", "1\tthe\t1.0", ""]
-    (folder / "other.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "other.tsv").write_text("sentence_id\ttoken\tsurprisal\n1\tthe\t1.0\n")
     monkeypatch.setattr("rnng_dy.baselines.lstm_lm.LstmLanguageModel.records_of", None)
     said = run("pairs.tsv", "--model", "lm", "--scorer", "surprisals=other.tsv", code=2).output
     assert "no sentence 'the train slept .' in this table" in said

@@ -144,10 +144,8 @@ def test_along_trees_the_words_have_the_joint_log_probability(trees):
     unlabelled = [re.sub(r"\([^ ()]+ ([^ ()]+)\)", r"(XX \1)", t) for t in text.splitlines()]
     assert read("best.trees").decode().splitlines() == unlabelled
     Path("t.trees").write_text(f"{text}(S (NOWHERE (NN train) (NN train)))\n", encoding="utf-8")
-    says = (
-        "t.trees:11: unseen in training: NOWHERE: `rnng-dy prepare` takes function tags out, --open"
-    )
-    assert says in run(*arguments, code=2).stderr
+    says = "unseen in training: NOWHERE: `rnng-dy prepare` takes function tags out, --open"
+    assert f"t.trees:11: {says}" in run(*arguments, code=2).stderr
 
 
 # words that a model cannot give, and searches that find no way

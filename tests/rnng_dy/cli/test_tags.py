@@ -173,9 +173,6 @@ def test_a_tagger_that_cannot_be_given(command, says):
 def test_a_damaged_tagger_is_named(name):
     path = Path("own/tagger", name)
     path.write_text("{")
-    for command in (
-        "parse --model own -",
-        "sample --model own -",
-        "tag --train 30.trees --into own",
-    ):
+    commands = ("parse --model own -", "sample --model own -", "tag --train 30.trees --into own")
+    for command in commands:
         assert f"Error: {path}: " in run(command, WORDS, code=2).stderr

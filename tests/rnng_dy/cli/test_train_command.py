@@ -92,10 +92,9 @@ def test_every_number_option_arrives(data):
             assert getattr(settings, name) == value
         else:
             assert getattr(model.sizes, name.removesuffix("_size")) == value
-    state = checkpoint.training_state("m")
+    progress = checkpoint.training_state("m")["progress"]
     # two epochs of 30 trees, of which 4 are there twice
-    assert state["progress"]["sentences"] == 68
-    assert state["progress"]["updates"] == 24
+    assert (progress["sentences"], progress["updates"]) == (68, 24)
 
 
 def test_patience_ends_training_and_says_so(data):
@@ -169,10 +168,8 @@ def deep_block(words, depth):
 def test_trees_deeper_than_101_are_scored_as_impossible(data):
     invoke(*GENERATOR, *SMALL)
     words = read_oracle("good.gen.oracle")[0].tokens[:2]
-    trees = "".join(
-        f"0 ||| -1 ||| {'(S ' * depth}{' '.join(words)}{')' * depth}\n" for depth in (102, 101)
-    )
-    Path("deep.props").write_text(trees)
+    trees = [f"{'(S ' * depth}{' '.join(words)}{')' * depth}" for depth in (102, 101)]
+    Path("deep.props").write_text("".join(f"0 ||| -1 ||| {tree}\n" for tree in trees))
     result = invoke("score", "--model", "m", "deep.props", "-o", "-")
     assert result.stdout.startswith("2\tinf\n2\t")
     assert "inf" not in result.stdout.splitlines()[1]

@@ -53,16 +53,8 @@ def frames(text):
 
 
 def test_nothing_is_fetched():
-    text = page(PAIR, "A title", "model")
-    assert not re.search(
-        r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|https?://(?!www.w3.org/2000/svg)""", text
-    )
-
-
-def bars(text):
-    return re.findall(
-        r'<rect class="(\w+)" x="50%" y="([\d.]+)" width="24" height="([\d.]+)"', text
-    )
+    fetched = r"""src\s*=|href\s*=\s*["'][^#]|url\(|@import|https?://(?!www.w3.org/2000/svg)"""
+    assert not re.search(fetched, page(PAIR, "A title", "model"))
 
 
 def test_bars_share_one_scale_and_infinite_ones_are_pale():
@@ -71,16 +63,12 @@ def test_bars_share_one_scale_and_infinite_ones_are_pale():
     axis = re.search(r'<li class="axis".*?</li>', text, re.S)[0]
     ticks = {int(n): float(y) - 4 for y, n in re.findall(r'y="([\d.]+)"[^>]*>(\d+)<', axis)}
     assert ticks == pytest.approx({n: TOP + HEIGHT * (1 - n / 25) for n in range(0, 30, 5)})
-    first = [(kind, float(y), float(height)) for kind, y, height in bars(text)[:9]]
-    expected = [("word_in_cluster", 1.6), ("cluster", 0.4), ("structure", 0.5)]
-    expected += [
-        ("spelling_surprisal", 4),
-        ("word_in_cluster", 2),
-        ("cluster", 3),
-        ("structure", 1),
-    ]
+    bar = r'<rect class="(\w+)" x="50%" y="([\d.]+)" width="24" height="([\d.]+)"'
+    first = [(kind, float(y), float(height)) for kind, y, height in re.findall(bar, text)[:9]]
+    parts = [("word_in_cluster", 1.6), ("cluster", 0.4), ("structure", 0.5)]
+    parts += [("spelling_surprisal", 4), ("word_in_cluster", 2), ("cluster", 3), ("structure", 1)]
     assert [(kind, pytest.approx(height, abs=0.06)) for kind, _, height in first] == [
-        *((kind, HEIGHT * bits / 25) for kind, bits in expected),
+        *((kind, HEIGHT * bits / 25) for kind, bits in parts),
         ("total", HEIGHT * 23 / 25),
         ("cut", HEIGHT),
     ]
@@ -129,10 +117,8 @@ def test_a_frame_has_the_most_probable_next_words():
     record = WordRecord(
         "a", "a", 1.0, beam=beam("NT(S) SHIFT"), next_words=[("<b>", 0.5), ("c", 0.02)]
     )
-    assert (
-        "next: <bdi>&lt;b&gt;</bdi> 50 %, <bdi>c</bdi> 2.0 %<"
-        in frames(page([[record]], "", ""))["1.1"]
-    )
+    shown = frames(page([[record]], "", ""))["1.1"]
+    assert "next: <bdi>&lt;b&gt;</bdi> 50 %, <bdi>c</bdi> 2.0 %<" in shown
 
 
 def test_shares_are_of_the_whole_beam_and_what_is_left_out_is_said():

@@ -75,9 +75,8 @@ def test_nothing_overlaps_and_no_label_leaves_the_span_of_its_children(text):
 
 def test_words_labels_and_edges_are_there():
     root = drawn(Picture(parse_line(CAT)))
-    assert sorted(texts(root)) == sorted(
-        ["S", "NP", "DT", "The", "NN", "cat", "VP", "VBD", "sat", ".", "."]
-    )
+    expected = ["S", "NP", "DT", "The", "NN", "cat", "VP", "VBD", "sat", ".", "."]
+    assert sorted(texts(root)) == sorted(expected)
     [path] = root.iter(f"{SVG}path")
     # a line to each node but the root
     assert path.get("d").count("M") == 10

@@ -159,14 +159,10 @@ def test_wrong_and_missed_constituents(gold, system, missed, wrong):
 # --- a corpus
 
 
-def corpus():
+def test_corpus_scores_sum_over_the_scored_sentences():
     golds = [GOLD, "(S (NN a) (NN b))", "(S (NN a))", "(S (X (NN a) (NN b)) (NN c))"]
     systems = [GOLD, "(S (NN a) (NN c))", "", "(S (NN a) (X (NN b) (NN c)))"]
-    return [tree(t) for t in golds], [tree(t) for t in systems]
-
-
-def test_corpus_scores_sum_over_the_scored_sentences():
-    scores = score(*corpus())
+    scores = score([tree(t) for t in golds], [tree(t) for t in systems])
     assert scores.recall == scores.precision == scores.f1 == 80.0
     assert scores.figures() == {
         **{"sentences": 4, "errors": 1, "skipped": 1, "valid": 2},
@@ -218,20 +214,10 @@ def drawn(draw, start: int = 0, end: int = 7) -> Tree:
 
 
 def brackets(t: Tree) -> list[tuple[str, int, int]]:
-    found, place = [], 0
-
-    def walk(node):
-        nonlocal place
-        if isinstance(node[0], str):
-            place += 1
-            return
-        start = place
-        for child in node:
-            walk(child)
-        found.append((node.label(), start, place))
-
-    walk(t)
-    return found
+    """Label, begin and end of each constituent, of a tree whose words are their places."""
+    constituents = t.subtrees(lambda node: node.height() > 2)
+    spans = ((node.label(), node.leaves()) for node in constituents)
+    return [(label, int(leaves[0]), int(leaves[-1]) + 1) for label, leaves in spans]
 
 
 @given(drawn(), drawn())

@@ -74,12 +74,10 @@ def test_a_parser_gives_a_tree_for_each_sentence_of_a_text(parser):
 @pytest.mark.parametrize("kind", ["parser", "generator"])
 def test_a_sentence_too_long_is_named_and_the_others_have_trees(kind, request, monkeypatch):
     model = request.getfixturevalue(kind)
-    module, name = {
-        "parser": (parser_module, "parse_batch"),
-        "generator": (GenerativeModel, "measure"),
-    }[kind]
+    parses = kind == "parser"
+    module, name = (parser_module, "parse_batch") if parses else (GenerativeModel, "measure")
     whole = getattr(module, name)
-    length = (lambda tokens: len(tokens.words)) if kind == "parser" else len
+    length = (lambda tokens: len(tokens.words)) if parses else len
 
     def limited(of, batch, **options):
         if any(length(tokens) > 5 for tokens in batch):
@@ -184,9 +182,8 @@ def test_lists_in_and_lists_out(parser, generator, trees):
     """Several sentences have the numbers that they have alone; each draws its own samples."""
     parser.transitions.max_open = generator.transitions.max_open = 3
     two = [["a", "dog", "barks"], ["cats", "sleep"]]
-    assert [[tree for tree, _ in of] for of in parser.nbest(two, 2)] == [
-        [tree for tree, _ in parser.nbest(tokens, 2)] for tokens in two
-    ]
+    alone = [[tree for tree, _ in parser.nbest(tokens, 2)] for tokens in two]
+    assert [[tree for tree, _ in of] for of in parser.nbest(two, 2)] == alone
     drawn = parser.sample([two[0]] * 2, n=5)
     assert drawn[0] != drawn[1] and drawn == parser.sample([two[0]] * 2, n=5)
     assert [tree.leaves() for tree, _ in drawn[1]] == [two[0]] * 5

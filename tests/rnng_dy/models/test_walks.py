@@ -24,16 +24,13 @@ def trees_of(model, sentences):
     """Trees of two sentences: some that begin alike, and one alone."""
     first, second = (model.network.derivation(model.encode_training(s)) for s in sentences)
     one, other = model.vocabulary.nonterminals[:2]
-    words = ["w"] * (words_of(first) - 1)
+    read = first.sentence.words if first.generated is None else first.generated
+    words = ["w"] * (len(read) - 1)
     flat, unary = (
         model.transitions.encode(model.transitions.actions_of(tree, preterminals=False))
         for tree in (Tree(one, ["w", *words]), Tree(one, [Tree(other, ["w"]), *words]))
     )
     return [first._replace(sequences=[*first.sequences, flat, unary, flat]), second]
-
-
-def words_of(tree):
-    return len(tree.sentence.words if tree.generated is None else tree.generated)
 
 
 def costs(model, losses):

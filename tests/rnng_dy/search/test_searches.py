@@ -30,14 +30,6 @@ EVERYTHING = SearchOptions(beam=10**6, fast_track=0, word_beam=10**6)
 SIZES = [(2, 1, 1), (6, 2, 3), (30, 4, 20), (3000, 1, 3000)]
 
 
-def exact_log_masses(model, words):
-    """log p of each prefix of some words, and of the sentence, from single derivations."""
-    ids = model.vocabulary.word_ids(words)
-    prefixes = list(every_derivation(model, ids))
-    found = [*prefixes, complete_trees(model, ids, prefixes[-1])]
-    return np.array([np.logaddexp.reduce([log_p for _, log_p in reached]) for reached in found])
-
-
 def log_masses(model, words, options):
     """log p of each prefix and of the sentence, as a search has them."""
     [found] = measure(model, [words], options, end=True)
@@ -51,7 +43,11 @@ def model(request):
 
 @pytest.fixture(scope="module")
 def exact(model):
-    return exact_log_masses(model, SENTENCE)
+    """log p of each prefix, and of the sentence, from single derivations."""
+    ids = model.vocabulary.word_ids(SENTENCE)
+    prefixes = list(every_derivation(model, ids))
+    found = [*prefixes, complete_trees(model, ids, prefixes[-1])]
+    return np.array([np.logaddexp.reduce([log_p for _, log_p in reached]) for reached in found])
 
 
 def test_an_unlimited_beam_gives_the_exact_prefix_probabilities(model, exact):
@@ -59,14 +55,9 @@ def test_an_unlimited_beam_gives_the_exact_prefix_probabilities(model, exact):
 
 
 def test_a_beam_and_a_variable_beam_are_lower_bounds(model, exact):
-    beam, variable, wide = (
-        log_masses(model, SENTENCE, options)
-        for options in (
-            SearchOptions(beam=4, fast_track=1, word_beam=2),
-            SearchOptions("variable", particles=20),
-            SearchOptions("variable", particles=10**7),
-        )
-    )
+    beam = log_masses(model, SENTENCE, SearchOptions(beam=4, fast_track=1, word_beam=2))
+    variable = log_masses(model, SENTENCE, SearchOptions("variable", particles=20))
+    wide = log_masses(model, SENTENCE, SearchOptions("variable", particles=10**7))
     assert (beam < exact).all() and (variable[1:] < exact[1:]).all()
     # 20 particles may hold all that can precede the first word: equal but for rounding
     assert variable[0] < exact[0] + 1e-6
@@ -84,12 +75,6 @@ def states(search, model):
     for word in [*model.vocabulary.word_ids(SENTENCE), None]:
         found.append((yield from search.read(found[-1], word)))
     return found
-
-
-def read_with(search, model):
-    """The readings before and after each word and the end."""
-    [found] = run(model, [states(search, model)])
-    return list(pairwise(found))
 
 
 @pytest.fixture
@@ -148,7 +133,8 @@ def test_a_beam_drops_only_partial_trees_that_cannot_enter_the_word_beam():
     done, analyses = [], []
     for kind in (BeamSearch, Patient):
         search = kind(model.transitions, SearchOptions(beam=20, fast_track=1, word_beam=2))
-        readings = read_with(search, model)
+        [found] = run(model, [states(search, model)])
+        readings = list(pairwise(found))
         done.append(sum(after.actions for _, after in readings))
         analyses.append([[h.action_ids() for h in after.hypotheses] for _, after in readings])
     assert analyses[0] == analyses[1]
@@ -199,10 +185,8 @@ def test_beams_bound_the_exact_marginal_and_reach_it(composition):
     model = make_tiny_generator(composition, max_open=1)
     trees = all_trees(make_tiny_parser(composition, 1).transitions, 3)
     sentences = list(product(WORDS, repeat=3))[::5]
-    exact = []
-    for words in sentences:
-        joint = joint_log_probs(model, model.vocabulary.word_ids(words), trees)
-        exact.append(np.logaddexp.reduce(joint))
+    ids = map(model.vocabulary.word_ids, sentences)
+    exact = [np.logaddexp.reduce(joint_log_probs(model, words, trees)) for words in ids]
     below = []
     for size in SIZES:
         options = SearchOptions("beam", *size)
