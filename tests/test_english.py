@@ -194,8 +194,7 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
         Path(f"{split}.trees").write_text(f"{TREE}\n" * 2)
     recipe.oracles()
     recipe.make_parser(recipe.general_trees())
-    Path("open.txt").write_text("It rains .\n")
-    recipe.make_language_models([], recipe.general_trees())
+    recipe.make_language_models([Path("news.txt.xz")], recipe.general_trees())
     exported = [path.name for path in Path().glob("english*.rnng.zip")]
     names = ("-generative", "-judge", "-lstm", "")
     assert sorted(exported) == [f"english{name}.rnng.zip" for name in names]
@@ -273,22 +272,21 @@ def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
     assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"
 
 
-def test_every_second_different_sentence_of_text_is_parsed(tmp_path):
-    one, two = tmp_path / "1", tmp_path / "2"
-    one.write_text("It rains. *** A star rose. No! It rains. She slept. We saw it.\n")
-    two.write_text("We saw it.\n\nThey can't.\n\n" + "Go " * 80 + ".\n\nThe cat slept.\n")
-    texts.write_open([one, two], rnng_dy.load("english").segmenter, tmp_path / "text")
-    assert (tmp_path / "text").read_text() == "It rains .\nWe saw it .\nThe cat slept .\n"
-
-
-def test_sentences_of_treebanks_are_learned_from_their_own_trees_or_held_out(tmp_path):
-    gold, dev, parsed, train = (tmp_path / name for name in ("gold", "dev", "parsed", "train"))
+def test_a_sentence_of_text_is_learned_once_and_is_not_one_to_judge_by(tmp_path):
+    gold, dev, one, two, train = (tmp_path / name for name in ("gold", "dev", "1", "2", "train"))
     gold.write_text("(S (NN it) (VB is) (JJ gold))\n(X (UH No))\n")
     dev.write_text("(S (NN it) (VB was) (JJ dev))\n")
-    new = "(S (DT the) (NN cat) (VB slept))\n"
-    parsed.write_text(f"(S (NN it) (VB is) (NN gold))\n\n{new}(NP (NN it) (VB was) (JJ dev))\n")
-    assert add_different(gold, parsed, [dev], train) == 1
-    assert train.read_text() == f"{gold.read_text()}{new}"
+    one.write_text(
+        "(S (NN it) (VB is) (NN gold))\n\n(S (DT the) (NN cat) (VB slept))\n(X (UH Yes))\n"
+    )
+    two.write_text(
+        "(S (NN it) (NP (VB was) (JJ dev)))\n(X (DT the) (NN cat) (VB slept))\n"
+        "(S (NN we) (VB saw) (NN it))\n"
+    )
+    assert add_different(gold, [one, two], [dev], train) == (2, 2)
+    assert train.read_text() == (
+        f"{gold.read_text()}(S (DT the) (NN cat) (VB slept))\n(S (NN we) (VB saw) (NN it))\n"
+    )
 
 
 def test_the_sources_of_all_texts_are_named(shared):

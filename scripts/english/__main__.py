@@ -7,11 +7,10 @@ import argparse
 import os
 from pathlib import Path
 
-import rnng_dy
 from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
 from scripts.english.self_training import add_different, mix
-from scripts.english.texts import OPEN, write_open, write_unlabelled
+from scripts.english.texts import OPEN, write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
@@ -33,8 +32,6 @@ OF_TEXT = (
 )
 # the stack alone: the full state learns agreement from the last words
 GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
-# beside S, of every root; docs/labels.md compares others
-LABELS = "--keep-labels NP,SBAR"
 
 
 def main() -> None:
@@ -93,19 +90,19 @@ def make_parser(general: int) -> None:
 
 def make_language_models(texts: list[Path], general: int) -> None:
     """Train and export the generative model on gold trees and the parser's, and an LSTM."""
-    sentences, parsed, train = Path("open.txt"), Path("open.trees"), Path("all.trees")
-    if not sentences.exists():
-        write_open(texts, rnng_dy.load("english.rnng.zip").segmenter, sentences)
-    make(str(parsed), f"parse --model english.rnng.zip {sentences} --jobs 2")
+    Path("texts").mkdir(exist_ok=True)
+    parsed = [Path("texts", f"{text.name}.trees") for text in texts]
+    for text, file in zip(texts, parsed, strict=True):
+        make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
+    train = Path("all.trees")
     if not train.exists():
         held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
-        print("trees of text:", add_different(Path("train.trees"), parsed, held_out, train))
+        print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
     for split in ("all", "dev"):
-        make(f"text.{split}.trees", f"prepare --from trees {split}.trees {LABELS}")
-        oracle = f"oracle --train text.all.trees text.{split}.trees --generative --min-count 3"
-        make(f"text.{split}.gen.oracle", oracle)
-    make("text.clusters.paths", "clusters text.all.gen.oracle --refine")
-    data = "--train text.all.gen.oracle --dev text.dev.gen.oracle --clusters text.clusters.paths"
+        oracle = f"oracle --train {train} {split}.trees --generative --min-count 5"
+        make(f"texts/{split}.gen.oracle", oracle)
+    make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
+    data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
     how = f"--open --resume {OF_TEXT} {weighted(general)}"
     run(f"train generative {data} {how} {GENERATOR} --model generator")
     export("generator", "english-generative", bits=8)

@@ -8,6 +8,9 @@ from pathlib import Path
 from oracle.brackets import parse_line
 from oracle.common.files import open_text, replacing
 
+LENGTHS = range(3, 81)
+"""The possible numbers of words of a sentence that the generative model learns from."""
+
 
 def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
     """Write the gold trees, then the trees in JSON that the models are sure of.
@@ -28,14 +31,24 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
     return len(silver)
 
 
-def add_different(gold: Path, parsed: Path, held_out: Iterable[Path], output: Path) -> int:
-    """Write the gold trees, then those of other sentences not held out; return their number."""
-    trees = list(_lines(gold))
+def add_different(
+    gold: Path, parsed: Iterable[Path], held_out: Iterable[Path], output: Path
+) -> tuple[int, int]:
+    """Write the gold trees, then the first tree of each other sentence that has LENGTHS words.
+
+    Sentences that are held out are left out. Returns the numbers of gold trees and of the others.
+    """
+    trees, others = list(_lines(gold)), 0
     known = {_sentence(tree) for tree in chain(trees, *map(_lines, held_out))}
-    others = [tree for tree in _lines(parsed) if _sentence(tree) not in known]
     with replacing(output) as stream:
-        stream.writelines([*trees, *others])
-    return len(others)
+        stream.writelines(trees)
+        for tree in chain.from_iterable(map(_lines, parsed)):
+            sentence = _sentence(tree)
+            if len(sentence) in LENGTHS and sentence not in known:
+                known.add(sentence)
+                stream.write(tree)
+                others += 1
+    return len(trees), others
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """Tokenised sentences of the English texts that have no trees."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-from oracle.common.files import open_text
 from oracle.training_data import evenly_spaced
 from rnng_dy.text.segmenter import Segmenter
 from scripts.english.treebanks import DOCUMENTS, write
@@ -22,18 +21,6 @@ def write_unlabelled(archives: Path, folder: Path, path: Path) -> None:
     fitting = (s for s in tagged_text(archives, folder) if len(s) in LENGTHS)
     lines = dict.fromkeys(f"{' '.join(sentence)}\n" for sentence in fitting)
     write(path, evenly_spaced(list(lines), UNLABELLED))
-
-
-def write_open(texts: Iterable[Path], segmenter: Segmenter, path: Path) -> None:
-    """Write every second of the different sentences of 3 to 80 words, one per line."""
-    lines: dict[str, None] = {}
-    for text in texts:
-        with open_text(text) as stream:
-            sentences = [sentence.tokens for sentence in segmenter.sentences(stream.read())]
-        # a line that begins with an asterisk is not read as tokens
-        fitting = (s for s in sentences if 3 <= len(s) <= 80 and not s[0].startswith("*"))
-        lines |= dict.fromkeys(f"{' '.join(sentence)}\n" for sentence in fitting)
-    write(path, [*lines][::2])
 
 
 def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
