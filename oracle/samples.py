@@ -68,16 +68,16 @@ def begins_samples(line: str) -> bool:
     return line.lstrip()[:1].isdigit()
 
 
-def read_likelihoods(path: FileName) -> list[tuple[int, float]]:
+def read_likelihoods(path: FileName, table: bool = True) -> list[tuple[int, float]]:
     """Return each tree's number of words and negative log joint in nats (`inf` if p = 0).
 
-    A table of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any
+    A `table` of `rnng-dy perplexity` has these as its first two columns. Raises InputError for any
     other line.
     """
     rows, columns = [], None
     with reading(path, remedy="make it with `rnng-dy score` or `rnng-dy perplexity`") as location:
         for location.line, text in _lines(path):
-            if not rows and text.startswith("words\t"):
+            if table and not rows and text.startswith("words\t"):
                 columns = 2
                 continue
             fields = text.split("\t")[:columns] if columns else text.split()
@@ -115,7 +115,7 @@ def read_scored_samples(
 
     Raises InputError if the files do not match.
     """
-    samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path)
+    samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path, False)
     if not samples:
         raise InputError("no samples: make the file with `rnng-dy sample`", samples_path)
     again = "score these samples again"

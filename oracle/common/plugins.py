@@ -80,9 +80,13 @@ def load_plugin(path: str | os.PathLike[str]) -> None:
 
     Raises:
         Exception: Any exception of the file's code.
+        InputError: Another file of this name is loaded.
         OSError: The file cannot be read.
     """
-    load_sent({os.fspath(path): Path(path).read_text(encoding="utf-8")})
+    here = os.path.abspath(path)
+    if others := [p for p in loaded if Path(p).stem == Path(here).stem and p != here]:
+        raise InputError(f"{others[0]} is loaded and has the same name: rename one", path)
+    load_sent({here: Path(path).read_text(encoding="utf-8")})
 
 
 def load_sent(texts: Mapping[str, str]) -> None:

@@ -158,7 +158,9 @@ def import_parser(
     def made(common: Sequence[int], arrays: dict[str, np.ndarray]) -> DiscriminativeParser:
         tag = arrays["tag"].shape[1] if use_tags else ParserSizes().tag
         sizes = ParserSizes(*common, arrays["word"].shape[1], tag)
-        arrays.pop("pretrained", None)
+        trained = arrays.pop("pretrained", vectors)
+        if not (pretrained is None or np.allclose(trained[vocabulary.word_ids(words)], vectors)):
+            raise ValueError("the word vectors are not those of the checkpoint")
         parts = {"composition": composition, "state": state}
         return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **parts)
 

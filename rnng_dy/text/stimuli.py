@@ -165,10 +165,9 @@ def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stim
     """
     every = list(chain.from_iterable(texts.values()))
     others = [row for row in every if row.number is None or not row.number.is_integer()]
-    are_numbered = not others
     if 0 < len(others) < len(every):
         raise InputError("give whole numbers to all regions or to none", path, others[0].line)
-    numbers = [cell_text(row.number) * are_numbered for row in every]
+    numbers = [cell_text(row.number) * (not others) for row in every]
     has_names = any(row.name not in ("", n) for row, n in zip(every, numbers, strict=True))
     counted: dict[tuple[float | str, int], int] = {}
     stimuli = []
@@ -184,7 +183,7 @@ def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stim
             key = region[0].region
             occurrences[key] += 1
             number = counted.setdefault((key, occurrences[key]), len(counted) + 1)
-            number, name = int(key) if are_numbered else number, region[0].name * has_names
+            number, name = number if others else int(key), region[0].name * has_names
             begin, cells = row_cells[first][0], common(cells for _, cells in row_cells[first:])
             regions.append(StimulusRegion(number, name, begin, cells))
         line = min(row.line for row in rows)

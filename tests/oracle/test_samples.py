@@ -18,6 +18,7 @@ from oracle.samples import (
     format_sample,
     read_likelihoods,
     read_samples,
+    read_scored_samples,
 )
 
 
@@ -102,6 +103,14 @@ def test_a_line_that_is_no_likelihood_is_refused(tmp_path, line):
     with pytest.raises(InputError) as caught:
         read_likelihoods(path)
     assert caught.value.line == 2
+
+
+def test_a_table_of_perplexities_is_no_file_of_likelihoods(tmp_path):
+    samples, table = tmp_path / "props", tmp_path / "tsv"
+    samples.write_text("0 ||| -1 ||| (S a)\n")
+    table.write_text("words\tnegative_log_p\tunknown\n1\t2.5\t0\n")
+    with pytest.raises(InputError, match="not `words<TAB>negative log joint`"):
+        read_scored_samples(samples, table)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,14 @@ def test_a_file_is_loaded_once_until_it_changes():
     assert COMPOSITIONS["sum"] is not found
 
 
+def test_another_file_of_the_same_name_is_refused():
+    rnng_dy.load_plugin(write(SUM))
+    Path("other").mkdir()
+    with pytest.raises(rnng_dy.InputError, match=r"mine\.py is loaded and has the same name"):
+        rnng_dy.load_plugin(write(SUM + "# other\n", "other/mine.py"))
+    rnng_dy.load_plugin("./mine.py")
+
+
 def test_the_option_names_plugins():
     write(SUM)
     reader = write(CODE["tagged_lines.py"], "reader.py")
@@ -199,4 +207,4 @@ def test_workers_are_sent_the_text():
     os.unlink("mine.py")
     with Workers(jobs=2) as workers:
         found = [there for _, there in workers.map(names_there, [1, 2])]
-    assert found == [([*COMPOSITIONS], {"mine.py": SUM})] * 2
+    assert found == [([*COMPOSITIONS], {os.path.abspath("mine.py"): SUM})] * 2

@@ -75,6 +75,18 @@ def test_missing_or_needless_options_are_suggested(reference, tmp_path, options,
     assert says in run(*given, code=2).stderr
 
 
+def test_other_vectors_than_those_of_the_training_are_refused(reference, tmp_path):
+    head, *rows = (reference / "pretrained/vectors.w2v").read_text("utf-8").splitlines()
+    values = [row.partition(" ")[2] for row in rows]
+    moved = (
+        f"{row.split(' ')[0]} {v}" for row, v in zip(rows, values[1:] + values[:1], strict=True)
+    )
+    (tmp_path / "w2v").write_text("\n".join([head, *moved]), "utf-8")
+    given = parser_arguments(reference, reference / "pretrained/disc.params")
+    given = (*given, "--pos", "--pretrained", tmp_path / "w2v", "--model", tmp_path / "m")
+    assert "the word vectors are not those of the checkpoint" in run(*given, code=2).stderr
+
+
 @pytest.fixture
 def generative(shared, reference, tmp_path):
     """What `import-clab` of an archive of the follow-up paper needs but for its options."""
