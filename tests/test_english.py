@@ -193,8 +193,8 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
     for split in ("train", "dev", "masc.train", "gum.train", "tagger"):
         Path(f"{split}.trees").write_text(f"{TREE}\n" * 2)
     recipe.oracles()
-    recipe.make_parser(recipe.general_trees())
-    recipe.make_language_models([Path("news.txt.xz")], recipe.general_trees())
+    recipe.make_parser()
+    recipe.make_language_models([Path("news.txt.xz")])
     exported = [path.name for path in Path().glob("english*.rnng.zip")]
     names = ("-generative", "-judge", "-lstm", "")
     assert sorted(exported) == [f"english{name}.rnng.zip" for name in names]

@@ -45,9 +45,8 @@ def main() -> None:
     trees(options.archives, options.output)
     os.chdir(options.output)
     oracles()
-    general = general_trees()
-    make_parser(general)
-    make_language_models(texts, general)
+    make_parser()
+    make_language_models(texts)
 
 
 def trees(archives: Path, folder: Path) -> None:
@@ -70,22 +69,22 @@ def oracles() -> None:
     make("clusters.paths", "clusters train.gen.oracle --refine")
 
 
-def make_parser(general: int) -> None:
+def make_parser() -> None:
     """Train and export the parser, which also learns from trees that two models make of text."""
     data = "--train train.oracle --dev dev.oracle --dev-trees dev.trees"
     words = f"--pretrained {VECTORS} --set word_size=16"
-    into = f"--model parser --resume {PARSER} {words} {weighted(general)}"
+    into = f"--model parser --resume {PARSER} {words} {weighted()}"
     run(f"train discriminative {data} {into}")
     if not Path("parser", TAGGER).exists():
         run("tag --train tagger.trees --into parser")
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
-    run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted(general)}")
+    run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted()}")
     export("judge", "english-judge", bits=16)
-    self_train(general)
+    self_train()
     export("silver", "english", bits=16)
 
 
-def make_language_models(texts: list[Path], general: int) -> None:
+def make_language_models(texts: list[Path]) -> None:
     """Train and export the generative model on gold trees and the parser's, and an LSTM."""
     Path("texts").mkdir(exist_ok=True)
     parsed = [Path("texts", f"{text.name}.trees") for text in texts]
@@ -100,7 +99,7 @@ def make_language_models(texts: list[Path], general: int) -> None:
         make(f"texts/{split}.gen.oracle", oracle)
     make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
     data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
-    how = f"--open --resume {OF_TEXT} {weighted(general)}"
+    how = f"--open --resume {OF_TEXT} {weighted()}"
     run(f"train generative {data} {how} {GENERATOR} --model generator")
     export("generator", "english-generative", bits=8)
     run(f"train lstm-lm {data} {how} {LSTM} --model lstm")
@@ -112,7 +111,7 @@ def export(folder: str, name: str, bits: int) -> None:
     make(f"{name}.rnng.zip", f"models export {folder} --bits {bits}", *TERMS)
 
 
-def self_train(general: int) -> None:
+def self_train() -> None:
     """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
     both = "--model parser --generator english-judge.rnng.zip"
@@ -120,19 +119,15 @@ def self_train(general: int) -> None:
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
     trees = f"--trees {train} --dev-trees dev.tagged.trees --init parser --extend"
-    into = f"--model silver --resume {SELF_TRAINING} {weighted(general)}"
+    into = f"--model silver --resume {SELF_TRAINING} {weighted()}"
     run(f"train discriminative {trees} {into}")
 
 
-def weighted(general: int) -> str:
-    """Return the options by which the first `general` training sentences count twice."""
-    return f"--set gold_weight=2 --jobs 2 --set gold={general}"
-
-
-def general_trees() -> int:
-    """Return the number of training trees of general English, which come first."""
+def weighted() -> str:
+    """Return the options by which the first training trees, of general English, count twice."""
     files = (Path(f"{name}.train.trees") for name in GENERAL)
-    return sum(file.read_bytes().count(b"\n") for file in files)
+    general = sum(file.read_bytes().count(b"\n") for file in files)
+    return f"--set gold_weight=2 --jobs 2 --set gold={general}"
 
 
 if __name__ == "__main__":
