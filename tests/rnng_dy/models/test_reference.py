@@ -41,6 +41,12 @@ def load_parser(reference, train, name, composition):
     return import_parser(reference / name / "disc.params", train, True, composition, vectors)
 
 
+def load_generator(reference, name, composition):
+    clusters = read_clusters(reference / "clusters.paths")
+    sentences = read_oracle(reference / "train.gen.oracle")
+    return import_generator(reference / name / "gen.params", sentences, clusters, composition)
+
+
 def samples_by_sentence(path):
     return [list(group) for _, group in groupby(read_samples(path), lambda s: s.index)]
 
@@ -62,9 +68,7 @@ def composition_of(name):
     return "buggy" if name == "buggy" else "corrected"
 
 
-@pytest.mark.parametrize("alpha", [1.0, 0.8])
-@pytest.mark.parametrize("name", FOLDERS)
-def test_log_q_of_the_originals_samples(reference, train, test_sentences, name, alpha):
+def log_q_differences(reference, train, test_sentences, name, alpha):
     """|ours - printed| / max(1, |printed|) of every sample of the original."""
     parser = load_parser(reference, train, name, composition_of(name))
     groups = samples_by_sentence(reference / name / f"disc.samples.alpha{alpha}.props")
@@ -73,27 +77,40 @@ def test_log_q_of_the_originals_samples(reference, train, test_sentences, name, 
         printed = np.array([s.log_q for s in samples])
         ours = log_q(parser, sentence, samples, alpha)
         differences += list(abs(ours - printed) / np.maximum(1, abs(printed)))
+    return np.array(differences)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.8])
+@pytest.mark.parametrize("name", FOLDERS)
+def test_log_q_of_the_originals_samples(reference, train, test_sentences, name, alpha):
+    differences = log_q_differences(reference, train, test_sentences, name, alpha)
     assert len(differences) == 800
-    assert np.max(differences) <= 1e-4
+    assert differences.max() <= 1e-4
+
+
+def equal_greedy_trees(reference, train, test_sentences, name):
+    """For each test sentence, whether our greedy tree is the original's."""
+    parser = load_parser(reference, train, name, composition_of(name))
+    tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in test_sentences]
+    parsed = parse_all(parser, tokens, [len(s.tokens) for s in test_sentences])
+    ours = [
+        parser.transitions.tree_of(
+            parser.transitions.decode(actions), s.unkified, ["XX"] * len(s.tokens)
+        )
+        for s, (actions, _) in zip(test_sentences, parsed, strict=True)
+    ]
+    lines = (reference / name / "disc.greedy.trees").read_text().splitlines()
+    return [tree == nltk.Tree.fromstring(line) for tree, line in zip(ours, lines, strict=True)]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_greedy_trees_of_the_original(reference, train, test_sentences, name):
-    parser = load_parser(reference, train, name, composition_of(name))
-    tokens = [parser.encode(s.tokens, s.tags, s.unkified) for s in test_sentences]
-    parsed = parse_all(parser, tokens, [len(s.tokens) for s in test_sentences])
-    lines = (reference / name / "disc.greedy.trees").read_text().splitlines()
-    assert len(lines) == 40
-    for s, (ids, _), line in zip(test_sentences, parsed, lines, strict=True):
-        actions, tags = parser.transitions.decode(ids), ["XX"] * len(s.tokens)
-        assert parser.transitions.tree_of(actions, s.unkified, tags) == nltk.Tree.fromstring(line)
+    assert equal_greedy_trees(reference, train, test_sentences, name) == [True] * 40
 
 
 def joint_differences(reference, name, composition):
     """Relative differences of our joint log likelihoods from the printed ones."""
-    clusters = read_clusters(reference / "clusters.paths")
-    sentences = read_oracle(reference / "train.gen.oracle")
-    model = import_generator(reference / name / "gen.params", sentences, clusters, composition)
+    model = load_generator(reference, name, composition)
     printed = [nats for _, nats in read_likelihoods(reference / name / "gen.likelihoods")]
     ours = []
     for samples in samples_by_sentence(reference / name / "disc.samples.alpha0.8.props"):
