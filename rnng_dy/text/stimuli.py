@@ -160,8 +160,9 @@ def _divide(texts: Mapping[TextKey, list[TextRow]], path: str, mark: str | None)
 def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stimulus]:
     """Return the texts of rows.
 
-    If the regions have names, all get the number of their name: names count from 1 as they first
-    occur, and one that a text has again counts as another. Raises InputError if only some have one.
+    If no region has a whole number, all get the number of their name: names count from 1 as they
+    first occur, and one that a text has again counts as another. Raises InputError if only some
+    regions have whole numbers.
     """
     every = list(chain.from_iterable(texts.values()))
     others = [row for row in every if row.number is None or not row.number.is_integer()]

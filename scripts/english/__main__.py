@@ -14,7 +14,10 @@ from scripts.english.texts import OPEN, write_unlabelled
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
-TERMS = "--licence", "CC BY 4.0", "--data", "MASC I, CRAFT, GUM, other text: see ATTRIBUTION.md"
+DATA = (
+    "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0), other text: see ATTRIBUTION.md"
+)
+TERMS = "--licence", "CC BY 4.0", "--data", DATA
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
 TRAINING = "--preset fast --dropout 0.3 --set evaluate_every=15000"
 PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 {TRAINING}"
