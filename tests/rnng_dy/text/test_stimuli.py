@@ -125,6 +125,7 @@ def test_a_mark_is_never_read_as_a_word(read, mark, texts, message):
         (["A b", "??A c"], "3: '??A c' begins with '??'"),
         (["A b", "#A cat"], "3: '#A cat' begins with '#'"),
         (["A b", "NA"], "3: 'NA' is a number or a missing value: it is in column 'text'"),
+        (["A b", "#REF!"], "3: '#REF!' is a number or a missing value"),
         (["A b", "1,5"], "3: '1,5' is a number"),
         (["True", "False"], "2: column 'text' has only True and False: labels, not sentences"),
         (["x1", "x2", "x1"], "2: column 'text' has only x1 and x2: labels"),
@@ -392,5 +393,7 @@ def test_a_region_beside_numbers_needs_a_whole_one_and_words_keep_their_order():
     rows = [{"item": 1, "region_number": n, "region_name": "it", "text": "It"} for n in (1, 1.5)]
     with pytest.raises(InputError, match="give whole numbers to all regions or to none"):
         read_stimuli(rows)
+    rows = [{"item": 1, "region": n, "text": "It"} for n in (-1, 0)]
+    assert [region.number for region in read_stimuli(rows).texts[0].regions] == [-1, 0]
     rows = [{"item": 1, "zone": n, "roi": r, "word": r} for n, r in ((2, "ran"), (1, "It"))]
     assert read_stimuli(rows, Columns(region="roi")).texts[0].text == "It ran"
