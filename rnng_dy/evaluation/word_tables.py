@@ -121,7 +121,7 @@ class WordRows(TokenRows):
             return {}
         _, text, position = self._sentences[number - 1]
         stimulus = self.stimuli.texts[text]
-        cells, region = stimulus.row_cells[-1][1], ""
+        cells, region = stimulus.cells, ""
         if span is not None:
             cells = stimulus.cells_at(span[0])
             region = stimulus.regions[stimulus.region_at(span[0])].number
@@ -177,8 +177,9 @@ class WordTable(list[dict[str, Any]]):
         return list(self._rows(RegionRows, self._stimuli))
 
     def by_sentence(self) -> list[dict[str, Any]]:
-        """Return a row per text, with sums over its words."""
-        whole = [text._replace(regions=text.regions[:1]) for text in self._stimuli.texts]
+        """Return a row per text, with sums over its words, and the cells that its rows share."""
+        texts = self._stimuli.texts
+        whole = [t._replace(regions=[t.regions[0]._replace(cells=t.cells)]) for t in texts]
         rows = list(self._rows(RegionRows, self._stimuli._replace(texts=whole)))
         for row in rows:
             del row[REGION]

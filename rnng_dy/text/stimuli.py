@@ -55,6 +55,11 @@ class Stimulus(NamedTuple):
         return " ".join(filter(None, (self.item, self.condition)))
 
     @property
+    def cells(self) -> tuple[Any, ...]:
+        """The cells that go into the output; empty where its rows have different ones."""
+        return common(cells for _, cells in self.row_cells)
+
+    @property
     def region_texts(self) -> list[tuple[StimulusRegion, str]]:
         """Each region and its text."""
         ends = [*(region.begin for region in self.regions[1:]), len(self.text)]

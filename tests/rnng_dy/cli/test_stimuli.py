@@ -193,9 +193,13 @@ def test_words_keep_their_cells_and_regions_of_several_words_what_they_share():
     regions = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--by-region").stdout)
     assert column(regions, "content") == ["The train", "slept."]
     assert column(regions, "letters") == ["", "5"]
+    [*_, end] = table(run(*KINDS["lm"], "--stimuli", "r.csv", "--end").stdout)
+    assert [end[name] for name in ("item", "letters", "region_name")] == ["1", "", ""]
     whole = rnng_dy.load("lm").table("r.csv").by_sentence()
     assert [row["content"] for row in whole] == ["The train slept."]
     assert whole[0].keys().isdisjoint(["region", "region_name"])
+    regions = [{"item": 1, "region": n, "text": "She", "role": n} for n in (1, 2)]
+    assert rnng_dy.load("lm").table(regions).by_sentence()[0]["role"] == ""
 
 
 def test_regions_of_a_row_per_word_have_the_sums_of_marked_ones(shared):
