@@ -148,6 +148,10 @@ def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[st
         records = [record for _, record in text_rows]
         if has_conditions and not text.condition:
             continue
+        curves = items.setdefault(f"item {text.item}" if text.item else "", {})
+        # an item's text is the same in all lists
+        if text.item and text.condition in curves:
+            continue
         words = [record.token or "" for record in records]
         names, places = words, list(range(len(words)))
         if has_regions:
@@ -160,7 +164,6 @@ def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[st
             key = name, names[:i].count(name)
             place_of[key] = min(place, place_of.get(key, place))
             values[text.condition or ""][key] += [] if math.isnan(value) else [value]
-        curves = items.setdefault(f"item {text.item}" if text.item else "", {})
         condition = text.condition or f"line {text.line}"
         if condition in curves:
             # as where a table names no items
