@@ -116,7 +116,7 @@ def _of_stimuli(
             name = "" if region.name == str(region.number) else region.name
             names[region.number, name] = None
             regions.append((region.number, tokens))
-        cells = dict(zip(stimuli.columns, text.regions[0].cells, strict=True))
+        cells = dict(zip(stimuli.columns, text.row_cells[0][1], strict=True))
         # merged cells have the value in the first of them
         group = cell_text(cells[columns.by]) or groups.get(item, "") if columns.by else ""
         groups.setdefault(item, group)

@@ -288,10 +288,16 @@ class Suite:
                 raise InputError(f"{where} has {lacking[0]}", self.path)
 
     def by_group(self) -> Iterator[Suite]:
-        """Yield a suite per group, with the predictions to which some item of the group belongs."""
+        """Yield a suite per group, with the predictions to which some item of the group belongs.
+
+        Raises InputError for an item without a group.
+        """
         names = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
         for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
             items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
+            if not group:
+                what = f"item {items[0].name} has no group: write one in the first of its rows"
+                raise InputError(what, self.path)
             predictions = tuple(p for p in self.predictions if not all(i.lacks(p) for i in items))
             yield replace(self, predictions=predictions, items=items, group=group, conditions=names)
 

@@ -149,7 +149,8 @@ def test_stimuli_with_predictions_are_a_suite(folder):
 
 REGIONS = """\
 item,condition,field,region,text
-1,short,a,subject,the train
+1,short,a,subject,the
+1,short,,subject,train
 1,short,,verb,slept .
 1,long,,subject,the old train
 1,long,,verb,slept .
@@ -177,6 +178,9 @@ def test_formulas_name_regions_and_items_have_groups(folder):
     assert "'noun' names no region, or regions of several numbers: subject, verb" in said
     said = run("items.csv", *arguments[:2], "--by", "list", *arguments[4:], code=2).stderr
     assert "items.csv:1: no column 'list', but item, condition, field" in said
+    (folder / "items.csv").write_text(REGIONS.replace(",b,", ",,"), encoding="utf-8")
+    said = run("items.csv", *arguments, code=2).stderr
+    assert "items.csv: item 2 has no group: write one in the first of its rows" in said
 
 
 @pytest.mark.parametrize("mark", ["/", "*", "[]"])
