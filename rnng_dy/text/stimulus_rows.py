@@ -14,8 +14,9 @@ from rnng_dy.text.regions import USUAL_MARK
 
 _log = logging.getLogger(__name__)
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
-_NUMBER = re.compile(r"(?:[0-9]+-)*?(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
-"""A number, or as in GECO those of a text and a sentence before it."""
+_NUMBER = re.compile(r"(-?[0-9]{1,15}(?:\.[0-9]{1,15})?)")
+_OF_WORD = re.compile(rf"(?:[0-9]+-)*?{_NUMBER.pattern}")
+"""The number of a word, in GECO with those of a text and a sentence before it."""
 _MISSING = frozenset(["NA", "NaN", "#N/A", "<NA>"])
 
 
@@ -114,11 +115,11 @@ def _text_row(
     if at.region is None:
         return TextRow(line, cells[text], carried)
     name = cells[at.region]
-    number, position = (None if i is None else _number(cells[i]) for i in (at.number, at.position))
+    number = None if at.number is None else _number(cells[at.number], _NUMBER)
+    position = None if at.position is None else _number(cells[at.position], _OF_WORD)
     if at.region == at.position:
         number = position
-    elif at.number is None and (match := _NUMBER.fullmatch(name)) and match[1] == name:
-        # 2-3 is a number of GECO's words, and the name of other regions
+    elif at.number is None and _NUMBER.fullmatch(name):
         number = float(name)
     if number is not None and at.number in (None, at.region):
         name = cell_text(number)
@@ -129,8 +130,8 @@ def _text_row(
     return TextRow(line, f" {cells[text]} ", carried, name, number, position)
 
 
-def _number(cell: str) -> float:
-    if match := _NUMBER.fullmatch(cell):
+def _number(cell: str, pattern: re.Pattern[str]) -> float:
+    if match := pattern.fullmatch(cell):
         return float(match[1])
     raise RnngError(f"{cell!r} is no number of a region")
 

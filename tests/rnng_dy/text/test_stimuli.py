@@ -200,6 +200,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8"),
         ("region,text\n1,a\n", "1: regions need a column item or condition"),
         ("item,region_number,text\n1,x,a\n", "2: 'x' is no number of a region"),
+        ("item,region_number,text\n1,2-3,a\n", "2: '2-3' is no number of a region"),
         (
             "item,sentence,word\n1,1,a\n1,1,b\n",
             "2: '1' is a number or a missing value: it is in column 'sentence'; name that of texts",
