@@ -125,8 +125,10 @@ def predicted_effects(
     names: dict[tuple[int, str], None] = {}
     for (item, condition), rows in groupby(tokens, lambda token: token.variant):
         text = [token for token in rows if not token.is_end]
-        with reading(path):
-            words = {number_of(token.cells[WORD]): token for token in text}
+        words: dict[float, Token] = {}
+        for token in text:
+            with reading(path, token.line):
+                words[number_of(token.cells[WORD])] = token
         if len(words) < len(text):
             message = f"item {item}: several rows of one {WORD}: add up the surprisals of each word"
             raise InputError(message, path, text[0].line)

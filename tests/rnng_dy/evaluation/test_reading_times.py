@@ -678,6 +678,7 @@ def test_a_regression_predicts_times_of_other_texts():
     assert "'verb' names no region, or regions" in said
     for old, new, says in (
         ("2\t4\toff", "2\t3\toff", "2: item 1: several rows of one word_id"),
+        ("1\t2\tdog", "1\tx\tdog", "3: could not convert string to float: 'x'"),
         ("word_id", "position", "1: no column 'word_id'"),
     ):
         change("items.tsv", old, new)
