@@ -78,11 +78,10 @@ def rows_used(
         reasons[reason] = np.array([any(of_word) for of_word in answers])
     for measured in systems.values():
         columns = predictors(times, measured, design)
-        for name, values in columns.items():
-            base, _, distance = name.rpartition("_")
-            measure = base if distance.isdigit() and base in columns else name
-            reason = f"no {measure} of the word or a word before it"
-            reasons[reason] = reasons.get(reason, False) | np.isnan(values)
+        for name in columns:
+            near = [columns[other] for other in design.of(name) if other in columns]
+            reason = f"no {name} of the word or a word before it"
+            reasons[reason] = reasons.get(reason, False) | np.isnan(near).any(axis=0)
     low, high = times_between
     masks = {
         f"not {name}={value}": ~times.rows_where({name: value})

@@ -156,6 +156,15 @@ def test_rows_are_left_out_for_reasons(options, per_item, reason):
     assert reason is None or counts[reason] == ITEMS * (per_item - 2)
 
 
+def test_the_reason_names_a_measure_whose_name_ends_in_a_number():
+    times = read_times("times.csv")
+    good = systems_of(times, "good")["good"]
+    for i, row in enumerate(good):
+        good[i] = row._replace(measures={"surprisal_9": math.nan if i == 5 else 1.0})
+    _, counts = rows_used(times, {"good": good}, Design(0, ["surprisal", "surprisal_9"]))
+    assert counts == {"no surprisal_9 of the word or a word before it": 1}
+
+
 def test_a_system_that_explains_beats_one_that_does_not():
     times = read_times("times.csv")
     study = study_of(times, systems_of(times, "good", "noise"))
