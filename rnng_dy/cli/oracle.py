@@ -127,11 +127,10 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
     training = Preparation(read_trees(train), untraced, skip_preterminals=True)
     known = known_words((words(located.tree) for located in training), min_count)
     _require_trees(training.kept, (train,))
-    unknown_words = UnknownWords(unk, known)
     prepared = Preparation(read_trees(trees), untraced, False)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
-        write_oracle(make_oracle(prepared, unknown_words, generative, system), stream)
+        write_oracle(make_oracle(prepared, UnknownWords(unk, known), generative, system), stream)
         _require_trees(prepared.read, (trees,))
     say(f"{prepared.read} trees read")
 

@@ -70,8 +70,7 @@ def _environment() -> Any:
     environment.filters["number"] = format
     environment.tests["finite"] = lambda value: value is not None and math.isfinite(value)
     environment.globals["svg_of"] = lambda picture: markup(svg_of(picture))
-    environment.globals |= {"shares": _shares, "measures": _measures}
-    environment.globals |= {"bits_of": bits_of, "percent": percent}
+    environment.globals.update(shares=_shares, measures=_measures, bits_of=bits_of, percent=percent)
     # the server gives its pages and the name of the one that is shown, files the others
     environment.globals |= {"served": None, "signature": "", "description": "", "figure": ""}
     return environment

@@ -62,10 +62,11 @@ def rows_used(
     the tables do not say which rows to leave out.
     """
     of_words = list(zip(times.words, zip(*systems.values(), strict=True), strict=True))
+    of_times = {name: value for name, value in where.items() if name in times.cells[0]}
     is_first, is_after_gap = _without_words_before(times, design.spillover)
     reasons = {
         "not in every table of surprisals": np.array([None in rows for _, rows in of_words]),
-        **_unlike(systems, {name: where[name] for name in where if name not in times.cells[0]}),
+        **_unlike(systems, {name: where[name] for name in where if name not in of_times}),
         "first words of an item, without words before them": is_first,
         "after a gap in the positions": is_after_gap,
     }
@@ -83,11 +84,7 @@ def rows_used(
             reason = f"no {name} of the word or a word before it"
             reasons[reason] = reasons.get(reason, False) | np.isnan(near).any(axis=0)
     low, high = times_between
-    masks = {
-        f"not {name}={value}": ~times.rows_where({name: value})
-        for name, value in where.items()
-        if name in times.cells[0]
-    }
+    masks = {f"not {n}={value}": ~times.rows_where({n: value}) for n, value in of_times.items()}
     masks["without a time"] = np.isnan(times.times)
     masks |= {reason: mask[times.word_of] for reason, mask in reasons.items()}
     masks[f"time not between {low:g} and {high:g} ms"] = (times.times < low) | (times.times > high)

@@ -160,9 +160,8 @@ def mean_of_runs(runs: Sequence[MeasuredSentence]) -> MeasuredSentence:
         bits = [record.surprisal for record in of_word]
         means["standard_error"] = standard_error_of_mean(bits)
         records.append(replace(of_word[0], **means, of_runs=bits))
-    log_mass = fmean(run.log_mass for run in runs)
     problem = next((run.problem for run in runs if run.problem), None)
-    return MeasuredSentence(records, runs[0].trees, log_mass, problem)
+    return MeasuredSentence(records, runs[0].trees, fmean(run.log_mass for run in runs), problem)
 
 
 def standard_error_of_mean(values: Sequence[float]) -> float | None:

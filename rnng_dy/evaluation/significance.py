@@ -236,8 +236,7 @@ def f1_difference(first: Scores, second: Scores, seed: int = 1) -> Difference:
     Raises:
         ValueError: The numbers of sentences differ.
     """
-    systems = on_common_sentences((first, second))
-    a, b = ([*map(brackets, scores.scored)] for scores in systems)
+    a, b = ([*map(brackets, s.scored)] for s in on_common_sentences((first, second)))
     return difference(a, b, f1_of, permutation_p(a, b, f1_of, seed), seed)
 
 

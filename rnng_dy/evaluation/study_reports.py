@@ -28,9 +28,8 @@ def table(study: Study) -> str:
         for row in figures["coefficients"]:
             numbers = (f"{row[name]:.4f}" for name in ("coefficient", "low", "high"))
             ms.append([*(figures[name] for name in shown), row["predictor"], *numbers])
-    left = len(shown)
     of_pairs = [aligned(pairs, len(names))] * bool(study.pairs)
-    return "\n".join([aligned(rows, left), *of_pairs, aligned(ms, left + 1)])
+    return "\n".join([aligned(rows, len(shown)), *of_pairs, aligned(ms, len(shown) + 1)])
 
 
 def names_of(study: Study) -> list[str]:
@@ -56,8 +55,7 @@ def _cell(value: Any) -> str:
 def joined_rows(study: Study) -> Iterator[Sequence[str]]:
     """Yield a header and a row per system, measure, and row that is used, with all columns."""
     about = ("system", "measure", "times")
-    names = list(dict.fromkeys(name for _, columns in study.systems for name in columns))
-    names = [name for name in names if name not in about]
+    names = dict.fromkeys(n for _, columns in study.systems for n in columns if n not in about)
     yield (*about, *names)
     for figures, columns in study.systems:
         missing = [""] * figures["rows"]
@@ -71,9 +69,8 @@ def r_program(study: Study, design: Design, path: str | None) -> str:
     It is for lme4 (Bates et al. 2015) and brms (Bürkner 2017).
     """
     [figures, columns], *_ = study.systems
-    measures = [*design.measures, *design.over]
     used = [row["predictor"] for row in figures["coefficients"]]
-    others = [name for name in used if name not in design.of(*measures)]
+    others = [name for name in used if name not in design.of(*design.measures, *design.over)]
     subjects = "NULL"
     if any(columns["subject"]):
         subjects = 'if (slopes) sprintf("(1 + %s | subject)", measure[1]) else "(1 | subject)"'

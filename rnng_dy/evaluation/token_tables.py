@@ -126,8 +126,7 @@ def read_surprisals(
                 by_measure = {name: _number(name, cell) for name, cell in pairs}
             is_known = False if is_unknown else is_known
             row = line, sentence, (item, condition), continues, by_measure, cells
-            has_ends = ids[0] is not None
-            tokens.append(Token(text, letters, value, is_known, is_end, *row, has_ends))
+            tokens.append(Token(text, letters, value, is_known, is_end, *row, ids[0] is not None))
     return tokens
 
 

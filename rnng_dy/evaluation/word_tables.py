@@ -18,10 +18,7 @@ from rnng_dy.text.stimuli import Stimuli, read_stimuli
 
 TOKEN_COLUMNS = ("sentence_id", "token_id", "token", "unk", "known")
 """The first columns of a table of tokens."""
-PART = "sentence_of_text"
-"""The column of the sentence within a text of several, from 1."""
 _WORD = ("word_id", "start", "end")
-_OF_REGION = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
 
 TableRow = tuple[Mapping[str, Any], WordRecord]
 """The cells by column that say where a record belongs, and the record."""
@@ -51,8 +48,8 @@ class WordRows(TokenRows):
 
     added: Sequence[str] = (REGION, *_WORD, *TOKEN_COLUMNS)
     """The columns that follow those of the stimuli."""
-    sentence_column: Sequence[str] = (PART,)
-    """The column before these, if some text has several sentences."""
+    sentence_column: Sequence[str] = ("sentence_of_text",)
+    """The column before these, if some text has several sentences: the sentence's number in it."""
 
     def __init__(
         self,
@@ -132,7 +129,7 @@ class WordRows(TokenRows):
 class RegionRows(WordRows):
     """A row per region, with sums over its words; a word is of the region in which it begins."""
 
-    added = _OF_REGION
+    added = (REGION, "sentence_id", "start", "end", "content", "words", "unknown")
     sentence_column = ()
 
     def _of_text(self, text: int, words: Sequence[WrittenWord]) -> Iterator[TableRow]:
@@ -180,11 +177,10 @@ class WordTable(list[dict[str, Any]]):
         """Return a row per text, with sums over its words, and the cells that its rows share."""
         texts = self._stimuli.texts
         whole = [t._replace(regions=[t.regions[0]._replace(cells=t.cells)]) for t in texts]
-        rows = list(self._rows(RegionRows, self._stimuli._replace(texts=whole)))
-        for row in rows:
-            del row[REGION]
-            row.pop(REGION_NAME, None)
-        return rows
+        return [
+            {name: cell for name, cell in row.items() if name not in (REGION, REGION_NAME)}
+            for row in self._rows(RegionRows, self._stimuli._replace(texts=whole))
+        ]
 
     def _rows(self, kind: type[WordRows], stimuli: Stimuli) -> Iterator[dict[str, Any]]:
         values = [vars(record) for record in chain.from_iterable(self._records)]

@@ -87,12 +87,11 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
         usual = f"{', '.join(_TEXT[:-1])} or {_TEXT[-1]}"
         message = f"no column {usual}, but {shown(names)}: name it by --column, one or several"
         raise InputError(message, path, line)
-    is_usual = columns.region is None
     # beside sentences, a position is that of a trial
     is_word = plain[texts[0]] == WORD
     position = one(None, _POSITION + _POSITION_OF_WORDS * is_word)
     region = one(columns.region, _REGION)
-    number = one(None, _NUMBER if is_usual else _NUMBER[:1])
+    number = one(None, _NUMBER if columns.region is None else _NUMBER[:1])
     number = None if number == region else number
     region = next((i for i in (region, number, position) if i is not None), None)
     items = several(columns.item, ITEM + _ITEM_OF_WORDS * (region is not None))

@@ -153,8 +153,7 @@ def _han(words: Counter[str]) -> tuple[str, int]:
         return "none", 0
     if sum(length * n for length, n in lengths.items()) >= (1 + _RARE) * lengths.total():
         return "words", max(lengths)
-    some_are_longer = any(len(word) > 1 for word in words)
-    return "characters" if some_are_longer else "every character", max(lengths)
+    return "characters" if max(map(len, words)) > 1 else "every character", max(lengths)
 
 
 def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict[str, str]]:

@@ -58,8 +58,7 @@ class SpellingModel:
 
     def _spell(self, token: str) -> tuple[str, float]:
         unk = self.classes.class_of(token)
-        is_known = token in self.classes.known
-        return unk, 0.0 if is_known else self.log_prob(token, unk)
+        return unk, 0.0 if token in self.classes.known else self.log_prob(token, unk)
 
     def log_prob(self, word: str, name: str) -> float:
         """Return log p(word | class) in nats; -inf if the class `name` does not have the word."""
