@@ -25,7 +25,7 @@ class System(NamedTuple):
     def name(self) -> str:
         """The name without default parts.
 
-        >>> System("corrected").name, str(System("corrected", "stack"))
+        >>> System("corrected").name, System("corrected", "stack").name
         ('corrected', 'corrected/stack')
         """
         return "/".join(self._parts.values())
@@ -35,9 +35,6 @@ class System(NamedTuple):
         """The names of the parts that are no defaults."""
         usual = self._field_defaults
         return {part: name for part, name in self._asdict().items() if name != usual.get(part)}
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def proposal(self) -> System:

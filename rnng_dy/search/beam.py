@@ -62,7 +62,7 @@ class BeamSearch(WordSearch):
             hopeful = others[scores.ravel()[others] > self._bound(word_beam, reached)]
             _, beam = word_search.expand(beam, answer, scores, hopeful)
         scores = np.array([h.score for h in word_beam])
-        log_mass = word_search.log_sum(scores)
+        log_mass = float(np.logaddexp.reduce(scores))
         return SearchState(word_beam, log_mass, np.exp(scores - log_mass), rounds, done)
 
     def _scores(
@@ -130,7 +130,7 @@ def with_next_word_entropy(
     log_masses = np.array([log_mass, ended.log_mass])
     if not np.isfinite(log_masses).any():
         return state
-    of_word, of_end = np.exp(log_masses - word_search.log_sum(log_masses))
+    of_word, of_end = np.exp(log_masses - np.logaddexp.reduce(log_masses))
     bits = entropy(np.append(of_word * words, of_end))
     return replace(state, next_word_entropy=bits, next_words=most_probable(model, words, 10))
 

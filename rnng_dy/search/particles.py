@@ -104,7 +104,7 @@ class ParticleFilter(WordSearch):
         counts, log_weights = np.stack([h.weights for h in hypotheses], axis=1)
         log_weights += np.array([h.lexical for h in hypotheses])
         joint = np.log(counts) + log_weights
-        total = word_search.log_sum(joint)
+        total = float(np.logaddexp.reduce(joint))
         log_mass = total - math.log(particles)
         shares = np.exp(joint - total)
         effective = 1 / (shares * np.exp(log_weights - total)).sum()
@@ -118,7 +118,7 @@ class ParticleFilter(WordSearch):
         entropy = log_mass - float(shares @ log_probs)
         kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
         joint = np.log(counts[left]) + log_weights[left]
-        shares = np.exp(joint - word_search.log_sum(joint))
+        shares = np.exp(joint - np.logaddexp.reduce(joint))
         return SearchState(kept, log_mass, shares, rounds, done, entropy)
 
 
@@ -149,7 +149,7 @@ class VariableBeam(WordSearch):
 
         hypotheses, rounds, done = yield from _walk(self.system, state, word, share_out)
         log_probs = np.array([h.score for h in hypotheses])
-        log_mass = word_search.log_sum(log_probs)
+        log_mass = float(np.logaddexp.reduce(log_probs))
         shares = np.exp(log_probs - log_mass)
         dealt = np.rint(self.options.particles * shares)
         if len(dealt) and not dealt.any():

@@ -61,7 +61,13 @@ class Posterior:
             chosen = self._best_brackets(f1)
             matching = sum(map(self.probabilities.__getitem__, chosen))
             reached = 2 * matching / (len(chosen) + expected)
-        return _tree(chosen, self.words, self.tags)
+        opened, closed = defaultdict(list), Counter(bracket.end for bracket in chosen)
+        for bracket in chosen:
+            opened[bracket.start].append(TOP_DOWN.open_action(bracket.label))
+        actions = []
+        for i in range(len(self.words)):
+            actions += [*opened[i], "SHIFT", *["REDUCE"] * closed[i + 1]]
+        return TOP_DOWN.tree_of(actions, self.words, self.tags)
 
     def _best_brackets(self, f1: float) -> list[Bracket]:
         """Return the brackets of a tree with the highest sum of gains, in preorder."""
@@ -196,16 +202,3 @@ def brackets_of(tree: nltk.Tree, preterminals: bool | None = None) -> Iterator[t
         yield Bracket(label, start, end, equal[label, start, end]), same_words[start, end]
         equal[label, start, end] += 1
         same_words[start, end] += 1
-
-
-def _tree(
-    brackets: Sequence[Bracket], words: Sequence[str], tags: Sequence[str] | None
-) -> nltk.Tree:
-    """Return the tree of brackets in preorder."""
-    opened, closed = defaultdict(list), Counter(bracket.end for bracket in brackets)
-    for bracket in brackets:
-        opened[bracket.start].append(TOP_DOWN.open_action(bracket.label))
-    actions = []
-    for i in range(len(words)):
-        actions += [*opened[i], "SHIFT", *["REDUCE"] * closed[i + 1]]
-    return TOP_DOWN.tree_of(actions, words, tags)

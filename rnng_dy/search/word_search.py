@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -165,15 +165,6 @@ class WordSearch(ABC):
     @abstractmethod
     def read(self, state: SearchState, word: int | None) -> Search[SearchState]:
         """Return the state after one more word; None is the end, where trees are complete."""
-
-
-def log_sum(values: Iterable[float]) -> float:
-    """Return log(sum(exp(values))), -inf if there are no values."""
-    values = np.asarray(values, np.float64)
-    top = values.max(initial=-np.inf)
-    if np.isinf(top):
-        return float(top)
-    return float(top + np.log(np.exp(values - top).sum()))
 
 
 def completes_tree(system: TransitionSystem, answer: Expansion) -> np.ndarray:
