@@ -41,6 +41,8 @@ _ABOUT_THE_DOCUMENT = re.compile(
     "SPEAKER|TITLE|AUTHOR|POSTER|POSTDATE",
     re.IGNORECASE,
 )
+_TREE = re.compile(r"\s*\([^()\s]*\s*\([A-Z]")
+"""The beginning of a tree, which is read wherever it stands."""
 
 
 class LocatedTree(NamedTuple):
@@ -264,6 +266,7 @@ class _Reader:
             return _TAGS_AFTER.sub("", line)
         text = line
         while True:
+            self._in_skipped = self._in_skipped and not _TREE.match(text)
             if self._in_skipped:
                 if not (end := _END_TAG.search(text)):
                     return ""

@@ -98,13 +98,15 @@ CTB = """<?xml version="1.0"?>
 <TEXT>
 <S ID=2> ( (IP (VV 去)) ) </S>
 </TEXT></BODY></DOC>
+<TITLE>
+( (IP (VV 来)) ) </TITLE>
 """
 
 
 def test_the_sgml_of_ctb_is_passed_over(tmp_path):
     located = read(tmp_path, CTB)
-    assert [tree.tree.leaves() for tree in located] == [["上海", "<"], ["去"]]
-    assert [tree.line for tree in located] == [14, 19]
+    assert [tree.tree.leaves() for tree in located] == [["上海", "<"], ["去"], ["来"]]
+    assert [tree.line for tree in located] == [14, 19, 22]
 
 
 @pytest.mark.parametrize("element", ["<S ID=1>", "<P>"])
@@ -141,7 +143,7 @@ BRACKET_WORD = "a bracket that is a word is written -LRB- or -RRB-"
             "this is the export format, which is not read: convert it to brackets",
         ),
         ("#BOS 1\nSie PPER SB 500\n", 1, "this is the export format"),
-        ("(S (A a))\n<DATE>\n(S (A b))\n", 2, "the markup that begins here is never closed"),
+        ("(S (A a))\n<DATE>\n1994\n", 2, "the markup that begins here is never closed"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message):
