@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -155,8 +156,8 @@ def _plugins() -> list[str]:
 
 def _state(path: Path) -> object:
     """Return what identifies a source: sizes and times of its files, with names of a folder's."""
-    files = (p for p in [path, *path.rglob("*")] if p.is_file())
-    stats = ((str(p.relative_to(path)), p.stat()) for p in files)
+    walked = (Path(at, x) for at, _, names in os.walk(path, followlinks=True) for x in names)
+    stats = ((str(p.relative_to(path)), p.stat()) for p in [path, *walked] if p.is_file())
     return sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats) or None
 
 
@@ -165,5 +166,4 @@ def _remove(folder: Path, stage: Stage) -> None:
     for output in stage.outputs:
         shutil.rmtree(folder / output, ignore_errors=True)
         for name in (output, f"{output}.part", f"{output}.part.key"):
-            if (folder / name).is_file():
-                (folder / name).unlink()
+            (folder / name).unlink(missing_ok=True)

@@ -57,8 +57,10 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
 
 
 def test_a_changed_file_in_a_folder_of_sources_is_another_source(folder):
-    (folder / "bank").mkdir()
-    file = folder / "bank" / "a.mrg"
+    for name in ("bank", "elsewhere"):
+        (folder / name).mkdir()
+    (folder / "bank" / "02").symlink_to(folder / "elsewhere")
+    file = folder / "elsewhere" / "a.mrg"
     file.write_text("(S (A a))")
     before = keys(folder, [replace(TREES, command="prepare bank -o x")])
     os.utime(file, ns=(1, 1))
