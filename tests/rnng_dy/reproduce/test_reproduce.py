@@ -169,6 +169,10 @@ def test_systems_are_compared_with_the_first(done):
     assert claims[names[0], "F1, reranked"] == f"above 0: {verdict_of(row)}"
     assert claims["RNNG, buggy, beam less LSTM", "perplexity"].startswith("below 0: ")
     assert claims[names[2], "F1, greedy"] is None
+    e = Experiment("trees", seeds=(1, 2), systems=[*map(parse, ("corrected", "gated-attention"))])
+    rows = [*tables(done / "out", e, made(done))][-2].rows
+    of_pair = [row["claim"] for row in rows if row["systems"] == "gated-attention less corrected"]
+    assert of_pair[0] is None and of_pair[1].startswith("above 0: ")
 
 
 def test_the_papers_numbers_stand_beside_ours(done):
