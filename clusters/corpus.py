@@ -7,8 +7,8 @@ from clusters.brown import BrownClustering
 from clusters.files import ClusteredWord, rules_of
 from oracle.blocks import read_oracle_lines
 from oracle.brackets import read_tree_lines
-from oracle.common.files import FileName, numbered_lines, open_text, peeked, reading, split_words
-from oracle.sentences import format_of
+from oracle.common.files import FileName, numbered_lines, open_text, peeked, reading
+from oracle.sentences import format_of, tokens_of
 from oracle.training_data import Preparation
 from oracle.treebank import untraced, words
 from oracle.unknown import RULES, UnknownWords, known_words
@@ -18,9 +18,10 @@ def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[st
     """Yield the words of each sentence of a corpus.
 
     `-` is standard input, and empty sentences do not count. A file is an oracle if it begins with
-    `# (`, trees if with `(`, else text, one sentence on each line. For an oracle the unkified words
-    count. Words of trees are unkified by the rules for unknown words, as `rnng-dy oracle` does with
-    these trees as the training file. Raises InputError for a file that is damaged.
+    `# (`, trees if with `(`, else text, one sentence on each line, whose brackets become -LRB- and
+    -RRB-. For an oracle the unkified words count. Words of trees are unkified by the rules for
+    unknown words, as `rnng-dy oracle` does with these trees as the training file. Raises InputError
+    for a file that is damaged, and for samples.
     """
     with reading(path), open_text(path) as stream:
         first, lines = peeked(stream)
@@ -28,7 +29,8 @@ def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[st
             raise ValueError("no text: give a file of text in UTF-8, trees, or an oracle")
         format = format_of(first)
         if format == "text":
-            yield from filter(None, (split_words(line) for _, line in numbered_lines(lines, path)))
+            numbered = numbered_lines(lines, path)
+            yield from filter(None, (tokens_of(line, path, number) for number, line in numbered))
         elif format == "oracle":
             for sentence in read_oracle_lines(lines, path):
                 yield sentence.unkified

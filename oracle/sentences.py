@@ -44,7 +44,12 @@ class SourceSentence:
 
 
 def format_of(first: str) -> str:
-    """Return what a file is, `oracle`, `trees` or `text`, by its first line with text."""
+    """Return what a file is, `oracle`, `trees` or `text`, by its first line with text.
+
+    Raises RnngError for the export format.
+    """
+    if EXPORT.match(first):
+        raise RnngError(NO_BRACKETS)
     if _ORACLE_BEGINS.match(first):
         return "oracle"
     return "trees" if first.lstrip(WHITE_SPACE).startswith("(") else "text"
@@ -65,8 +70,6 @@ def read_sentences(path: files.FileName, tagged: bool | None = None) -> Iterator
         first, lines = files.peeked(stream)
         if not first:
             raise InputError("no sentence in this file", path)
-        if EXPORT.match(first):
-            raise InputError(NO_BRACKETS, path)
         format = format_of(first)
         if tagged is not None and format != "text":
             raise InputError("--tagged and --untagged are for tokenised text", path)
@@ -95,7 +98,7 @@ def _from_trees(lines: files.NumberedLines, path: object) -> Iterator[SourceSent
 def _from_tokens(
     lines: files.NumberedLines, path: object, tagged: bool | None
 ) -> Iterator[SourceSentence]:
-    rows = ((number, _tokens(line, path, number)) for number, line in lines)
+    rows = ((number, tokens_of(line, path, number)) for number, line in lines)
     head = list(islice(rows, DECIDING))
     mark = None if tagged is False else _mark_of_tags(head)
     if tagged is None and mark is not None:
@@ -113,7 +116,8 @@ def _from_tokens(
             last = number
 
 
-def _tokens(text: str, path: object, line: int) -> list[str]:
+def tokens_of(text: str, path: object, line: int) -> list[str]:
+    """Return the tokens of a line of a text. Raises InputError for a tree or a sample."""
     if _TREE_BEGINS.match(text):
         raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
     return [escape_brackets(token) for token in files.split_words(text)]
@@ -197,8 +201,7 @@ class ScoredTree(NamedTuple):
     def to_json(self) -> dict[str, object]:
         """Return an object for JSON; without samples it has no `posteriors`."""
         # the digits of a samples file
-        log_prob = None if self.log_prob is None else float(f"{self.log_prob:.9g}")
-        content = {"tree": self.tree, "log_prob": files.finite(log_prob)}
+        content = {"tree": self.tree, "log_prob": self.log_prob and float(f"{self.log_prob:.9g}")}
         if self.posteriors is None:
             return content
         return {**content, "posteriors": [round(p, 6) for p in self.posteriors]}

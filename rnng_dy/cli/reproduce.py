@@ -67,6 +67,9 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
     files = sources[:1], sources[1:2], sources[2:]
     if len({Path(path).stem for path in sources[2:]}) < len(sources[2:]):
         raise click.UsageError("two test files have one name in the report: rename one")
+    if {*files[0]}.intersection(sources[1:]):
+        part = "DEV" if files[0] == files[1] else "TEST"
+        raise click.UsageError(f"TRAIN and {part} are the same file, {sources[0]}")
     of_parts = files if corpus == "trees" else [sources] * len(PARTS)
     folder = Path(output)
     experiment = Experiment(

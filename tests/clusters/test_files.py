@@ -42,7 +42,7 @@ def file(tmp_path, content: str | bytes):
 
 def test_text_is_one_sentence_a_line_split_at_ascii_white_space(tmp_path):
     path = file(tmp_path, "\n the\tcat \u3000 \r\n\n# no (tree\na\u00a0b c")
-    assert read(path) == [["the", "cat", "\u3000"], ["#", "no", "(tree"], ["a\u00a0b", "c"]]
+    assert read(path) == [["the", "cat", "\u3000"], ["#", "no", "-LRB-tree"], ["a\u00a0b", "c"]]
 
 
 def test_text_is_utf8_and_a_byte_order_mark_is_no_letter(tmp_path):
