@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
@@ -182,12 +182,9 @@ def numbers_of(regions: Iterable[tuple[int, str]]) -> dict[str, int]:
     >>> numbers_of([(1, "noun"), (2, "verb"), (3, "verb"), (4, "end"), (4, "object")])
     {'noun': 1}
     """
-    names, numbers = defaultdict(set), defaultdict(set)
-    for number, name in regions:
-        names[number].add(name)
-        numbers[name].add(number)
-    unique = ((name, *its) for name, its in numbers.items() if len(its) == 1)
-    return {name: number for name, number in unique if name and len(names[number]) == 1}
+    pairs = dict.fromkeys(regions)
+    counts = Counter(chain.from_iterable(pairs))
+    return {name: n for n, name in pairs if name and counts[name] == counts[n] == 1}
 
 
 class Condition(NamedTuple):
@@ -265,8 +262,8 @@ class Item:
 class Suite:
     """Items of the same design, and predictions for them.
 
-    An item that lacks a region of a prediction, such as a filler, does not belong to the
-    prediction. Raises InputError for a prediction to which no item belongs.
+    An item that lacks a region of a prediction, such as a filler, does not belong to it. Raises
+    InputError for a prediction without items; `by_group` raises it for an item without a group.
     """
 
     name: str
@@ -288,16 +285,13 @@ class Suite:
                 raise InputError(f"{where} has {lacking[0]}", self.path)
 
     def by_group(self) -> Iterator[Suite]:
-        """Yield a suite per group, with the predictions to which some item of the group belongs.
-
-        Raises InputError for an item without a group.
-        """
+        """Yield a suite per group, with the predictions to which some item of the group belongs."""
         names = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
         for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
             items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
             if not group:
-                what = f"item {items[0].name} has no group: write one in the first of its rows"
-                raise InputError(what, self.path)
+                message = f"item {items[0].name} has no group: write one in its first row"
+                raise InputError(message, self.path)
             predictions = tuple(p for p in self.predictions if not all(i.lacks(p) for i in items))
             yield replace(self, predictions=predictions, items=items, group=group, conditions=names)
 

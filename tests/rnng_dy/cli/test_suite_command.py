@@ -180,7 +180,7 @@ def test_formulas_name_regions_and_items_have_groups(folder):
     assert "items.csv:1: no column 'list', but item, condition, field" in said
     (folder / "items.csv").write_text(REGIONS.replace(",b,", ",,"), encoding="utf-8")
     said = run("items.csv", *arguments, code=2).stderr
-    assert "items.csv: item 2 has no group: write one in the first of its rows" in said
+    assert "items.csv: item 2 has no group: write one in its first row" in said
 
 
 @pytest.mark.parametrize("mark", ["/", "*", "[]"])
