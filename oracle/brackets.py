@@ -41,8 +41,8 @@ _ABOUT_THE_DOCUMENT = re.compile(
     "SPEAKER|TITLE|AUTHOR|POSTER|POSTDATE",
     re.IGNORECASE,
 )
-_TREE = re.compile(r"\s*\([^()\s]*\s*\([A-Z]")
-"""The beginning of a tree, which is read wherever it stands."""
+_TREE = re.compile(r"(?:\s*<[^<>]*>)*\s*\([^()\s]*\s*\([A-Z]")
+"""The beginning of a tree, perhaps after tags, which is read wherever it stands."""
 
 
 class LocatedTree(NamedTuple):

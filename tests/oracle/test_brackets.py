@@ -99,7 +99,7 @@ CTB = """<?xml version="1.0"?>
 <S ID=2> ( (IP (VV 去)) ) </S>
 </TEXT></BODY></DOC>
 <TITLE>
-( (IP (VV 来)) ) </TITLE>
+<S ID=3> ( (IP (VV 来)) ) </S> </TITLE>
 """
 
 
