@@ -232,6 +232,8 @@ class StoredSentences(Sequence[OracleSentence]):
         return len(self._ends)
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
         index = range(len(self))[index]
         begin, end = self._ends[index - 1] if index else 0, self._ends[index]
         text = os.pread(self._file, end - begin, begin).decode("utf-8", "surrogateescape")

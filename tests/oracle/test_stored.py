@@ -23,7 +23,7 @@ def test_stored_sentences_are_the_sentences(tmp_path, generative):
     found = stored(oracle_sentences(tmp_path / "oracle"), tmp_path / "stored")
     assert len(found) == 60 and list(found) == without_trees
     copy = pickle.loads(pickle.dumps(found))
-    assert copy[-1] == found[59] == without_trees[59]
+    assert copy[-1] == found[59] == without_trees[59] and copy[3:5] == without_trees[3:5]
     assert copy.hash == found.hash != stored(sentences[1:], tmp_path / "others").hash
     with pytest.raises(IndexError):
         found[60]
