@@ -13,6 +13,7 @@ from oracle.common.compression import plain_name
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import FileName, read_lines
 from oracle.common.plugins import Registry
+from oracle.treebank import copied, is_no_text, words
 
 _PTB_FILE = re.compile(r"wsj_(\d\d)\d\d")
 _CTB_FILE = re.compile(r"chtb_(\d+)")
@@ -181,6 +182,18 @@ class IcelandicCorpus(BracketedFiles):
     name = "icepahc"
     has_lemmas = True
     files = re.compile(r"(?i).+\.psd\Z")
+
+    def read(
+        self, paths: Paths, sections: str | None = None, encoding: str | None = None
+    ) -> Iterator[LocatedTree]:
+        """Yield the trees. Raises InputError if few words of one have a lemma."""
+        for located in super().read(paths, sections, encoding):
+            text = words(copied(located.tree, is_left_out=is_no_text))
+            if 0 < 2 * sum("-" in word for word in text) < len(text):
+                problem = "few words have a lemma, and those with hyphens would be cut"
+                use = "use --from trees --strip-ids"
+                raise InputError(f"{problem}: {use}", located.path, located.line)
+            yield located
 
 
 class NltkSample(TreeReader):

@@ -57,6 +57,12 @@ def test_a_folder_gives_its_psd_files_by_name(tmp_path):
     assert ".psd (IcePaHC)" in refused.stderr
 
 
+def test_words_with_hyphens_are_not_cut_where_words_have_no_lemmas(tmp_path):
+    (tmp_path / "a.psd").write_text(ENGLISH)
+    refused = invoke("prepare", tmp_path, "--from", "icepahc", code=2)
+    assert "a.psd:1: few words have a lemma" in refused.stderr and "--strip-ids" in refused.stderr
+
+
 def test_english_words_have_no_lemma_and_keep_their_hyphens(tmp_path):
     assert prepare(tmp_path / "a.psd", ENGLISH, "--from", "trees", "--strip-ids").stdout == (
         "(IP (NP (PRO She)) (VBD told) (NP (PRO me)) (CP (IP (NP (EX there)) (BED were) "
