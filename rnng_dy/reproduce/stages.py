@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from oracle.transitions import SYSTEMS
@@ -62,12 +63,12 @@ class Stage:
     free: tuple[str, ...] = ()
     """Flags on whose values the output does not depend: --jobs, --resume, --device."""
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
         """The words of the command."""
         return shlex.split(self.command)
 
-    @property
+    @cached_property
     def outputs(self) -> tuple[str, ...]:
         """The files that it makes, or the model folder."""
         flag = "--model" if self.words[0] == "train" else "-o"
