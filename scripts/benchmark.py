@@ -131,11 +131,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder, options.sentences)
-        rows = chain(
-            works(folder, checkouts, peers), () if options.other else growth(folder, options.only)
-        )
+        grown = () if options.other else growth(folder, options.only)
         print(HEAD, flush=True)
-        for row, programs in rows:
+        for row, programs in chain(works(folder, checkouts, peers), grown):
             if options.only in row:
                 compare(row, programs, folder, options.turns)
 

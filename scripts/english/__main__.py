@@ -27,11 +27,9 @@ KEPT_ABOVE = 0.7
 # half the paper's dimensions: this model only judges the parser's trees
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 OF_TEXT = (
-    "--preset fast --dropout 0 --batch-size 32 --learning-rate 0.003 "
+    "--preset fast --epochs 1 --dropout 0 --batch-size 32 --learning-rate 0.003 "
     "--set evaluate_every=100000 --set evaluate_from_epoch=0"
 )
-# the stack alone: the full state learns agreement from the last words
-GENERATOR, LSTM = "--state stack --epochs 1", "--epochs 2"
 
 
 def main() -> None:
@@ -103,9 +101,10 @@ def make_language_models(texts: list[Path]) -> None:
     make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
     data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
     how = f"--open --resume {OF_TEXT} {weighted()}"
-    run(f"train generative {data} {how} {GENERATOR} --model generator")
+    # the stack alone: the full state learns agreement from the last words
+    run(f"train generative {data} {how} --state stack --model generator")
     export("generator", "english-generative", bits=8)
-    run(f"train lstm-lm {data} {how} {LSTM} --model lstm")
+    run(f"train lstm-lm {data} {how} --model lstm")
     export("lstm", "english-lstm", bits=8)
 
 

@@ -7,7 +7,7 @@ suite, and the percentages of a published model in each column.
 import csv
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -55,18 +55,21 @@ def main() -> None:
         rows = list(csv.DictReader(stream, delimiter="\t"))
     for name, column in PUBLISHED.items():
         scores[name] = {row["suite"]: float(row[column]) for row in rows}
-    common = set.intersection(*map(set, scores.values()))
+    circuits = circuits_of(sorted(set.intersection(*map(set, scores.values()))))
     means = {
-        model: [
-            fmean(by_suite[suite] for suite in sorted(common) if suite.startswith(beginnings))
-            for beginnings in CIRCUITS.values()
-        ]
+        model: [fmean(by_suite[suite] for suite in suites) for suites in circuits.values()]
         for model, by_suite in scores.items()
     }
     print(f"| suites of | {' | '.join(means)} |\n|{'---|' * (len(means) + 1)}")
-    for circuit, values in zip(CIRCUITS, zip(*means.values(), strict=True), strict=True):
+    for circuit, values in zip(circuits, zip(*means.values(), strict=True), strict=True):
         print(f"| {circuit} | {' | '.join(f'{value:.1f}' for value in values)} |")
-    draw(means, CIRCUITS, figure)
+    draw(means, circuits, figure)
+
+
+def circuits_of(suites: Sequence[str]) -> dict[str, list[str]]:
+    """Return the suites of each circuit that has some."""
+    named = {c: [s for s in suites if s.startswith(begin)] for c, begin in CIRCUITS.items()}
+    return {circuit: of_circuit for circuit, of_circuit in named.items() if of_circuit}
 
 
 def draw(means: dict[str, list[float]], circuits: Iterable[str], path: str) -> None:

@@ -14,7 +14,7 @@ from statistics import fmean
 
 import numpy as np
 
-from scripts.english.circuits import CIRCUITS, draw, measured
+from scripts.english.circuits import circuits_of, draw, measured
 
 RULERS = ("syntaxgym", "blimp")
 SAMPLES, SEED = 10_000, 1
@@ -34,11 +34,7 @@ def main() -> None:
         for s, low, high in map(interval, (rulers, differences)):
             cells += [f"{s:.1f}", f"{low:.1f} to {high:.1f}"]
         print(f"| {Path(name).name} | {' | '.join(cells)} |")
-    names = {
-        circuit: [suite for suite in first[0] if suite.startswith(beginnings)]
-        for circuit, beginnings in CIRCUITS.items()
-    }
-    circuits = {circuit: suites for circuit, suites in names.items() if suites}
+    circuits = circuits_of([*first[0]])
     print(f"\n| variant | {' | '.join(circuits)} |\n|{'---|' * (len(circuits) + 1)}")
     means = {}
     for name, (of_suite, _) in variants.items():
