@@ -18,15 +18,7 @@ from oracle.brackets import parse_line
 from rnng_dy import cli, model_folder
 from rnng_dy.cli.rules import require_once
 from scripts.english import __main__ as recipe
-from scripts.english import (
-    circuits,
-    commands,
-    figures,
-    score,
-    texts,
-    treebanks,
-    vectors,
-)
+from scripts.english import circuits, commands, figures, score, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
