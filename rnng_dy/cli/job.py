@@ -211,7 +211,7 @@ class Job:
             name = path or os.path.join(stack.enter_context(TemporaryDirectory()), "results")
             kept = stack.enter_context(closing(Results(name, key)))
             if kept.is_another:
-                warn(f"{kept.part} is not of this model, input and options: starting again")
+                warn(f"{kept.part} is of another version, model, input or option: starting again")
             try:
                 with self._work(kept) as work:
                     yield work

@@ -102,3 +102,11 @@ def test_another_version_of_the_code_continues_nothing(key_of, monkeypatch):
     assert key_of(COMMANDS["sample"]) == key
     monkeypatch.setattr(job, "version", lambda: "0.4.0-other")
     assert key_of(COMMANDS["sample"]) != key
+
+
+def test_a_part_of_another_version_is_said_to_be_one(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for name in ("o.part", "o.part.key"):
+        Path(name).write_text("")
+    said = invoke(*COMMANDS["sample"].split(), "-o", "o").stderr
+    assert "o.part is of another version, model, input or option: starting again" in said
