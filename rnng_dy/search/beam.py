@@ -95,7 +95,7 @@ class BeamSearch(WordSearch):
 
 def beam_of(model: BatchedModel, options: word_search.SearchOptions) -> BeamSearch:
     """Return the beam that looks for next words, whichever search reads the words so far."""
-    return BeamSearch(model.transitions, replace(options, like_reference=False))
+    return BeamSearch(model.transitions, replace(options, like_reference=False, runs=1))
 
 
 def word_probabilities(
