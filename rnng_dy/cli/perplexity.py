@@ -57,8 +57,9 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         job.models.append(model)
     else:
         model = job.open(system)
-    sentences = with_words_as_read(model, list(source.read(model)))
-    sentences = [s for s in sentences if s.tokens]
+    numbered = enumerate(with_words_as_read(model, list(source.read(model))))
+    # an empty line has a number, as in `surprisal`: particles draw by it
+    numbers, sentences = zip(*((i, s) for i, s in numbered if s.tokens), strict=True)
     if unknown := unknown_in(sentences):
         say(unknown)
     log_spellings = [0.0] * len(sentences)
@@ -72,14 +73,14 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if reason:
         warn(f"{against}: {reason}")
 
-    items = [NumberedSentence(i, s) for i, s in enumerate(sentences)]
+    items = [*map(NumberedSentence, numbers, sentences)]
     read = [(s.tokens, s.tags, s.unkified) for s in sentences]
     # without a search, all is done again after a stop
     path, measure, batches = None, _scored, [items]
     if system.has_trees:
         path = next(filter(is_replaced, outputs.values()), None)
         measure, batches = partial(_searched, options=options), search_batches(options, items)
-    with job.results(path, options, read) as work:
+    with job.results(path, options, numbers, read) as work:
         for batch in work.map(measure, batches):
             work.write([[json.dumps(estimate or WITHOUT_MEMORY)] for _, estimate in batch])
         estimates = [*map(json.loads, work.results.lines())]

@@ -80,6 +80,15 @@ def test_trees_and_text_are_read_as_surprisal_reads_them(folder, generative_sent
     assert of_trees.stdout == of_oracle.stdout
 
 
+def test_particles_draw_as_in_surprisal_after_an_empty_line(folder):
+    (folder / "gap").write_text("the train\n\nthe train\n", encoding="utf-8")
+    options = ("gap", "--model", "generator", "--search", "particles", "--particles", "9")
+    invoke("surprisal", *options, "--end", "-o", "words.jsonl")
+    lines = (folder / "words.jsonl").read_text().splitlines()
+    bits = sum(word["surprisal"] for line in lines for word in json.loads(line)["words"])
+    assert value("LLH", invoke("perplexity", *options).stdout) == pytest.approx(-bits * math.log(2))
+
+
 def test_a_finished_search_is_kept_until_all_is_written(folder, monkeypatch):
     """A full disk after the search: the next run reads what was found."""
     perplexity("-o", "one.tsv", "-o", "one.json")
