@@ -51,6 +51,15 @@ def test_a_system_without_trees_has_no_search(system):
     assert len(signed("perplexity", system, "text")) == 3
 
 
+def test_draws_of_a_parser_have_their_seed(here):
+    (here / "t.trees").write_text("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))\n", encoding="utf-8")
+    assert signed("sample", "--model", "parser", "t.trees")[3:] == [
+        "samples:100",
+        "alpha:0.8",
+        "seed:1",
+    ]
+
+
 def test_other_parameters_have_another_hash_and_another_name_the_same(here):
     model = signed("perplexity", "--model", "generator", "text")[2].partition("#")[2]
     assert model not in signed("perplexity", "--model", "other", "text")[2]
