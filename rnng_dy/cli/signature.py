@@ -63,11 +63,11 @@ def _settings(context: click.Context) -> Iterator[str]:
                 one = ModelFolder(kind_of(one).kind, one)
             # NAME=VALUE
             one = "=".join(map(str, one)) if type(one) is tuple else one
-            is_value = one not in (None, False, "") and not isinstance(param.type, click.Path)
+            is_value = type(one) in (int, float) or one not in (None, False, "")
             if hasattr(one, "content"):
                 yield f"{name}:{identified(one)}"
                 searches = searches and one.has_trees
-            elif is_value and applies(param, values):
+            elif is_value and not isinstance(param.type, click.Path) and applies(param, values):
                 settings.append((param.name, f"{name}:{'yes' if one is True else one}"))
     for name, setting in settings:
         if name not in UNSIGNED and (searches or name not in SEARCHED or is_given(name)):

@@ -53,11 +53,9 @@ def test_a_system_without_trees_has_no_search(system):
 
 def test_draws_of_a_parser_have_their_seed(here):
     (here / "t.trees").write_text("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))\n", encoding="utf-8")
-    assert signed("sample", "--model", "parser", "t.trees")[3:] == [
-        "samples:100",
-        "alpha:0.8",
-        "seed:1",
-    ]
+    for alpha in ("0.8", "0.0"):
+        of_draws = signed("sample", "--model", "parser", "t.trees", "--alpha", alpha)[3:]
+        assert of_draws == ["samples:100", f"alpha:{alpha}", "seed:1"]
 
 
 def test_other_parameters_have_another_hash_and_another_name_the_same(here):
