@@ -123,9 +123,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose names have this text")
     parser.add_argument("--sentences", type=int, default=400, help="of training [default: 400]")
     options = parser.parse_args()
-    for place in filter(None, (options.other, options.peers)):
-        if not place.is_dir():
-            sys.exit(f"{place}: no such folder")
+    if missing := [p for p in (options.other, options.peers) if p and not p.is_dir()]:
+        sys.exit(f"{missing[0]}: no such folder")
     peers = sorted(options.peers.resolve().iterdir()) if options.peers else []
     checkouts = [options.other.resolve(), CHECKOUT] if options.other else [CHECKOUT]
     with tempfile.TemporaryDirectory() as name:
