@@ -7,7 +7,7 @@ ARGS =
 TEXT =
 export TEXT
 VENV = .venv
-PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PYTEST = $(VENV)/bin/python -m pytest --numprocesses 2 --dist loadfile
 RECIPE = $(wildcard scripts/dynet/*.* scripts/dynet/patches/*.diff scripts/dynet/sources/*)
 BUILDS = $(wildcard $(VENV)/lib/python*/site-packages/rnng_dy.dynet)
 

@@ -61,8 +61,7 @@ def pytest_runtest_makereport():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs the reference data, before `-m` chooses; the longest file comes first."""
-    items.sort(key=lambda item: item.path.name != "test_how_to.py")
+    """Mark what needs the reference data, before `-m` chooses."""
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.reference)
