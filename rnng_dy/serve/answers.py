@@ -1,99 +1,71 @@
 """Answers of models, one after the other: the same ones for pages and for JSON."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import starmap
 from typing import Any
 
 from fastapi import HTTPException, Request
 
-from oracle.brackets import format_tree
+from oracle.brackets import format_tree, parse_line
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import finite
-from oracle.common.lazy import nltk
-from oracle.sentences import split_tokens
+from oracle.sentences import SourceSentence, split_tokens
 from rnng_dy import load
 from rnng_dy.evaluation.records import MeasuredSentence
 from rnng_dy.evaluation.word_tables import json_word
-from rnng_dy.search.parsing import nbest_batch, parse_batch
+from rnng_dy.search.decoding import BestTrees, Decoder, GreedyTrees, SearchedTrees
+from rnng_dy.search.parsing import BEAM
 from rnng_dy.search.posterior import posterior
 from rnng_dy.search.sampling import sample_batch
-from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measure, measures_of
+from rnng_dy.search.surprisal import DEFAULT_OPTIONS, SearchOptions, measures_of
 from rnng_dy.serve.limits import Limits
 from rnng_dy.serve.requests import MeasuredWords, ParsedSentence, Posterior, Tree
 from rnng_dy.text.regions import divided
-
-TaggedWords = tuple[list[str], Sequence[str] | None]
-"""The words of a sentence, and their tags, if it has some."""
-ScoredTrees = Sequence[tuple[nltk.Tree, float]]
+from rnng_dy.text.sources import NumberedSentence
 
 
 def parsed(model: Any, wanted: Any, limits: Limits) -> list[ParsedSentence]:
-    """Return the best trees of sentences."""
-    sentences = _sentences(model, wanted, limits)
-    if not model.generates_words:
-        return list(_by_parser(model, sentences, wanted))
+    """Return the best trees of sentences, by the decoders of `rnng-dy parse`."""
+    sentences = [*starmap(NumberedSentence, enumerate(_sentences(model, wanted, limits)))]
+    decoder: Decoder = GreedyTrees()
+    if model.generates_words:
+        if wanted.samples:
+            raise RnngError("samples: a generative model has no samples of a given sentence")
+        decoder = SearchedTrees(min(wanted.k, DEFAULT_OPTIONS.word_beam), DEFAULT_OPTIONS)
+    elif wanted.k > 1:
+        decoder = BestTrees(wanted.k, max(BEAM, 2 * wanted.k))
+    answers = []
+    for sentence, found in decoder(sentences, model):
+        trees = [Tree(tree=tree.tree, log_prob=tree.log_prob) for tree in found.trees]
+        how = {"tokens": sentence.tokens, "tags": sentence.tags, "problem": found.problem or None}
+        answers.append(ParsedSentence(trees=trees, **how))
     if wanted.samples:
-        raise RnngError("samples: a generative model has no samples of a given sentence")
-    return list(_by_beam(model, sentences, wanted.k))
+        _add_posteriors(answers, model, wanted)
+    return answers
 
 
-def _by_parser(
-    parser: Any, sentences: Iterable[TaggedWords], wanted: Any
-) -> Iterator[ParsedSentence]:
-    tagged = [(words, parser.tags_read(words, tags)) for words, tags in sentences]
-    encoded = [parser.encode(*sentence) for sentence in tagged]
-    if wanted.k == 1:
-        best = [[tree] for tree in parse_batch(parser, encoded)]
-    else:
-        best = nbest_batch(parser, encoded, wanted.k)
-    drawn: Sequence[Any] = [()] * len(tagged)
-    if wanted.samples:
-        # as Python's `sample` draws
-        seeds = [[wanted.seed, i] for i in range(len(tagged))]
-        seeds = seeds if len(tagged) > 1 else [[wanted.seed]]
-        drawn = sample_batch(parser, encoded, wanted.samples, 1.0, seeds)
-    for sentence, *results in zip(tagged, best, drawn, strict=True):
-        trees, samples = (
-            [(parser.tree_of(ids, *sentence), float(log_q)) for ids, log_q in scored]
-            for scored in results
-        )
-        answer = _answer(*sentence, trees)
-        if samples:
-            _add_posterior(answer, trees, samples)
-        yield answer
-
-
-def _by_beam(model: Any, sentences: Sequence[TaggedWords], k: int) -> Iterator[ParsedSentence]:
-    results = measure(model, [words for words, _ in sentences], end=True)
-    for (words, tags), result in zip(sentences, results, strict=True):
-        trees = [
-            (model.transitions.tagged_tree(tree.actions, words, tags), tree.log_prob)
-            for tree in result.trees[:k]
-        ]
-        yield _answer(words, tags, trees, result.problem)
-
-
-def _answer(
-    words: Sequence[str], tags: Sequence[str] | None, trees: ScoredTrees, problem: str | None = None
-) -> ParsedSentence:
-    answers = [Tree(tree=format_tree(tree), log_prob=log_prob) for tree, log_prob in trees]
-    return ParsedSentence(tokens=words, tags=tags, trees=answers, problem=problem or None)
-
-
-def _add_posterior(answer: ParsedSentence, trees: ScoredTrees, samples: ScoredTrees) -> None:
+def _add_posteriors(answers: Sequence[ParsedSentence], parser: Any, wanted: Any) -> None:
     """Add probabilities of constituents, from samples, and the tree of the highest expected F1."""
-    estimate = posterior(samples, None, True)
-    for answered, (tree, _) in zip(answer.trees, trees, strict=True):
-        answered.posteriors = estimate.of_constituents(tree)
-    best = estimate.decode()
-    shares, entropy = estimate.of_constituents(best), estimate.entropy
-    answer.posterior = Posterior(tree=format_tree(best), posteriors=shares, entropy=entropy)
+    encoded = [parser.encode(answer.tokens, answer.tags) for answer in answers]
+    # as Python's `sample` draws
+    seeds = [[wanted.seed, i] for i in range(len(answers))] if answers[1:] else [[wanted.seed]]
+    drawn = sample_batch(parser, encoded, wanted.samples, 1.0, seeds)
+    for answer, samples in zip(answers, drawn, strict=True):
+        read = answer.tokens, answer.tags
+        pairs = [(parser.tree_of(actions, *read), float(log_q)) for actions, log_q in samples]
+        estimate = posterior(pairs, None, True)
+        for tree in answer.trees:
+            tree.posteriors = estimate.of_constituents(parse_line(tree.tree))
+        best = estimate.decode()
+        shares, entropy = estimate.of_constituents(best), estimate.entropy
+        answer.posterior = Posterior(tree=format_tree(best), posteriors=shares, entropy=entropy)
 
 
 def measured(model: Any, wanted: Any, limits: Limits) -> list[MeasuredSentence]:
     """Return the records of the words of sentences."""
-    words = [words for words, _ in _sentences(model, wanted, limits)]
+    words = [list(sentence.tokens) for sentence in _sentences(model, wanted, limits)]
     options = SearchOptions(beam=wanted.beam, word_beam=wanted.word_beam)
     return list(model.measure(words, options, wanted.end))
 
@@ -118,7 +90,7 @@ ANSWERS = {"parse": parsed, "surprisal": measured_words}
 """Functions of a model, a request and limits, by the name of the request. They raise RnngError."""
 
 
-def _sentences(model: Any, wanted: Any, limits: Limits) -> list[TaggedWords]:
+def _sentences(model: Any, wanted: Any, limits: Limits) -> list[SourceSentence]:
     """Return a request's sentences. Raises RnngError for none, too many, and too long ones."""
     lines = [*enumerate(wanted.text.split("\n"), 1)]
     try:
@@ -135,7 +107,8 @@ def _sentences(model: Any, wanted: Any, limits: Limits) -> list[TaggedWords]:
         raise RnngError(f"text: {len(sentences)} sentences, more than {limits.sentences}")
     if (longest := max(map(len, sentences))) > limits.words:
         raise RnngError(f"text: a sentence of {longest} words, more than {limits.words}")
-    return [split_tokens(tokens) for tokens in sentences]
+    pairs = map(split_tokens, sentences)
+    return [SourceSentence(tuple(words), tags and tuple(tags), None, 1) for words, tags in pairs]
 
 
 class Worker:
