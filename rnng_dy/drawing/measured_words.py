@@ -14,7 +14,7 @@ from oracle.common.errors import extra
 from oracle.common.files import one_line
 from oracle.common.tables import joined
 from oracle.transitions import TransitionSystem
-from rnng_dy.drawing.pages import surprisal_page
+from rnng_dy.drawing import pages
 from rnng_dy.evaluation.records import MeasuredSentence, Records, tokens_so_far, with_spellings
 from rnng_dy.evaluation.significance import mean_interval
 from rnng_dy.evaluation.word_tables import RegionRows, TokenRows, WordRows, json_word, line
@@ -74,14 +74,20 @@ class WordWriter(NamedTuple):
             return (f"{best_tree(measured, self.transitions)}\n" for measured in sentences)
         words = (self._words(*item) for item in enumerate(sentences, 1))
         if self.form == ".html":
-            records, drawn = list(words), ""
-            if importlib.util.find_spec("matplotlib"):
-                drawn = self._figure(records, ".svg", ON_A_PAGE)
-            names, system = self.rows.names, self.transitions
-            return surprisal_page(records, "Surprisal", self.signature, system, names, drawn)
+            return self._page(list(words))
         if self.form in FIGURES:
             return iter([self._figure(list(words), self.form)])
         return self._json(words) if self.form == ".jsonl" else self._table(words)
+
+    def _page(self, words: Sequence[Records]) -> Iterator[str]:
+        """Return a self-contained page of surprisals in parts, with the figure of stimuli."""
+        shown: dict[str, Any] = {"title": "Surprisal", "description": self.signature}
+        if importlib.util.find_spec("matplotlib"):
+            drawn = self._figure(words, ".svg", ON_A_PAGE)
+            # without the XML declaration
+            shown["figure"] = pages.markup(drawn[drawn.find("<svg") :])
+        shown |= pages.values(words, self.transitions, self.rows.names)
+        return pages.parts("surprisal.html", **shown)
 
     def _json(self, sentences: Iterable[Records]) -> Iterator[str]:
         """Yield a line per sentence: its `sentence_id`, and `words`, which `json_word` makes."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from oracle.brackets import visible
 from oracle.common.errors import extra
-from oracle.transitions import TOP_DOWN, TransitionSystem
+from oracle.transitions import TransitionSystem
 from rnng_dy.drawing.trees import partial_picture, svg_of
 from rnng_dy.evaluation.records import ALL_MEASURES, Analysis, Records, WordRecord, tokens_so_far
 
@@ -81,31 +81,16 @@ def _shown(text: str) -> str:
     return _TEXT.sub(lambda match: visible(match[0]), text)
 
 
-def surprisal_page(
-    sentences: Sequence[Records],
-    title: str,
-    model_description: str,
-    transitions: TransitionSystem = TOP_DOWN,
-    names: Sequence[str] = (),
-    figure: str = "",
-) -> Iterator[str]:
-    """Return the parts of a self-contained HTML file. All sentences have one scale of bits.
-
-    `names` name the sentences, which have numbers without them; `figure` is an SVG before them. The
-    page has the `ANALYSES` best partial trees per word, or fewer, so that there are at most
-    `ANALYSES_IN_ALL`. Shares are of the whole beam. `page.html#2.5` opens at the fifth word of the
-    second sentence.
-    """
-    # without the XML declaration
-    svg = markup(figure[figure.find("<svg") :]) if figure else ""
-    shown = {"title": title, "description": model_description, "figure": svg}
-    return parts("surprisal.html", **values(sentences, transitions, names) | shown)
-
-
 def values(
     sentences: Sequence[Records], transitions: TransitionSystem, names: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the values of the template surprisal.html; `transitions` are those of the trees."""
+    """Return values of the template surprisal.html; `transitions` are those of the trees.
+
+    `names` name the sentences, which have numbers without them. All sentences have one scale of
+    bits. The page has the `ANALYSES` best partial trees per word, or fewer, so that there are at
+    most `ANALYSES_IN_ALL`. Shares are of the whole beam. `page.html#2.5` opens at the fifth word of
+    the second sentence.
+    """
     records = [record for sentence in sentences for record in sentence]
     kept = min(ANALYSES, ANALYSES_IN_ALL // max(1, len(records)))
     has_beams = any(record.beam for record in records)

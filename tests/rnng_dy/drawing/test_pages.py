@@ -10,9 +10,9 @@ import pytest
 from jinja2 import UndefinedError
 
 from oracle.brackets import parse_line
+from oracle.transitions import TOP_DOWN
 from rnng_dy.cli.options import write_output
 from rnng_dy.drawing import pages
-from rnng_dy.drawing.pages import surprisal_page
 from rnng_dy.drawing.sections import DrawnTree, section
 from rnng_dy.evaluation.records import WordRecord
 from tests.commands import PYTHON, invoke, run
@@ -64,7 +64,8 @@ class Parsed(HTMLParser):
 
 def surprisals(text):
     records = [WordRecord(text, f"UNK{text}", 2.0), WordRecord("b", None, math.nan)]
-    return surprisal_page([records], text, text)
+    shown = pages.values([records], TOP_DOWN)
+    return pages.parts("surprisal.html", title=text, description=text, **shown)
 
 
 def drawn_trees(text):

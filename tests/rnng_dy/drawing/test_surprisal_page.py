@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from oracle.transitions import TOP_DOWN
-from rnng_dy.drawing.pages import surprisal_page
+from rnng_dy.drawing import pages
 from rnng_dy.evaluation.records import Analysis, WordRecord
 
 
@@ -43,8 +43,9 @@ HEIGHT, TOP = 130, 20
 PAIR = [sentence("sat"), sentence("(sings)")]
 
 
-def page(*arguments):
-    return "".join(surprisal_page(*arguments))
+def page(sentences, title="", description=""):
+    shown = pages.values(sentences, TOP_DOWN)
+    return "".join(pages.parts("surprisal.html", title=title, description=description, **shown))
 
 
 def frames(text):
@@ -58,7 +59,7 @@ def test_nothing_is_fetched():
 
 
 def test_bars_share_one_scale_and_infinite_ones_are_pale():
-    text = page(PAIR, "", "")
+    text = page(PAIR)
     # the highest finite value is 23 bits, so the scale goes to 25
     axis = re.search(r'<li class="axis".*?</li>', text, re.S)[0]
     ticks = {int(n): float(y) - 4 for y, n in re.findall(r'y="([\d.]+)"[^>]*>(\d+)<', axis)}
@@ -79,7 +80,7 @@ def test_bars_share_one_scale_and_infinite_ones_are_pale():
 
 
 def test_a_tooltip_has_the_numbers():
-    text = page(PAIR[:1], "", "")
+    text = page(PAIR[:1])
     titles = [unescape(title) for title in re.findall(r'title="(.*?)"', text, re.DOTALL)]
     assert titles[:3] == [
         "surprisal 2.50\nstructure 0.50\ncluster 0.40\nword in cluster 1.60\n"
@@ -91,7 +92,7 @@ def test_a_tooltip_has_the_numbers():
 
 
 def test_a_frame_has_every_partial_tree_of_a_word():
-    found = frames(page(PAIR, "", ""))
+    found = frames(page(PAIR))
     assert list(found) == [f"{s}.{w}" for s in (1, 2) for w in (1, 2, 3, 4)]
     for s, records in enumerate(PAIR, 1):
         words = [record.token for record in records if record.token]
@@ -101,7 +102,7 @@ def test_a_frame_has_every_partial_tree_of_a_word():
 
 
 def test_the_film_says_what_dies_when_and_what_it_had():
-    found = frames(page(PAIR[:1], "", ""))
+    found = frames(page(PAIR[:1]))
     said = [re.findall(r"</svg>([^<]+ %, .*?)\n", found[f"1.{w}"]) for w in (1, 2, 3, 4)]
     assert said == [
         ["100 %, 100 % at the end"],
@@ -117,13 +118,13 @@ def test_a_frame_has_the_most_probable_next_words():
     record = WordRecord(
         "a", "a", 1.0, beam=beam("NT(S) SHIFT"), next_words=[("<b>", 0.5), ("c", 0.02)]
     )
-    shown = frames(page([[record]], "", ""))["1.1"]
+    shown = frames(page([[record]]))["1.1"]
     assert "next: <bdi>&lt;b&gt;</bdi> 50 %, <bdi>c</bdi> 2.0 %<" in shown
 
 
 def test_shares_are_of_the_whole_beam_and_what_is_left_out_is_said():
     analyses = tuple(Analysis(math.log(20 - i), ["NT(S)", "SHIFT"]) for i in range(20))
-    text = frames(page([[WordRecord("a", "a", 1.0, beam=analyses)]], "", ""))["1.1"]
+    text = frames(page([[WordRecord("a", "a", 1.0, beam=analyses)]]))["1.1"]
     # 20, 19, ... of 210; the last ten have 55 of 210
     assert re.findall(r"</svg>([\d.]+ %)", text)[:3] == ["9.5 %", "9.0 %", "8.6 %"]
     assert text.count('class="tree"') == 10 and "10 more have 26 %" in text
@@ -136,7 +137,7 @@ def test_long_sentences_make_no_huge_page(monkeypatch):
         records.append(WordRecord(f"word{i}", "UNK", 5.0, beam=(Analysis(-i, actions[:-1]),) * 3))
     for in_all, expected in ((300, 300), (250, 200), (99, 0)):
         monkeypatch.setattr("rnng_dy.drawing.pages.ANALYSES_IN_ALL", in_all)
-        assert page([records], "", "").count('class="tree"') == expected
+        assert page([records]).count('class="tree"') == expected
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [[WordRecord("a", "a", math.inf)]]])
