@@ -1,6 +1,7 @@
 """The clustering of a file of text, trees or an oracle, with its figures."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from clusters.bigrams import average_mutual_information, count_bigrams
 from clusters.brown import BrownClustering
@@ -42,34 +43,26 @@ def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[st
 
 def cluster_corpus(
     corpus: FileName,
-    classes: int | None = None,
-    *,
-    min_count: int = 1,
-    within_sentences: bool = False,
     unk: str | None = None,
-    refine: bool = False,
     show: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,
+    **options: Any,
 ) -> tuple[list[ClusteredWord], dict[str, object]]:
     """Return the words of a corpus with their clusters, and a report.
 
     Args:
         corpus: File that `read_corpus` reads.
-        classes: Number of clusters; None takes the square root of the number of word types.
-        min_count: Rarer words make no clusters, but join one.
-        within_sentences: Whether pairs of words across the ends of sentences do not count.
         unk: Rules of the classes of unknown words that all get a cluster, or `none`; None takes the
             rules that the corpus shows.
-        refine: Whether words are exchanged afterwards.
         show: Function that returns an iterator over the steps, of which it gets the number, to show
             progress.
+        **options: Arguments of `BrownClustering` besides the words.
 
     The mutual information of the report is in nats. Raises InputError for a corpus that cannot be
     read.
     """
     bigrams = count_bigrams(read_corpus(corpus, RULES[0] if unk in (None, "none") else unk))
-    options = {"min_count": min_count, "within_sentences": within_sentences, "refine": refine}
     with reading(corpus):
-        clustering = BrownClustering(bigrams, classes, **options)
+        clustering = BrownClustering(bigrams, **options)
     for _ in show(clustering.steps(), clustering.total):
         pass
     information = average_mutual_information(bigrams, clustering.class_of)

@@ -13,6 +13,7 @@ from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, SEED, LiveChoice, all_of, together
 from rnng_dy.cli.rules import flag, goes, is_given, option
+from rnng_dy.cli.signature import SEARCHED
 from rnng_dy.evaluation.suites import Formula
 from rnng_dy.kinds import ModelFolder, kind_of_words
 from rnng_dy.scorer import WordScorer
@@ -99,8 +100,6 @@ parser_source = source_options(flag("--own-tags", "Take tags from the parser's t
 DEFAULT_MODEL = "english-generative"
 System = ModelFolder | OpenableScorer
 _FIELDS = {field.name: field for field in fields(SearchOptions)}
-OPTIONS = ["search", *(name for name, field in _FIELDS.items() if field.metadata)]
-"""The names of the search options."""
 
 
 class ScorerName(LiveChoice):
@@ -167,7 +166,7 @@ def require_trees(outputs: Collection[str], *systems: System, also: str = "searc
 
     These are an output of trees, the options of the search, and the option `also`.
     """
-    needing = ["`output` FILE.trees"] * (".trees" in outputs) + given_options(*OPTIONS, also)
+    needing = ["`output` FILE.trees"] * (".trees" in outputs) + given_options(*SEARCHED, also)
     if needing and not any(system.has_trees for system in systems):
         raise RnngError(f"{needing[0]} is for generative models with trees")
 
@@ -179,7 +178,7 @@ def given_options(*names: str) -> list[str]:
 
 def search_options(*more: Callable, without: Collection[str] = ()) -> Callable:
     """Return a decorator that adds search options and `more`; the command gets `options`."""
-    shown = [_option(name) for name in OPTIONS if name not in without]
+    shown = [_option(name) for name in SEARCHED if name not in without]
     return together("options", SearchOptions, *shown, *more)
 
 

@@ -87,7 +87,8 @@ def prepare(
             stream.write(f"{located.text}\n")
             if unused:
                 unused -= labels_of(located.tree)
-        _require_trees(prepared.read, source)
+        if not prepared.read:
+            raise InputError("no tree in this input", " ".join(source) or None)
         if unused:
             raise RnngError(f"--keep-labels: no constituent has the label {min(unused)!r}")
     say(
@@ -124,17 +125,12 @@ def oracle(trees, train, min_count, output, generative, unk, transitions) -> Non
         )
     # trees that are only a preterminal never count, so that train, dev and test get the same
     # vocabulary
-    training = Preparation(read_trees(train), untraced, skip_preterminals=True)
+    training = Preparation(read_trees(train), untraced, True, train)
     known = known_words((words(located.tree) for located in training), min_count)
-    _require_trees(training.kept, (train,))
-    prepared = Preparation(read_trees(trees), untraced, False)
+    training.require_trees()
+    prepared = Preparation(read_trees(trees), untraced, False, trees)
     with replacing(output) as stream:
         system = unlimited(SYSTEMS[transitions])
         write_oracle(make_oracle(prepared, UnknownWords(unk, known), generative, system), stream)
-        _require_trees(prepared.read, (trees,))
+        prepared.require_trees()
     say(f"{prepared.read} trees read")
-
-
-def _require_trees(count: int, source: tuple[str, ...]) -> None:
-    if not count:
-        raise InputError("no tree in this input", " ".join(source) or None)

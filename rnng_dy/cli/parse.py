@@ -13,7 +13,7 @@ from rnng_dy.cli.job import Job, Lines, job_options
 from rnng_dy.cli.messages import warn
 from rnng_dy.cli.options import JUDGE, Command, model_option, output_option, outputs_option
 from rnng_dy.cli.rules import goes, is_given, option
-from rnng_dy.cli.signature import signature
+from rnng_dy.cli.signature import SEARCHED, signature
 from rnng_dy.search import decoding, scoring
 from rnng_dy.search.decoding import BESIDE
 from rnng_dy.search.parsing import BEAM
@@ -60,7 +60,7 @@ def parse(folder, source, outputs, nbest, samples, decode, generator, options, j
         decoder = decoding.SearchedTrees(nbest or 1, options)
     else:
         kind = kinds.kind("discriminative")
-        names = [name for name in inputs.OPTIONS if not (nbest and name == "beam")]
+        names = [name for name in SEARCHED if not (nbest and name == "beam")]
         if searching := inputs.given_options(*names):
             more = ", and for a parser's --nbest" if searching[0] == "`beam`" else ""
             raise RnngError(f"{searching[0]} is for generative models{more}: {folder} is a parser")

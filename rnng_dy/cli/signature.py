@@ -18,7 +18,7 @@ from rnng_dy.search.surprisal import SearchOptions
 
 UNSIGNED = {"jobs", "device", "form"}
 """Options that change no number."""
-SEARCHED = {"search", *(field.name for field in fields(SearchOptions) if field.metadata)}
+SEARCHED = ("search", *(field.name for field in fields(SearchOptions) if field.metadata))
 """Options of searches, which models without trees and measures along given trees do without."""
 MEMORY, HASHES = "rnng_dy.signature", "rnng_dy.hashes"
 """Keys of a command's memory: its signature; hashes by the titles of its models and scorers."""

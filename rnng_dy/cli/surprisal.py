@@ -18,7 +18,7 @@ from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
 from rnng_dy.cli.rules import flag, goes, option
-from rnng_dy.cli.signature import signature
+from rnng_dy.cli.signature import SEARCHED, signature
 from rnng_dy.drawing.measured_words import FIGURES, FORMS, WordWriter, require_matplotlib
 from rnng_dy.evaluation.records import MeasuredSentence, WordRecord, unmeasured
 from rnng_dy.evaluation.unknown_words import require_known, unknown_words_of
@@ -86,7 +86,7 @@ def surprisal(
     Example: rnng-dy surprisal --model generator sentences.txt -o words.tsv -o page.html
     """  # fmt: skip
     inputs.require_trees(outputs, system, also="along_trees")
-    if along_trees and (given := inputs.given_options(*inputs.OPTIONS)):
+    if along_trees and (given := inputs.given_options(*SEARCHED)):
         raise RnngError(f"{given[0]} is for searches, and `along_trees` has none")
     table: Any = source.path
     if source.text is not None:

@@ -218,8 +218,8 @@ class Rnng:
         """
         decisions, paths = self.walk(trees)
         configurations = [decision.configuration for decision in decisions]
-        self.compute(configurations, dropout)
-        return *self._decision_losses(value_of(configurations), decisions), paths
+        u = self.parser_states(configurations, dropout)
+        return *self._decision_losses(u, decisions), paths
 
     def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:
         """Return losses in nats, whose owners are the decisions."""
