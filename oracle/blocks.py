@@ -150,10 +150,7 @@ def _read_block(block: list[str], location: Any) -> OracleSentence:
         wanted = "a sentence of an oracle begins with `# ` and its tree"
         raise ValueError(f"{wanted}, not {block[0]!r:.60}")
     if not (first := _first_action(block)):
-        number = next((i for i, line in enumerate(block) if is_action(line)), 0) - 1
-        wanted = "not 2 (generative) or 4 (discriminative)"
-        wrong = f"{number} lines between the tree and its actions, {wanted}"
-        raise ValueError(wrong if number >= 0 else "no actions after the tree")
+        raise ValueError("needs 2 (generative) or 4 lines between the tree and its actions")
     rows = [tuple(map(intern, split_words(line))) for line in block[1:first]]
     for number, row in enumerate(rows[1:], begin + 2):
         if len(row) != len(rows[0]):

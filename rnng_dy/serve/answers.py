@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
@@ -75,14 +76,11 @@ def measured_words(model: Any, wanted: Any, limits: Limits) -> list[MeasuredWord
     system = model.transitions if model.has_trees else None
     columns = measures_of(DEFAULT_OPTIONS, model.has_trees)
     sentences = []
-    for sentence in measured(model, wanted, limits):
-        words: list[Any] = [
-            finite(json_word(sentence.records, i, columns, system))
-            for i in range(len(sentence.records))
-        ]
-        for word in words if not wanted.beams else ():
-            word.pop("beam", None)
-        sentences.append(MeasuredWords(words=words, problem=sentence.problem))
+    for records, _, _, problem in measured(model, wanted, limits):
+        if not wanted.beams:
+            records = [replace(record, beam=()) for record in records]
+        words: Any = [finite(json_word(records, i, columns, system)) for i in range(len(records))]
+        sentences.append(MeasuredWords(words=words, problem=problem))
     return sentences
 
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from oracle.common.errors import InputError, RnngError
 from rnng_dy import checkpoint, engine, kinds, model_folder
+from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import check_jobs
 from rnng_dy.settings import mistake, option_name, require
 from rnng_dy.training.data import Corpus, Data
 from rnng_dy.training.presets import GOES, Settings, settings_for
 from rnng_dy.training.replicas import Ranks
-
-PARTS = ("composition", "transitions", "state", "word_input")
-"""The parts of a network that can be chosen."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Plan:
     sizes: Mapping[str, int]
     """Dimensions that differ from the preset's."""
     parts: Mapping[str, str]
-    """The parts of the network that are chosen, by PARTS."""
+    """The parts of the network that are chosen, by DEFAULT_PARTS."""
     _: KW_ONLY
     folder: Path
     resume: bool = False
@@ -80,14 +78,14 @@ def planned(kind: str, options: Mapping[str, Any]) -> tuple[Data, Plan]:
     given = {name: value for name, value in options.items() if value is not None}
     rest = dict(given)
     settings, sizes = (taken(rest, table) for table in (Settings, model_class.sizes_type))
-    parts = {name: rest.pop(name) for name in PARTS if name in rest}
+    parts = {name: rest.pop(name) for name in DEFAULT_PARTS if name in rest}
     data = Data(**taken(rest, Data))
     if unknown := rest.keys() - {option.name for option in fields(Plan) if option.kw_only}:
         raise RnngError(f"no setting of a {kind} training is called {min(unknown)!r}")
     plan = Plan(model_class, settings, sizes, parts, **rest)
-    values = dict.fromkeys(("gold", "gold_weight", *PARTS)) | vars(data) | vars(plan) | given
+    values = dict.fromkeys(("gold", "gold_weight", *DEFAULT_PARTS))
     # a tagger is what a parser has unless it is left out
-    values |= {"kind": kind, "tagger": not plan.tagger}
+    values |= vars(data) | vars(plan) | given | {"kind": kind, "tagger": not plan.tagger}
     chosen = {name for name, x in values.items() if x is not None and x is not False}
     require({name: rule for name, rule in GOES.items() if name in chosen}, values)
     check_jobs(settings.get("jobs", 1), plan.device)

@@ -115,7 +115,7 @@ def test_a_tree_without_actions_is_refused_with_its_line(tmp_path):
     ("old", "new", "line", "message"),
     [
         ("# (S", "(S", 14, "begins with `# ` and its tree"),
-        ("DT NN VBZ\n", "", 14, "3 lines between the tree and its actions"),
+        ("DT NN VBZ\n", "", 14, "lines between the tree and its actions"),
         ("DT NN VBZ\n", "DT NN\n", 16, "3 words here, 2 on line 15"),
         ("the cat sleeps", "the cat", 17, "2 words here, 3 on line 15"),
         ("UNK-LC-s", "", 18, "2 words here, 3 on line 15"),
@@ -139,7 +139,7 @@ def test_a_block_that_does_not_fit_is_refused_with_its_line(tmp_path, old, new, 
 def test_the_first_actions_of_a_short_block_are_no_words(tmp_path):
     actions = ["SHIFT", "PJ(NP)", "SHIFT", "REDUCE", "PJ(S)", "SHIFT", "REDUCE", "FINISH"]
     lines = ["# (S (NP The cat) sat)", "The cat sat", *actions]
-    with pytest.raises(InputError, match=":1: 1 lines between the tree and its actions"):
+    with pytest.raises(InputError, match=":1: needs 2 "):
         read(tmp_path, "\n".join(lines))
 
 
