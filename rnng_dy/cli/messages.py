@@ -53,9 +53,6 @@ class _Lines:
         if line := text.strip():
             say(line)
 
-    def flush(self) -> None:
-        pass
-
 
 def progress(
     what: str,
