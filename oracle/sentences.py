@@ -163,19 +163,14 @@ def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     """
     is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str | Set | Mapping)
     sentence = list(tokens) if is_list else []
-    if not sentence:
-        raise RnngError(
-            "a sentence is a list of tokens, one at least; of a text `model(text)` gives the "
-            "trees and `model.surprisals_of(text)` the surprisals"
-        )
-    if all(isinstance(token, str) for token in sentence):
+    if sentence and all(isinstance(token, str) for token in sentence):
         return _checked(sentence), None
-    if not all(isinstance(token, tuple) and len(token) == 2 for token in sentence):
-        raise RnngError(
-            "all tokens are words, or all are (word, tag) tuples; for several sentences call the "
-            "model"
-        )
-    return _checked([word for word, _ in sentence]), _checked([tag for _, tag in sentence])
+    if sentence and all(isinstance(token, tuple) and len(token) == 2 for token in sentence):
+        return _checked([word for word, _ in sentence]), _checked([tag for _, tag in sentence])
+    raise RnngError(
+        "a sentence is a list of words, or of (word, tag) tuples, one at least; of a text "
+        "`model(text)` gives the trees and `model.surprisals_of(text)` the surprisals"
+    )
 
 
 def _checked(texts: list[str]) -> list[str]:

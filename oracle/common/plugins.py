@@ -44,14 +44,10 @@ class Registry(dict[str, T]):
         Raises RnngError if the class does not derive from the base, or if its name is invalid or
         taken.
         """
-        if not (isinstance(added, type) and issubclass(added, self._base)):
-            raise RnngError(f"{added!r} is no {self._what}: derive a class from {self._base!r}")
-        name = getattr(added, "name", None)
-        if not (isinstance(name, str) and NAME.fullmatch(name)):
-            raise RnngError(
-                f"the {self._what} {added.__name__} needs a `name` of letters, digits and . + - "
-                f"_, not {name!r}"
-            )
+        name = getattr(added, "name", "")
+        if not (isinstance(added, type) and issubclass(added, self._base) and NAME.fullmatch(name)):
+            needs = f"derive a class from {self._base!r}, with a `name` of letters, digits and .+-_"
+            raise RnngError(f"{added!r} is no {self._what} with the name {name!r}: {needs}")
         # a file that is loaded again, such as in a notebook, replaces its own classes
         if name in self and self[name].__module__ != added.__module__:
             raise RnngError(f"the name {name!r} is taken: give the {self._what} another one")

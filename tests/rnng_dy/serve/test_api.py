@@ -113,7 +113,7 @@ def test_a_model_without_trees_has_surprisals_alone(models):
         ("parse", {"sentences": [["a"]] * 21}, "sentences: "),
         ("parse", {"sentences": [["a"] * 101]}, "sentences.0: "),
         ("parse", {"sentences": [["a b"]]}, "white space"),
-        ("parse", {"sentences": [["a", ["b", "NN"]]]}, "all tokens are words"),
+        ("parse", {"sentences": [["a", ["b", "NN"]]]}, "a list of words, or of (word, tag) tuples"),
         ("parse", {"sentences": [[["a", "NN", "x"]]]}, "sentences.0.0"),
         ("parse", {"model": "english-generative", "text": "a", "samples": 5}, "samples: "),
         ("surprisal", {"model": "english", "text": "a"}, "model: "),
