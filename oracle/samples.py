@@ -46,10 +46,8 @@ def read_samples(path: FileName, lines: Iterable[str] | None = None) -> Iterator
             index = _whole_number(fields[0], "the index of the sentence")
             log_q = _float(fields[1], "log q")
             # allows for rounding; a larger value has probably lost its sign
-            if log_q > 1e-3:
-                raise ValueError(f"log q is {log_q:g}, above 0: no log probability")
-            if log_q == -math.inf:
-                raise ValueError("log q is -inf: a tree with q = 0 cannot be a sample")
+            if not -math.inf < log_q <= 1e-3:
+                raise ValueError(f"log q is {log_q:g}, no log probability of a tree that is drawn")
             tree = parse_line(fields[2], path, location.line, any_bytes=True)
             yield Sample(index, log_q, tree, location.line)
 

@@ -209,14 +209,11 @@ def fold_tags(
 
 
 def jackknife(
-    sentences: Sequence[TaggedSentence],
-    folds: int,
-    seed: int,
-    run: Callable[[Callable[[int], Any], Iterable[int]], Iterable[tuple[int, Any]]],
+    sentences: Sequence[TaggedSentence], folds: int, seed: int, run: Callable[..., Iterable[Any]]
 ) -> list[list[str]]:
     """Return tags per sentence, by taggers that have not seen it.
 
-    `run` maps over the folds, and yields each with its tags.
+    `run`, such as `Workers.map`, maps a function over the folds, and yields each with its tags.
     """
     new_tags: list[list[str]] = [[] for _ in sentences]
     for fold, folded in run(partial(fold_tags, sentences, folds, seed), range(folds)):

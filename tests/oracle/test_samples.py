@@ -83,7 +83,7 @@ def test_a_tree_of_probability_zero_has_an_infinite_likelihood(tmp_path):
         ("1_0 ||| -1 ||| (S a)", "the index of the sentence is '1_0'"),
         ("0 ||| x ||| (S a)", "log q is 'x', not a number"),
         ("0 ||| nan ||| (S a)", "log q is 'nan', not a number"),
-        ("0 ||| 3.5 ||| (S a)", "log q is 3.5, above 0"),
+        ("0 ||| 3.5 ||| (S a)", "log q is 3.5, no log probability"),
         ("0 ||| -1 ||| (S a", "never closed"),
         ("0 ||| -1 ||| (S a) (S b)", "2 trees"),
         ("0 ||| -1 |||", "no trees"),
