@@ -119,12 +119,13 @@ def reading(path: object, line: int | None = None, remedy: str = "") -> Iterator
 
 @contextmanager
 def placed(path: object, line: int | None = None) -> Iterator[None]:
-    """Add file and line to an RnngError that has no file yet."""
+    """Add file and line to an RnngError that has no file yet; without a line it keeps its own."""
     try:
         yield
     except RnngError as e:
         if getattr(e, "path", None):
             raise
+        line = line or getattr(e, "line", None)
         raise InputError(getattr(e, "message", str(e)), path, line) from None
 
 

@@ -16,7 +16,7 @@ from oracle.transitions import TOP_DOWN
 from rnng_dy.cli import inputs
 from rnng_dy.cli.job import job_options
 from rnng_dy.cli.messages import say, warn
-from rnng_dy.cli.options import Command, open_option, outputs_option, write_output
+from rnng_dy.cli.options import Command, open_option, outputs_option, together, write_output
 from rnng_dy.cli.rules import flag, goes, option
 from rnng_dy.cli.signature import SEARCHED, signature
 from rnng_dy.drawing.measured_words import FIGURES, FORMS, WordWriter, require_matplotlib
@@ -40,6 +40,10 @@ OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 """Rules of options about tables, and about all forms with measures."""
 
 
+def _kind_of_rows(merge: bool, by_region: bool) -> type[TokenRows]:
+    return RegionRows if by_region else WordRows if merge else TokenRows
+
+
 @click.command(cls=Command)
 @inputs.system_option
 @outputs_option(FORMS)
@@ -54,28 +58,21 @@ OF_MEASURES = f"{OF_TABLES}/.jsonl/.html"
 @option("--unknown", "Read unknown words as their classes, or stop.", UNKNOWN, default="class")
 @goes(OF_MEASURES)
 @flag("--end", "Add a row for the end of each sentence.")
-@goes(f"with `is_text`, {OF_TABLES}")
-@flag("--merge", "With --text: a row per written word.")
-@goes(f"without `end`, {OF_TABLES}")
-@flag("--by-region", "With --stimuli: a row per region.")
+@together(
+    "kind",
+    _kind_of_rows,
+    goes(f"with `is_text`, {OF_TABLES}"),
+    flag("--merge", "With --text: a row per written word."),
+    goes(f"without `end`, {OF_TABLES}"),
+    flag("--by-region", "With --stimuli: a row per region."),
+)
 @goes("without `is_text` or `is_stimuli` or `next_word`")
 @flag("--along-trees", "Measure along the trees of INPUT.")
 @inputs.columns_options
 @inputs.source_options(flag("--stimuli", "INPUT is a table: csv, tsv, xlsx.", "is_stimuli"))
 @job_options
 def surprisal(
-    system,
-    source,
-    columns,
-    outputs,
-    options,
-    is_open,
-    unknown,
-    end,
-    merge,
-    by_region,
-    along_trees,
-    job,
+    system, source, columns, outputs, options, is_open, unknown, end, kind, along_trees, job
 ) -> None:
     """Measure the surprisal of each word in bits, with other measures, as a table.
 
@@ -94,9 +91,9 @@ def surprisal(
         parts = divided(texts, "INPUT", columns.mark, is_usual=True)
         if columns.mark is not None or any(len(regions) > 1 for regions in parts):
             table, source = [{"text": text} for _, text in texts], source._replace(is_stimuli=True)
-    if merge and source.is_stimuli:
+    if kind is WordRows and source.is_stimuli:
         raise click.UsageError("--merge is for running text without regions")
-    if (columns != USUAL or by_region) and not source.is_stimuli:
+    if (columns != USUAL or kind is RegionRows) and not source.is_stimuli:
         remedy = "add --stimuli, or | to a text in quotation marks"
         raise click.UsageError(f"columns, marks and regions are those of stimuli: {remedy}")
     if not outputs.keys().isdisjoint(FIGURES):
@@ -112,11 +109,11 @@ def surprisal(
             shown = listed([f"{name} ({n})" for name, n in counts.items()], SHOWN_CONDITIONS)
             say(f"items: {len(items)}; " * bool(items) + f"texts of each condition: {shown}")
         texts = stimuli.tokenised(model.segmenter, source.one_per_line)
-        rows = (RegionRows if by_region else WordRows)(texts, stimuli, measures)
+        rows = (RegionRows if kind is RegionRows else WordRows)(texts, stimuli, measures)
         sentences = list(chain.from_iterable(texts))
     else:
         sentences = list(tree_sentences(source.path) if along_trees else source.read(model))
-        rows = WordRows([[s] for s in sentences]) if merge else TokenRows()
+        rows = WordRows([[s] for s in sentences]) if kind is WordRows else TokenRows()
     if unknown == "error":
         require_known(model, source.path, sentences)
     spellings = None

@@ -1,7 +1,6 @@
 """Readers of minimal pairs: two columns, a table, or JSON."""
 
 import json
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from oracle.common.tables import cell_text, plain_column, read_table
 from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
+from rnng_dy.text.stimulus_rows import report_filled
 
 PAIR_NAMES = (
     *(("sentence_good", "sentence_bad"), ("good", "bad"), ("good_sentence", "bad_sentence")),
@@ -20,7 +20,6 @@ PAIR_NAMES = (
     ("good_continuation", "bad_continuation"),
 )
 """The usual names of the sentences of a minimal pair; blanks, marks and capitals do not count."""
-_log = logging.getLogger(__name__)
 _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _END = re.compile(r"[.!?…。]\W*$")
@@ -78,7 +77,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
         yield from _plain_pairs(path, lines)
         return
     last: dict[str, str] = {}
-    filled = 0
+    filled: list[int] = []
     for line, content in contents:
         with reading(path, line):
             row = read_json(content) if isinstance(content, str) else content
@@ -88,18 +87,20 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             plain = {plain_column(name): cell_text(value) for name, value in row.items()}
             # merged cells have the value in the first of them
             last = {name: text or last.get(name, "") for name, text in plain.items()}
-            usual = next(filter(None, map(last.get, _ITEM)), "")
-            item = "_".join(last[plain_column(name)] for name in as_names(columns.item)) or usual
-            phenomena = [plain_column(columns.by)] if columns.by else _PHENOMENON
-            group = next(filter(None, map(last.get, phenomena)), "")
-            filled += group not in ("", *map(plain.get, phenomena))
+            items, groups = (
+                [*map(plain_column, as_names(chosen))] or [*filter(last.get, usual)][:1]
+                for chosen, usual in ((columns.item, _ITEM), (columns.by, _PHENOMENON))
+            )
+            item, group = ("_".join(map(last.__getitem__, of)) for of in (items, groups))
+            if columns.by and not group:
+                raise RnngError(f"no {columns.by!r}, which groups need: write it in the first row")
+            filled += [line] * any(last[name] != plain[name] for name in (*items, *groups))
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):
                 good, bad = f"{prefix} {good}", f"{prefix} {bad}"
             yield Pair(line, good, bad, group, item)
-    if filled:
-        _log.warning(f"{path}: {filled} empty cells of groups are filled with the group above them")
+    report_filled(path, filled, "items or groups")
 
 
 def _names_of_pair(names: Sequence[str]) -> Sequence[str]:
@@ -145,6 +146,5 @@ def read_json(text: str) -> Any:
 def text_of(value: Any, what: str) -> str:
     """Return a value of JSON that is a text. Raises RnngError for any other."""
     if not isinstance(value, str):
-        kinds = {type(None): "null", list: "a list", dict: "an object", bool: "true or false"}
-        raise RnngError(f"{what} is {kinds.get(type(value), 'a number')}, not a text")
+        raise RnngError(f"{what} is {json.dumps(value):.40}, not a text")
     return value

@@ -4,13 +4,12 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
 
-from oracle.brackets import escape_brackets
 from oracle.common.errors import InputError, RnngError, listed
 from oracle.common.files import WHITE_SPACE, placed, read_lines, reading, split_words
 from oracle.common.tables import cell_text, is_whole_number
@@ -20,9 +19,9 @@ from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.columns import USUAL, Columns, as_names, require_names
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import running_text
-from rnng_dy.text.stimuli import read_stimuli
+from rnng_dy.text.stimuli import Stimulus, StimulusRegion, read_stimuli, tokens_of
+from rnng_dy.text.stimulus_rows import report_filled
 
-Tokenize = Callable[[str], Sequence[str]]
 FOLDER = Path(__file__).parent / "data"
 """The folder of the suites that come with the package."""
 GOOD, BAD = "good", "bad"
@@ -30,15 +29,6 @@ GOOD, BAD = "good", "bad"
 _PAIR = Formula(f"(*;%{GOOD}%) < (*;%{BAD}%)", "good is more probable")
 """The prediction for minimal pairs; a tie is wrong."""
 _log = logging.getLogger(__name__)
-
-
-def tokens_of(text: str) -> list[str]:
-    """Return tokens separated by blanks, with brackets as in the treebank.
-
-    >>> tokens_of("The sale ( in May ) is off .")
-    ['The', 'sale', '-LRB-', 'in', 'May', '-RRB-', 'is', 'off', '.']
-    """
-    return [escape_brackets(token) for token in split_words(text)]
 
 
 def shipped() -> dict[str, Path]:
@@ -61,8 +51,7 @@ def suites_of(
     if predictions:
         suites = [_of_stimuli(source, predictions, segmenter, columns) for source in sources]
     else:
-        tokenize = segmenter.tokens if segmenter else tokens_of
-        suites = [s for source in sources for s in read_suites(source, tokenize, columns)]
+        suites = [s for source in sources for s in read_suites(source, segmenter, columns)]
     several = Counter(suite.name for suite in suites)
     suites = [
         replace(suite, name=f"{suite.path}: {suite.name}") if several[suite.name] > 1 else suite
@@ -100,27 +89,30 @@ def _of_stimuli(
     stimuli = read_stimuli(path, columns)
     with placed(path, 1):
         require_names(as_names(columns.by), stimuli.columns)
-    texts = stimuli.tokenised(segmenter) if segmenter else []
+    for column in ("item", "condition"):
+        if getattr(stimuli.texts[0], column) is None:
+            message = f"no column {column!r}, which a test suite needs: name it by --{column}"
+            raise InputError(message, path, 1)
+    by = [*stimuli.columns].index(columns.by) if columns.by else None
+    tokenised = stimuli.tokenised(segmenter) if segmenter else repeat(None)
     items: dict[str, list[Condition]] = {}
-    groups: dict[str, str] = {}
+    filled = []
     names: dict[tuple[int, str], None] = {}
-    for i, (item, condition, text) in enumerate(stimuli.conditions()):
-        by_region = [(region, tokens_of(content)) for region, content in text.region_texts]
-        ends: list[int] = []
-        if segmenter:
-            by_region = text.tokens_by_region(texts[i])
-            ends = list(accumulate(len(sentence.tokens) for sentence in texts[i]))[:-1]
-        regions = []
-        for region, tokens in by_region:
+    for text, sentences in zip(stimuli.texts, tokenised, strict=False):
+        for region in text.regions:
             # a number that is not the region's, such as -1, is its name
-            name = "" if region.name == str(region.number) else region.name
-            names[region.number, name] = None
-            regions.append((region.number, tokens))
-        cells = dict(zip(stimuli.columns, text.row_cells[0][1], strict=True))
+            names[region.number, region.name * (region.name != str(region.number))] = None
+        others = items.setdefault(text.item, [])
+        written = {cell_text(row[by]) for _, row in text.row_cells if columns.by} - {""}
         # merged cells have the value in the first of them
-        group = cell_text(cells[columns.by]) or groups.get(item, "") if columns.by else ""
-        groups.setdefault(item, group)
-        items.setdefault(item, []).append(Condition(condition, regions, ends, group))
+        groups = written or {other.group for other in others[:1]}
+        if columns.by and len(groups) != 1:
+            what = "several groups" if groups else "no group: write one in its first row"
+            raise InputError(f"item {text.item} has {what}", path, text.line)
+        filled += [text.line] * bool(columns.by and not written)
+        ends = list(accumulate(len(sentence.tokens) for sentence in sentences or ()))[:-1]
+        others.append(Condition(text.condition, text.regions_of(sentences), ends, *groups))
+    report_filled(path, filled, "groups")
     # the first name of each number
     region_names = dict(reversed(names))
     with placed(path):
@@ -137,14 +129,13 @@ def _names(names: Sequence[str]) -> Sequence[int | str]:
 
 
 def read_suites(
-    source: str, tokenize: Tokenize = tokens_of, columns: Columns = USUAL
+    source: str, segmenter: Segmenter | None = None, columns: Columns = USUAL
 ) -> list[Suite]:
     """Return the suites of a file, or of one of the package's files by its name.
 
     Minimal pairs have a suite per phenomenon, which is their UID as in BLiMP, or one suite with the
-    groups of a column. Other files are one suite. `tokenize` splits sentences, or each region by
-    itself, into tokens. `columns` names those of good and of bad sentences, of items, and of groups
-    of a table of pairs.
+    groups of a column. Other files are one suite. Without a segmenter, blanks separate tokens.
+    `columns` names those of good and of bad sentences, of items, and of groups of a table of pairs.
     Raises InputError that names the place, RnngError if neither a file nor a suite has the name.
     """
     known = shipped()
@@ -159,10 +150,11 @@ def read_suites(
     if first.startswith("{") and not (are_lines and first.rstrip().endswith("}")):
         if columns != USUAL:
             raise InputError("a suite in JSON has no columns, items or marks to name", path)
-        return [_syntaxgym("".join(texts.values()), path, tokenize)]
+        return [_syntaxgym("".join(texts.values()), path, segmenter)]
     pairs = read_pairs(path, lines, first, columns)
     if not pairs:
         raise InputError("no test suite in this file", path)
+    tokenize = segmenter.tokens if segmenter else tokens_of
     suites: dict[str, list[Item]] = {}
     names = _names([pair.item or str(pair.line) for pair in pairs])
     for pair, name in zip(pairs, names, strict=True):
@@ -180,7 +172,7 @@ def read_suites(
     ]
 
 
-def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
+def _syntaxgym(text: str, path: str, segmenter: Segmenter | None) -> Suite:
     """Return the suite of a JSON object. Raises InputError that names the item."""
     with reading(path):
         content = read_json(text)
@@ -203,17 +195,23 @@ def _syntaxgym(text: str, path: str, tokenize: Tokenize) -> Suite:
     made = []
     for i, item in enumerate(items, 1):
         with reading(path, remedy=f"see item {i} of the file"):
-            made.append(_item(item, tokenize))
+            made.append(_item(item, segmenter))
     return Suite(name, path, names, tuple(formulas), tuple(made))
 
 
-def _item(content: Any, tokenize: Tokenize) -> Item:
+def _item(content: Any, segmenter: Segmenter | None) -> Item:
+    """Return an item; a blank stands between its regions, and sentences are split as a whole."""
     conditions = []
     for condition in content["conditions"]:
-        name, regions = str(condition["condition_name"]), []
+        name, text, regions = str(condition["condition_name"]), "", []
         for region in condition["regions"]:
             number = int(region["region_number"])
             what = f"item {content['item_number']}, condition {name}, region {number}: content"
-            regions.append((number, tokenize(text_of(region["content"], what))))
-        conditions.append(Condition(name, regions))
+            words = " ".join(split_words(text_of(region["content"], what)))
+            text += " " * bool(text and words)
+            regions.append(StimulusRegion(number, "", len(text), ()))
+            text += words
+        sentences = segmenter.sentences(text, one_per_line=True) if segmenter else None
+        whole = Stimulus(text, 0, regions, (), None, None)
+        conditions.append(Condition(name, whole.regions_of(sentences)))
     return Item.of(int(content["item_number"]), conditions)

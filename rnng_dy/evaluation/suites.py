@@ -263,7 +263,7 @@ class Suite:
     """Items of the same design, and predictions for them.
 
     An item that lacks a region of a prediction, such as a filler, does not belong to it. Raises
-    InputError for a prediction without items; `by_group` raises it for an item without a group.
+    InputError for a prediction without items.
     """
 
     name: str
@@ -289,9 +289,6 @@ class Suite:
         names = tuple(dict.fromkeys(name for item in self.items for name in item.ends))
         for group in dict.fromkeys(name for item in self.items for name in item.groups.values()):
             items = tuple(part for item in self.items if (part := item.in_group(group)).ends)
-            if not group:
-                message = f"item {items[0].name} has no group: write one in its first row"
-                raise InputError(message, self.path)
             predictions = tuple(p for p in self.predictions if not all(i.lacks(p) for i in items))
             yield replace(self, predictions=predictions, items=items, group=group, conditions=names)
 

@@ -141,7 +141,8 @@ class Segmenter:
         if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
             return [text], False
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
-        is_column = hasattr(text, "to_frame") or all(map(_is_marked, items))
+        are_marked = all(isinstance(item, str) and _MARKED.search(item) for item in items)
+        is_column = hasattr(text, "to_frame") or are_marked
         several = is_column or any(map(_is_sentence, items))
         items = [_texts(i) if several and not isinstance(i, str) else i for i in items]
         for number, item in enumerate(items, 1):
@@ -223,10 +224,6 @@ def _is_sentence(item: object) -> bool:
     if isinstance(item, str):
         return " " in item
     return isinstance(item, Iterable) and not isinstance(item, tuple)
-
-
-def _is_marked(item: object) -> bool:
-    return isinstance(item, str) and _MARKED.search(item) is not None
 
 
 def _split(text: str, span: Span, mark: re.Pattern[str]) -> Iterator[Span]:

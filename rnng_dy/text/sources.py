@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 from oracle.blocks import OracleSentence
-from oracle.common.errors import InputError, RnngError
+from oracle.common.errors import RnngError
 from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from oracle.treebank import require_length
@@ -82,16 +82,14 @@ class Source(NamedTuple):
         text, last = self.text, 0
         if text is None:
             text = "".join(line for _, line in read_lines(self.path))
-        try:
+        with placed(self.path):
             for sentence in segmenter.stream(text, self.one_per_line):
                 for line in range(last + 1, sentence.line if self.one_per_line else 0):
                     yield SourceSentence((), None, None, line)
                 last = sentence.line
                 yield sentence
-        except InputError as error:
-            raise InputError(error.message, self.path, error.line) from None
-        if not last:
-            raise InputError("no sentence in this text", self.path)
+            if not last:
+                raise RnngError("no sentence in this text")
 
 
 def read_by(model: Any, sentence: S) -> S:

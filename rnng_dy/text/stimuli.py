@@ -3,13 +3,14 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
+from oracle.brackets import escape_brackets
 from oracle.common.errors import InputError, RnngError
-from oracle.common.files import placed
+from oracle.common.files import placed, split_words
 from oracle.common.tables import cell_text
 from oracle.sentences import SourceSentence
 from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
@@ -73,15 +74,18 @@ class Stimulus(NamedTuple):
         """Return the cells of the row that has a character of the text."""
         return self.row_cells[bisect_right([row[0] for row in self.row_cells], character) - 1][1]
 
-    def tokens_by_region(
-        self, sentences: Sequence[SourceSentence]
-    ) -> list[tuple[StimulusRegion, list[str]]]:
-        """Return the tokens of each region; a token belongs to the region in which it begins."""
+    def regions_of(self, sentences: Sequence[SourceSentence] | None) -> list[tuple[int, list[str]]]:
+        """Return each region's number and tokens; a token is of the region in which it begins.
+
+        Without sentences, blanks separate the tokens of each region.
+        """
+        if sentences is None:
+            return [(region.number, tokens_of(text)) for region, text in self.region_texts]
         tokens: list[list[str]] = [[] for _ in self.regions]
         for sentence in sentences:
             for token, (begin, _) in zip(sentence.tokens, sentence.spans or (), strict=True):
                 tokens[self.region_at(begin)].append(token)
-        return list(zip(self.regions, tokens, strict=True))
+        return list(zip([region.number for region in self.regions], tokens, strict=True))
 
 
 class Stimuli(NamedTuple):
@@ -108,14 +112,14 @@ class Stimuli(NamedTuple):
             texts.append([replace(sentence, line=text.line) for sentence in sentences])
         return texts
 
-    def conditions(self) -> Iterator[tuple[str, str, Stimulus]]:
-        """Yield each text after its item and condition. Raises InputError without these columns."""
-        for text in self.texts:
-            if text.item is None or text.condition is None:
-                name = "item" if text.item is None else "condition"
-                message = f"no column {name!r}, which a test suite needs: name it by --{name}"
-                raise InputError(message, self.path, 1)
-            yield text.item, text.condition, text
+
+def tokens_of(text: str) -> list[str]:
+    """Return tokens separated by blanks, with brackets as in the treebank.
+
+    >>> tokens_of("The sale ( in May ) is off .")
+    ['The', 'sale', '-LRB-', 'in', 'May', '-RRB-', 'is', 'off', '.']
+    """
+    return [escape_brackets(token) for token in split_words(text)]
 
 
 def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
@@ -125,7 +129,8 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
     numbered from 1; a mark at both ends does not count. With one, the rows of the same item and
     condition are one text, and neighbouring rows of one region are its words. If all its regions
     have numbers, or all its words, these are their order. Columns without a name are left out, and
-    blanks at the ends of cells. An empty cell of an item is filled with the item above it.
+    blanks at the ends of cells. An empty item, or condition of regions, is filled with the one
+    above it.
 
     Args:
         table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame

@@ -90,22 +90,28 @@ def _plain(cell: Any) -> str:
 def _filled(
     lines: Iterable[tuple[int, Sequence[Any]]], at: ColumnIndices, path: str
 ) -> Iterator[tuple[int, Sequence[Any]]]:
-    """Yield the rows, with merged cells filled by those above.
+    """Yield the rows, with merged cells filled by those above, and warn of these.
 
-    These are an empty item and, if rows are regions or words, its empty conditions.
+    These are an empty item and, if rows are regions or words, its empty conditions. Below another
+    item, no cell is merged with those above.
     """
     merged = at.items if at.region is None else (*at.items, *at.conditions)
     last: Sequence[Any] = []
-    filled = 0
+    filled = []
     for line, row in lines:
-        empty = {i for i in merged if not _plain(row[i])}
-        if last and all(i in empty or _plain(row[i]) == _plain(last[i]) for i in at.items):
-            filled += not empty.isdisjoint(at.items)
-            row = [last[i] if i in empty else cell for i, cell in enumerate(row)]
-        last = row
-        yield line, row
-    if filled:
-        _log.warning(f"{path}: {filled} empty cells of items are filled with the item above them")
+        others = [i for i in at.items if last and _plain(row[i]) not in ("", _plain(last[i]))]
+        inside = merged[: merged.index(others[0])] if others else merged
+        taken = {i for i in inside if last and _plain(last[i]) and not _plain(row[i])}
+        filled += [line] * bool(taken)
+        last = [last[i] if i in taken else cell for i, cell in enumerate(row)]
+        yield line, last
+    report_filled(path, filled, "items or conditions")
+
+
+def report_filled(path: str, lines: Sequence[int], what: str) -> None:
+    """Warn that empty cells, as merged ones of a workbook, got the cell above; with the lines."""
+    if lines:
+        _log.warning(f"{path}:{lines[0]}: empty {what}: read as those above, in {len(lines)} rows")
 
 
 def _text_row(

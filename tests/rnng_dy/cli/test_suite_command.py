@@ -130,9 +130,8 @@ def test_stimuli_with_predictions_are_a_suite(folder):
     formula = "(2;%long%) < (2;%short%)"
     arguments = ["--model", "lm", "--prediction", formula, "--prediction", "(*;%long%) > 0"]
     result = run("items.csv", *arguments, "-o", "t.tsv")
-    bits = {}
-    for r in tidy(folder / "t.tsv"):
-        bits[r["item"], r["condition"], r["region"]] = float(r["surprisal"])
+    rows = tidy(folder / "t.tsv")
+    bits = {(r["item"], r["condition"], r["region"]): float(r["surprisal"]) for r in rows}
     right = sum(bits[item, "long", "2"] < bits[item, "short", "2"] for item in ("one", "two"))
     first, second, _ = [line.split() for line in result.stdout.splitlines()[1:]]
     assert first[:4] == ["items", "1", str(right), "2"] and second[:4] == ["items", "2", "2", "2"]
@@ -176,11 +175,14 @@ def test_formulas_name_regions_and_items_have_groups(folder):
     assert groups == ["a", "a", "b", "all", "all"]
     said = run("items.csv", *arguments, "--prediction", "(noun;%long%) > 0", code=2).stderr
     assert "'noun' names no region, or regions of several numbers: subject, verb" in said
+    assert "items.csv:5: empty groups: read as those above, in 2 rows" in said
     said = run("items.csv", *arguments[:2], "--by", "list", *arguments[4:], code=2).stderr
     assert "items.csv:1: no column 'list', but item, condition, field" in said
     (folder / "items.csv").write_text(REGIONS.replace(",b,", ",,"), encoding="utf-8")
     said = run("items.csv", *arguments, code=2).stderr
-    assert "items.csv: item 2 has no group: write one in its first row" in said
+    assert "items.csv:7: item 2 has no group: write one in its first row" in said
+    said = run("items.csv", *arguments[:2], "--by", "region_name", *arguments[4:], code=2).stderr
+    assert "items.csv:2: item 1 has several groups" in said
 
 
 @pytest.mark.parametrize("mark", ["/", "*", "[]"])

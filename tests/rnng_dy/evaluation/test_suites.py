@@ -305,22 +305,27 @@ def test_merged_cells_of_pairs_have_the_value_of_the_first_but_a_prefix(tmp_path
     first, second = read_suite(str(path)).items
     assert (first.name, second.name) == (7, 7)
     assert second.regions["bad", 1] == ("It", "am", ".")
-    assert "p.csv: 1 empty cells of groups are filled with the group above them" in caplog.text
+    assert "p.csv:3: empty items or groups: read as those above, in 1 rows" in caplog.text
+    path.write_text("field,good,bad\n,It is .,It are .\n")
+    with pytest.raises(InputError, match=r"p.csv:2: no 'field', which groups need"):
+        suites_of([str(path)], (), None, Columns(by="field"))
 
 
-def test_plain_text_is_split_as_the_treebank_is(tmp_path):
+def test_plain_text_is_split_as_the_treebank_is(tmp_path, write):
     path = tmp_path / "pairs"
     path.write_text('"It doesn\'t rain," (he) said.\tIt.\n', encoding="utf-8")
     [[pair]] = [suite.items for suite in suites_of([str(path)], (), Segmenter())]
     tokens = "`` It does n't rain , '' -LRB- he -RRB- said ."
     assert list(pair.regions["good", 1]) == tokens.split()
+    # a mark at the edge of a region is not at that of the sentence
+    regions = ("", "He met Mr.", 'Smith "', 'here".')
+    both = item(1, ("match", regions), ("mismatch", regions))
+    [suite] = suites_of([write(items=[both])], (), Segmenter())
+    tokens = [(), ("He", "met", "Mr."), ("Smith", "``"), ("here", "''", ".")]
+    assert [*suite.items[0].regions.values()] == 2 * tokens
 
 
 # bad input
-
-
-def without(content, key):
-    return {k: v for k, v in content.items() if k != key}
 
 
 NULL = item(1, ("match", ("a", None)))
@@ -334,7 +339,7 @@ BAD_SUITES = [
     ({"predictions": [{}]}, "KeyError: 'formula'; see prediction 1"),
     ({"predictions": []}, "predictions and items are needed"),
     ({"items": None}, "predictions and items are needed"),
-    ({"items": [without(ITEMS[0], "item_number")]}, "KeyError: 'item_number'; see item 1 of the file"),
+    ({"items": [{"conditions": ITEMS[0]["conditions"]}]}, "KeyError: 'item_number'; see item 1 of the file"),
     ({"items": [{**ITEMS[0], "item_number": "x"}]}, "see item 1 of the file"),
     ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "item 7: the condition 'match' is there twice"),
     ({"items": [item(7, ("match", ("", " ")))]}, "item 7, condition 'match': a sentence without words"),
@@ -368,10 +373,10 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ('{"sentence_good": "a"}\n', "bad.json:1: no columns of pairs (sentence_good and sentence_bad, good and bad, "
          "...) among sentence_good: name the good and the bad one by --column GOOD --column BAD"),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n[1]\n', "bad.json:2: no object with a good"),
-        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: sentence_bad is a number, not a text"),
+        ('{"sentence_good": "a", "sentence_bad": 1}\n', "bad.json:1: sentence_bad is 1, not a text"),
         ('{"sentence_good": "a", "sentence_bad": "b"}\n{x\n', "bad.json:2: Expecting property"),
         ("caf\udce9\tb\n", "bad.json:1: not utf-8"),
-        ('[{"good": "a", "bad": ["b"]}]', "bad.json:1: bad is a list, not a text"),
+        ('[{"good": "a", "bad": ["b"]}]', "bad.json:1: bad is [\"b\"], not a text"),
         ("True\tIt is .\nFalse\tIt are .\n", "bad.json:1: the column of good sentences has only True and False"),
         ("label\tsentence\n1\tIt is .\n0\tIt are .\n", "bad.json:2: '1' is a number"),
         ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),

@@ -55,11 +55,6 @@ def test_a_position_beside_sentences_is_that_of_a_trial(read):
     assert [row[0] for row in shown(read(words))] == ["[1:x ][2:y]"]
 
 
-def test_a_text_has_one_row_or_a_row_per_region(read):
-    with pytest.raises(InputError, match=r"items.csv:2: '\|' in '1': one row per region"):
-        read("item,region,text\n1,1,x | y\n")
-
-
 def test_the_text_is_in_the_column_text_or_else_sentence(read):
     assert shown(read("id,sentence\n1,a b\n")) == [("[1:a b]", "1")]
     assert shown(read("text,sentence\na b,s1\n")) == [("[1:a b]", "s1")]
@@ -164,9 +159,13 @@ def test_several_columns_make_an_item(read):
 def test_merged_cells_have_the_value_of_the_first(read, caplog):
     found = read("item,condition,text\n1,a,A dog\n,b,A cat\n9,,It rained\n").texts
     assert [(text.item, text.condition) for text in found] == [("1", "a"), ("1", "b"), ("9", "")]
-    assert "items.csv: 1 empty cells of items are filled" in caplog.text
-    regions = "item,condition,region,text\n1,a,1,A\n,,2,dog\n,b,1,A\n,,2,cat\n"
+    says = "items.csv:3: empty items or conditions: read as those above, in {} rows"
+    regions = "item,condition,region,text\n1,a,1,A\n1,,2,dog\n,b,1,A\n,,2,cat\n"
     assert [text.text for text in read(regions).texts] == ["A dog", "A cat"]
+    assert all(says.format(number) in caplog.text for number in (1, 3))
+    lists = "list,item,text\nA,1,A dog\n,2,A cat\nB,,It rained\n"
+    found = read(lists, Columns(item=("list", "item"))).texts
+    assert [text.item for text in found] == ["A_1", "A_2", "B_"]
     caplog.clear()
     assert [text.item for text in read("item,text\n,A dog\n1,A cat\n").texts] == ["", "1"]
     assert "filled" not in caplog.text
@@ -182,8 +181,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     ]
     assert [r.number for r in stimuli.texts[1].regions] == [1, 2, 3]
     assert [r.cells[2] for r in stimuli.texts[1].regions] == ["7", "9", "9"]
-    assert [s.line for s in stimuli.texts] == [2, 3]
-    assert [found[:2] for found in stimuli.conditions()] == [("1", "a"), ("1", "b")]
+    assert [(s.line, s.name) for s in stimuli.texts] == [(2, "1 a"), (3, "1 b")]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +197,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ('item,text\n1,"a" b\n', "2: ',' expected after '\"'; write a quotation mark"),
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8"),
         ("region,text\n1,a\n", "1: regions need a column item or condition"),
+        ("item,region,text\n1,1,x | y\n", "2: '|' in '1': one row per region"),
         ("item,region_number,text\n1,x,a\n", "2: 'x' is no number of a region"),
         ("item,region_number,text\n1,2-3,a\n", "2: '2-3' is no number of a region"),
         (
@@ -357,7 +356,7 @@ def test_a_cell_may_have_several_sentences(read):
     stimuli = read('text\n"It rained. | The dog, e.g. | Rex, ran."\n')
     [sentences] = stimuli.tokenised(Segmenter())
     assert [" ".join(s.tokens) for s in sentences] == ["It rained .", "The dog , e.g. Rex , ran ."]
-    regions = stimuli.texts[0].tokens_by_region(sentences)
+    regions = stimuli.texts[0].regions_of(sentences)
     assert [len(tokens) for _, tokens in regions] == [3, 4, 4]
 
 
