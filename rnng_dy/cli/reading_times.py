@@ -38,8 +38,12 @@ _names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
     multiple=True,
 )
 @option("--unit", "Of the surprisals.", click.Choice([*UNITS]), default="bits")
-@flag("--by-letters", "Compare words without case and punctuation.")
-@flag("--allow-missing", "Leave out words that differ between tables.")
+@options.together(
+    "rules",
+    dict,
+    flag("--by-letters", "Compare words without case and punctuation."),
+    flag("--allow-missing", "Leave out words that differ between tables."),
+)
 @option(
     "--where",
     "Use the rows alone that have this in a column of either table.",
@@ -47,21 +51,24 @@ _names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
     metavar="COLUMN=VALUE",
     multiple=True,
 )
-@option(
-    "--exclude",
-    "Words of sentences to leave out.",
-    options.ListOf(click.Choice(EXCLUSIONS)),
-    default=(),
-    metavar=",".join(EXCLUSIONS),
-)
-@option(
-    "--times-between",
-    "Leave out rows with a shorter or longer time in ms.",
-    FiniteRange(0),
-    "between",
-    nargs=2,
-    default=(100, 3000),
-    metavar="LOW HIGH",
+@options.together(
+    "used",
+    dict,
+    option(
+        "--exclude",
+        "Words of sentences to leave out.",
+        options.ListOf(click.Choice(EXCLUSIONS)),
+        default=(),
+        metavar=",".join(EXCLUSIONS),
+    ),
+    option(
+        "--times-between",
+        "Leave out rows with a shorter or longer time in ms.",
+        FiniteRange(0),
+        nargs=2,
+        default=(100, 3000),
+        metavar="LOW HIGH",
+    ),
 )
 @options.together(
     "design",
@@ -99,20 +106,7 @@ _names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
     }
 )
 def reading_times(
-    paths,
-    table,
-    columns,
-    unit,
-    by_letters,
-    allow_missing,
-    where,
-    exclude,
-    between,
-    design,
-    predict,
-    predictions,
-    effects,
-    outputs,
+    paths, table, columns, unit, rules, where, used, design, predict, predictions, effects, outputs
 ) -> None:
     """Measure how much surprisals of one or more systems explain of reading times.
 
@@ -127,6 +121,8 @@ def reading_times(
         raise click.UsageError("the program in R reads the joined table: add -o FILE.csv")
     if bool(predict) != bool(effects) or len(predict) not in (0, len(paths)):
         raise click.UsageError("--predict and --effects go together, with one --predict per table")
+    if {*design.measures} == {*design.over} and len(design.over) == 1:
+        raise click.UsageError("--over is the only --measure: nothing is studied beyond itself")
     style = options.style_of_effects(effects)
     if "-" not in (*outputs.values(), effects):
         outputs.setdefault(".txt", "-")
@@ -138,13 +134,13 @@ def reading_times(
     times, systems = studied[0], {}
     for name, path in zip(options.titles(paths), paths, strict=True):
         tokens = read_surprisals(path, columns, unit, more)
-        systems[name], differences = align(times, tokens, path, by_letters, allow_missing, where)
+        systems[name], differences = align(times, tokens, path, **rules, where=where)
         others = [f"{len(differences) - SHOWN} more differences"] * (len(differences) > SHOWN)
         for line in differences[:SHOWN] + others:
             warn(f"not aligned: {line}")
     results = []
     for times in studied:
-        rows, left_out = rows_used(times, systems, design, exclude, between, where)
+        rows, left_out = rows_used(times, systems, design, **used, where=where)
         results.append(run_study(times, systems, rows, design))
         _report(times, systems, design, results[-1], left_out)
     study = Study(*map(list, map(chain.from_iterable, zip(*results, strict=True))))

@@ -68,12 +68,9 @@ def align(
     ]
     if reports and not allow_missing:
         first, *more = reports[:SHOWN]
-        message = (
-            f"{first}: the words with surprisals differ from those that were read; {len(reports)} "
-            "differences in all; correct a table, compare letters and digits alone (`by_letters`), "
-            "or leave out the words that differ (`allow_missing`)"
-        )
-        raise InputError("\n".join([message, *more]))
+        how = "correct a table, compare `by_letters`, or leave out words by `allow_missing`"
+        what = f"words with surprisals are not those read, {len(reports)} differences in all: {how}"
+        raise InputError("\n".join([f"{first}: {what}", *more]))
     sentences = [None, *(token.sentence if token.has_ends else None for token in tokens), None]
     return [_measured(tokens, sentences, of_word) for of_word in indices], reports
 

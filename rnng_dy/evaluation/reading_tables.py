@@ -91,6 +91,8 @@ def read_times(path: str, columns: Mapping[str, str] = {}) -> Times:
         item = "_".join(cells[: len(items)])
         row = dict.fromkeys(OPTIONAL, "") | dict(zip(named, cells[len(items) :], strict=True))
         with placed(path, line):
+            if not all(cells[: len(items)]):
+                raise RnngError("no item in this row: write it in every row, merged cells have one")
             position = _number(row, named, "position")
             count = _number(row, named, "frequency")
             key = item, row["condition"], position

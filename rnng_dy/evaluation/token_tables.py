@@ -13,6 +13,7 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
 from oracle.common.tables import is_whole_number, number_of, read_columns
 from rnng_dy.evaluation.records import END, ROUNDING
+from rnng_dy.text.columns import CONDITION_NAMES, ITEM
 
 UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}
 """Units of surprisals, in bits."""
@@ -22,7 +23,8 @@ _USUAL = {
     "token": ("word", "content"),
     "surprisal": ("surp", "llmsurp", "sumsurprisal"),
     "sentence_id": ("sentid", "sentence"),
-    "item": ("itemid", "itemnumber"),
+    "item": ITEM[1:],
+    "condition": CONDITION_NAMES[1:],
 }
 """Other usual names of columns, as `plain_column` writes them."""
 _KNOWN = {"1": True, "true": True, "0": False, "false": False}
@@ -117,8 +119,7 @@ def read_surprisals(
             with placed(path, line):
                 value = _number(names[1], bits) * UNITS[unit]
                 if value < -ROUNDING:
-                    sign = "log probabilities need the other sign"
-                    raise RnngError(f"the surprisal {bits} is negative: {sign}")
+                    raise RnngError(f"{bits} is negative: log probabilities need the other sign")
                 # the end of a sentence, and a word that was not read, are neither known nor unknown
                 is_read = not is_end and not math.isnan(value)
                 is_known = _is_known(known, unknown, others) if is_read else None

@@ -11,7 +11,7 @@ CONDITION, REGION, REGION_NAME, WORD = "condition", "region", "region_name", "wo
 _TEXT = ("text", "sentence", "content", "stimulus", WORD)
 ITEM = ("item", "itemnumber", "itemid", "itemno", "itemnr", "itemnum")
 _ITEM_OF_WORDS = ("sentid", "sentenceid", "textid", "docid", "storyid", "passageid")
-_CONDITION = (CONDITION, "conditionname", "cond")
+CONDITION_NAMES = (CONDITION, "conditionname", "cond")
 _REGION = ("regionname", REGION)
 _NUMBER = ("regionnumber", REGION)
 _POSITION = ("wordnumber",)
@@ -95,7 +95,7 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
     number = None if number == region else number
     region = next((i for i in (region, number, position) if i is not None), None)
     items = several(columns.item, ITEM + _ITEM_OF_WORDS * (region is not None))
-    conditions = several(columns.conditions, _CONDITION)
+    conditions = several(columns.conditions, CONDITION_NAMES)
     if region is not None and not (items or conditions):
         message = "regions need a column item or condition: name it by --item or --condition"
         raise InputError(message, path, line)
