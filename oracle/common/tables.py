@@ -72,13 +72,24 @@ def _sheet(path: FileName) -> NumberedRows:
     with placed(path), extra("a workbook needs openpyxl, or is to be saved as CSV", "tables"):
         import openpyxl
     with reading(path, remedy="no workbook, or a damaged one: save it as CSV"):
-        sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
-        width = 0
-        for line, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            cells = list(map(cell_text, row))
+        books = (openpyxl.load_workbook(path, read_only=True, data_only=d) for d in (True, False))
+        sheets = [book.worksheets[0] for book in books]
+        for sheet in sheets:
+            # the size that a program writes into the file may be too small
+            sheet.reset_dimensions()
+        rows = []
+        for line, (values, formulas) in enumerate(zip(*sheets, strict=True), 1):
+            rows.append([cell_text(cell.value) for cell in values])
+            for cell, formula in zip(values, formulas, strict=True):
+                # an empty text has another type
+                if formula.data_type == "f" and cell.value is None and cell.data_type == "n":
+                    where = f"sheet {sheet.title!r}, cell {cell.coordinate}"
+                    how = "open the workbook in a spreadsheet program, and save it"
+                    raise InputError(f"{where}: a formula without a value: {how}", path, line)
+        # programs leave out empty cells at the end
+        width = max(map(len, rows), default=0)
+        for line, cells in enumerate(rows, 1):
             if any(map(str.strip, cells)):
-                # programs may leave out empty cells at the end
-                width = width or len(cells)
                 yield line, cells + [""] * (width - len(cells))
 
 
@@ -100,6 +111,8 @@ def _rows(path: FileName, quoted_tsv: bool, lines: NumberedLines | None) -> Numb
         contents = chain([header], (text for _, text in lines))
         rows = csv.reader(contents, delimiter=delimiter, quoting=quoting, strict=True)
         for cells in rows:
+            if delimiter != "," and any("\n" in cell and delimiter in cell for cell in cells):
+                raise ValueError("one cell has the end of a row and the beginning of the next one")
             if any(map(str.strip, cells)):
                 yield location.line, cells
             location.line = rows.line_num + first

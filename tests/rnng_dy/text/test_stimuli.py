@@ -210,6 +210,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),
         ("item,region,word,zone\n1,x,a,1\n1,x,b,2\n1,x,a,1\n", "4: the sentence '1' has 2 rows for 'a', and 1 for 'b'"),
         ("item,zone,word\n1,1,a\n1,2,b\n1,1,a\n1,2,c\n", "5: the sentence '1' has the region '2'"),
+        ('item\tzone\tword\n1\t1\t"Yes,\n1\t2\tsir."\n', "2: one cell has the end of a row and the beginning"),
         ("# Results on Monday\n# 1. item.\n1,a\n", "3: 2 columns, and the comments name 1"),
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
         ("item,text\n1,A dog\n1,ran home\n", "3: item '1' has several rows: if the rows are regions"),
@@ -375,9 +376,13 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
     # as other programs write it
     with zipfile.ZipFile(written) as made, zipfile.ZipFile(tmp_path / "B.XLSX", "w") as other:
         for name in made.namelist():
-            other.writestr(name, re.sub(rb"<dimension [^>]*>", b"", made.read(name)))
+            other.writestr(name, re.sub(rb'(<dimension ref=)"[^"]*', rb'\1"A1:B2', made.read(name)))
     first, second = (read_stimuli(str(tmp_path / name)) for name in ("items.xlsx", "B.XLSX"))
     assert first.texts == second.texts
+    workbook.active["B4"] = '="Do"&"gs"'
+    workbook.save(written)
+    with pytest.raises(InputError, match=r"items\.xlsx:4: sheet 'Sheet', cell B4: a formula w"):
+        read_stimuli(written)
     (tmp_path / "bad.xlsx").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"bad\.xlsx: .*save it as CSV"):
         read_stimuli(str(tmp_path / "bad.xlsx"))
