@@ -40,7 +40,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True)
     "--systems",
     "Systems as composition[/state][/transitions]; each is compared with the first.",
     ListOf(click.types.FuncParamType(parse)),
-    default=",".join(system.name for system in Experiment.systems),
+    default=",".join(map(str, Experiment.systems)),
     metavar="SYSTEM,SYSTEM,...",
 )
 @option("--jobs", "Number of stages that run side by side.", AT_LEAST_1, default=1)

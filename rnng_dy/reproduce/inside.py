@@ -50,7 +50,7 @@ def curves(folder: Path, e: Experiment, made: Set[str]) -> Table:
         for number, seeds in values.items():
             f1, perplexity = map(fmean, zip(*seeds, strict=True))
             rows.append({"alpha": alpha, "samples": number, "F1": f1, "perplexity": perplexity})
-    note = f"Of {system.name}, means over seeds.\n\n![F1 and perplexity]({FIGURE})"
+    note = f"Of {system}, means over seeds.\n\n![F1 and perplexity]({FIGURE})"
     return Table(title, rows, note)
 
 
@@ -115,7 +115,7 @@ def heads(folder: Path, e: Experiment) -> Table:
         for label, counts in frequent:
             total = counts.total()
             most = [f"{child} {n / total:.0%}" for child, n in counts.most_common(MOST_HEADS)]
-            row = {"system": system.name, "constituent": label, "number": total}
+            row = {"system": str(system), "constituent": label, "number": total}
             rows.append({**row, "largest_weight": "; ".join(most)})
     note = "Constituents of the gold trees with several children, of all seeds."
     return Table("Heads by gated attention", rows, note)

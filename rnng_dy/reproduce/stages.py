@@ -195,7 +195,7 @@ def named(system: System, seed: int, alpha: float = FLATTENED) -> str:
     >>> named(System("corrected", "stack"), 1), named(PAPER[0], 1, 0.6)
     ('corrected-stack-1', 'buggy-1-alpha-0.6')
     """
-    run = f"{system.name.replace('/', '-')}-{seed}"
+    run = f"{str(system).replace('/', '-')}-{seed}"
     return run + (f"-alpha-{alpha}" if alpha != FLATTENED else "")
 
 

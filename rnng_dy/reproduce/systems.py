@@ -21,11 +21,10 @@ class System(NamedTuple):
     state: str = GENERATOR_STATES.default
     transitions: str = SYSTEMS.default
 
-    @property
-    def name(self) -> str:
-        """The name without default parts.
+    def __str__(self) -> str:
+        """Return the name, without default parts, that `parse` reads.
 
-        >>> System("corrected").name, System("corrected", "stack").name
+        >>> str(System("corrected")), str(System("corrected", "stack"))
         ('corrected', 'corrected/stack')
         """
         return "/".join(self._parts.values())
@@ -40,8 +39,8 @@ class System(NamedTuple):
     def proposal(self) -> System:
         """The system whose parser draws this system's samples.
 
-        >>> System("corrected", "stack").proposal.name
-        'corrected'
+        >>> print(System("corrected", "stack").proposal)
+        corrected
         """
         return self._replace(state=GENERATOR_STATES.default)
 

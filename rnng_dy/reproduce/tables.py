@@ -59,7 +59,7 @@ def tables(folder: Path, e: Experiment, made: Set[str]) -> Iterator[Table]:
     models = list(_language_models(folder, e, made))
     published = paper.F1.get(e.corpus)
     rows = [
-        {"trees": KINDS[kind], "system": s.name, **measured.columns(published, (kind, s.name))}
+        {"trees": KINDS[kind], "system": str(s), **measured.columns(published, (kind, str(s)))}
         for (kind, s), measured in f1.items()
     ]
     note = "95 % intervals of the mean over seeds, by a bootstrap over sentences, in all tables."
@@ -108,7 +108,7 @@ def _f1_by_file(e: Experiment, f1: F1) -> Iterator[Figures]:
     for (kind, system), (counts, figure) in f1.items():
         for path in paths:
             columns = Measured(counts[files == path], figure).columns(None, None)
-            row = {"trees": KINDS[kind], "system": system.name, "file": Path(path).stem}
+            row = {"trees": KINDS[kind], "system": str(system), "file": Path(path).stem}
             yield {**row, **columns}
 
 
@@ -124,14 +124,14 @@ def _language_models(folder: Path, e: Experiment, made: Set[str]) -> Iterator[La
     yield from of_files(f"Kneser-Ney {paper.ORDER}-gram", "kneser-ney", ["kneser-ney.tsv"])
     yield from of_files("LSTM", "lstm", [f"lstm-{seed}.tsv" for seed in e.seeds])
     for system in e.systems:
-        name, runs = f"RNNG, {system.name}", [named(system, seed) for seed in e.seeds]
+        name, runs = f"RNNG, {system}", [named(system, seed) for seed in e.seeds]
         estimates = []
         for run, seed in zip(runs, e.seeds, strict=True):
             samples = folder / f"{named(system.proposal, seed)}.props"
             sampled = read_sampled(samples, folder / f"{run}.likelihoods")
             estimates.append([sentence.estimate for sentence in sampled])
         measured = perplexity_of([[s.log_marginal for s in seed] for seed in estimates], lengths)
-        yield LanguageModel(name, system.name, measured, estimates)
+        yield LanguageModel(name, str(system), measured, estimates)
         for search in SEARCHES:
             yield from of_files(f"{name}, {search}", "", [f"{run}.{search}.tsv" for run in runs])
 
@@ -173,19 +173,19 @@ def _differences(e: Experiment, f1: F1, models: Sequence[LanguageModel]) -> Tabl
 
     for system in e.systems:
         trees = [f1[kind, system] for kind in KINDS]
-        add(f"{system.name}, reranked less greedy", "F1", trees, sign=1)
+        add(f"{system}, reranked less greedy", "F1", trees, sign=1)
     first = e.systems[0]
     for second in e.systems[1:]:
-        name = f"{second.name} less {first.name}"
-        sign = (second.name, first.name) in paper.HIGHER_F1
-        sign -= (first.name, second.name) in paper.HIGHER_F1
+        names = str(second), str(first)
+        name = " less ".join(names)
+        sign = (names in paper.HIGHER_F1) - (names[::-1] in paper.HIGHER_F1)
         # systems that differ only in the state share a parser
         for kind in list(KINDS)[second.proposal == first.proposal :]:
             pair = [(kind, first), (kind, second)]
             # Kuncoro et al. (2017) claim nothing of greedy trees
-            is_claimed = paper.F1["ptb"].keys() >= {(kind, system.name) for kind, system in pair}
+            is_claimed = paper.F1["ptb"].keys() >= {(kind, str(system)) for kind, system in pair}
             add(name, f"F1, {KINDS[kind]}", [f1[of] for of in pair], sign if is_claimed else 0)
-        pair = [perplexities[f"RNNG, {system.name}"] for system in (first, second)]
+        pair = [perplexities[f"RNNG, {system}"] for system in (first, second)]
         add(name, "perplexity", pair, sign=0)
     if lstm := perplexities.get("LSTM"):
         for model in models:

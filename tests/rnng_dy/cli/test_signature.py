@@ -58,6 +58,12 @@ def test_draws_of_a_parser_have_their_seed(here):
         assert of_draws == ["samples:100", f"alpha:{alpha}", "seed:1"]
 
 
+def test_a_reproduction_names_its_systems_as_the_option_does(monkeypatch):
+    monkeypatch.setattr("rnng_dy.cli.reproduce.run", lambda *arguments: None)
+    given = ("nltk", "--systems", "corrected/stack,buggy", "--stages", "data", "-o", "out")
+    assert {"systems:corrected/stack", "systems:buggy"} < {*signed("reproduce", *given)}
+
+
 def test_other_parameters_have_another_hash_and_another_name_the_same(here):
     model = signed("perplexity", "--model", "generator", "text")[2].partition("#")[2]
     assert model not in signed("perplexity", "--model", "other", "text")[2]

@@ -19,7 +19,7 @@ from rnng_dy.reproduce.systems import parse
 )
 def test_a_name_is_short_and_options_have_no_defaults(given, name, options):
     system = parse(given)
-    assert system.name == name
+    assert str(system) == name
     assert parse(name) == system and system.options == f"--composition {options}"
 
 
