@@ -105,7 +105,8 @@ class GenerativeModel(Model, Scorer, ParserI):
             n pairs of a tree, with XX for POS tags, and its log p(x, y) in nats.
 
         Raises:
-            RnngError: Hundreds of sentences in a row are too long, or `seed` is negative.
+            RnngError: Hundreds of sentences in a row are too long, `n` or `max_length` is below 1,
+                or `seed` is negative.
         """
         return list(generate_trees(self, n, seed, max_length))
 
@@ -152,7 +153,7 @@ class GenerativeModel(Model, Scorer, ParserI):
 
         Raises:
             UnseenSymbolError: The model knows neither a word nor its class of unknown words.
-            RnngError: A token is invalid, the options are impossible, or no partial tree reaches a
-                next word.
+            RnngError: A token is invalid, `k` is below 1, the options are impossible, or no partial
+                tree reaches a next word.
         """
         return surprisal.next_words(self, tokens, k, options)

@@ -23,7 +23,7 @@ from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search.parsing import BATCH_SIZE, nbest_batch, parse_batch
 from rnng_dy.search.sampling import FLATTENED, Drawn, sample_batch
 from rnng_dy.search.scoring import tree_log_probs_of
-from rnng_dy.settings import ParserSizes
+from rnng_dy.settings import ParserSizes, require_whole
 from rnng_dy.vocabulary import ParserVocabulary
 
 BATCH_WORDS = 100
@@ -226,6 +226,7 @@ class DiscriminativeParser(Model, ParserI):
         Raises:
             RnngError: `n` is below 1, or `alpha` or `seed` is negative.
         """
+        require_whole(0, seed=seed)
 
         def draw(batch: list[Tokens], numbers: list[list[int]]) -> list[list[Drawn]]:
             return sample_batch(self, batch, n, alpha, [[seed, *number] for number in numbers])

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field
+from numbers import Integral
 from typing import Any
 
 import click
@@ -55,6 +56,18 @@ def mistake(setting: Field, value: object) -> str | None:
     except click.BadParameter as error:
         return error.message
     return None
+
+
+def require_whole(least: int, **numbers: object) -> None:
+    """Raise RnngError for an argument that is no whole number from `least` on.
+
+    >>> require_whole(1, k=0)
+    Traceback (most recent call last):
+    oracle.common.errors.RnngError: k: 0 is no whole number from 1 on
+    """
+    for name, number in numbers.items():
+        if not isinstance(number, Integral) or number < least:
+            raise RnngError(f"{name}: {number!r} is no whole number from {least} on")
 
 
 _ARGUMENT = re.compile(r"`(\w+)`(?: (?!or\b)(\S+))?")

@@ -185,8 +185,8 @@ def test_an_untrained_model_says_so(data, caplog):
 def test_arguments_that_cannot_be_are_refused(data):
     parser = DiscriminativeParser.load(data / "parser")
     tokens = [("it", "PRP")]
-    for options in ({"alpha": -1}, {"alpha": np.nan}, {"n": 0}):
-        with pytest.raises(RnngError, match="samples at alpha"):
+    for options in ({"alpha": -1}, {"alpha": np.nan}, {"n": 0}, {"seed": -1}):
+        with pytest.raises(RnngError, match=r"^(alpha|n|seed): .* number"):
             parser.sample(tokens, **options)
     for tree in ("(S (NP it))", Tree("S", []), None):
         with pytest.raises(RnngError, match="no tree over words"):

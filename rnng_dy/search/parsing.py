@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from oracle.common.errors import RnngError
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.parallel import batches, split_on_memory_error
 from rnng_dy.search import word_search
 from rnng_dy.search.batched_search import BatchedModel, run
 from rnng_dy.search.word_search import ExpansionRequest, Hypothesis, Search, best_first
+from rnng_dy.settings import require_whole
 
 BATCH_SIZE = 32
 """Sentences per graph."""
@@ -73,8 +73,7 @@ def nbest_batch(
     `beam` is below 1.
     """
     beam = max(BEAM, 2 * k) if beam is None else beam
-    if k < 1 or beam < 1:
-        raise RnngError(f"{k} best trees in a beam of {beam}: both from 1 on")
+    require_whole(1, k=k, beam=beam)
     return run(parser, [_search(parser, sentence, k, beam) for sentence in sentences])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from rnng_dy.engine import one_graph
 from rnng_dy.models.configuration import Configuration
 from rnng_dy.search.batched_search import SEARCHED_STATES, BatchedModel, Graphs
 from rnng_dy.search.word_search import unlinked
+from rnng_dy.settings import require_whole
 
 TOGETHER, TOGETHER_WORDS = 100, 20_000
 """Limits of a batch: sentences, and the words that all of them together may have."""
@@ -55,10 +56,9 @@ def sample_batch(
     draws from its own seed, independent of the batch. Raises RnngError if n is below 1 or alpha is
     negative.
     """
-    if n < 1 or not 0 <= alpha < math.inf or min(chain(*seeds), default=0) < 0:
-        raise RnngError(
-            f"{n} samples at alpha {alpha}: samples are from 1 on, alpha and seeds from 0 on"
-        )
+    require_whole(1, n=n)
+    if not 0 <= alpha < math.inf:
+        raise RnngError(f"alpha: {alpha} is no number from 0 on")
     graphs = Graphs(parser, SAMPLED_STATES)
     network, randoms = parser.network, [np.random.default_rng(seed) for seed in seeds]
     frontier = [Prefix(i, c, n, 0.0, None) for i, c in enumerate(map(network.start, sentences))]
@@ -125,12 +125,12 @@ def until_drawn(model: BatchedModel, n: int, seed: int, max_length: int) -> Iter
     """Yield n sentences, in batches of some dozens; those that `_generate` discards are redrawn.
 
     Each has its own random generator, seeded by `seed` and its number, whatever else is drawn in
-    the batch. Raises RnngError for a negative seed, and if hundreds in a row are discarded, as with
-    hardly trained models.
+    the batch. Raises RnngError for impossible numbers, and if hundreds in a row are discarded, as
+    with hardly trained models.
     """
-    if seed < 0:
-        raise RnngError(f"seed: {seed} is below 0")
-    together = max(1, min(TOGETHER, TOGETHER_WORDS // max(1, max_length)))
+    require_whole(1, n=n, max_length=max_length)
+    require_whole(0, seed=seed)
+    together = max(1, min(TOGETHER, TOGETHER_WORDS // max_length))
     for start in range(0, n, together):
         numbers = range(start, min(start + together, n))
         randoms = {i: np.random.default_rng([seed, i]) for i in numbers}

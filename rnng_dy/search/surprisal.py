@@ -19,6 +19,7 @@ from rnng_dy.search.batched_search import BatchedModel, run
 from rnng_dy.search.particles import ParticleFilter, VariableBeam
 from rnng_dy.search.word_search import Hypothesis, Search, SearchState, T, WordSearch
 from rnng_dy.search.word_search import SearchOptions as SearchOptions
+from rnng_dy.settings import require_whole
 from rnng_dy.text.sources import NumberedSentence
 
 ANALYSES = 400
@@ -90,6 +91,7 @@ def measure(
     sentences, which decides the draws of a particle filter. Raises RnngError for invalid tokens
     (see `split_tokens`) and impossible options.
     """
+    require_whole(1, runs=options.runs)
     tokens = [split_tokens(sentence)[0] for sentence in sentences]
     count = len(tokens)
     columns = zip(tokens, unkified or [None] * count, numbers or range(count), strict=True)
@@ -150,6 +152,7 @@ def next_words(
     model: BatchedModel, tokens: Sequence[str], k: int, options: SearchOptions = DEFAULT_OPTIONS
 ) -> list[tuple[str, float]]:
     """Return the k most probable words after the first words of a sentence, with probabilities."""
+    require_whole(1, k=k)
     is_start = isinstance(tokens, (list, tuple)) and not tokens
     read_so_far = [] if is_start else split_tokens(tokens)[0]
     words = model.vocabulary.word_ids(model.vocabulary.unknown.unkify(read_so_far, True))

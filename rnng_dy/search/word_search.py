@@ -18,7 +18,7 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.settings import COUNT, NOT_NEGATIVE, mistake, setting
+from rnng_dy.settings import COUNT, NOT_NEGATIVE, mistake, require_whole, setting
 
 T = TypeVar("T")
 
@@ -155,8 +155,7 @@ class WordSearch(ABC):
                 raise RnngError(f"{field.name}: {problem}")
         if options.runs > 1 and "seed" not in self.reads:
             raise RnngError("runs: this search draws nothing, so all its runs are equal")
-        if options.seed < 0:
-            raise RnngError(f"seed: {options.seed} is below 0")
+        require_whole(0, seed=options.seed)
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""

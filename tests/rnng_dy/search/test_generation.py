@@ -58,12 +58,19 @@ def test_a_sentence_may_have_as_many_words_as_the_limit_says():
     assert {len(words(tree)) for tree, _ in model.generate(200, seed=1, max_length=2)} == {1, 2}
 
 
-def test_negative_seeds_are_errors_of_ours():
-    model = make_tiny_generator("corrected", max_open=1)
-    with pytest.raises(RnngError, match="seed: -1 is below 0"):
-        model.generate(1, seed=-1)
-    with pytest.raises(RnngError, match="seed: -1 is below 0"):
-        list(model.measure([["a"]], SearchOptions("particles", seed=-1)))
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda model: model.generate(-3), "n: -3 is no whole number from 1 on"),
+        (lambda model: model.generate(1, -1), "seed: -1 is no whole number from 0 on"),
+        (lambda model: model.next_words(["a"], -2), "k: -2 is no whole number from 1 on"),
+        (lambda model: model.surprisals(["a"], SearchOptions("particles", seed=-1)), "seed: -1 is"),
+        (lambda model: model.surprisals(["a"], SearchOptions("particles", runs=0)), "runs: 0 is"),
+    ],
+)
+def test_impossible_numbers_are_errors_of_ours(call, says):
+    with pytest.raises(RnngError, match=f"^{says}"):
+        call(make_tiny_generator("corrected", max_open=1))
 
 
 def test_a_model_is_given_up_after_so_many_sentences_in_a_row_that_are_too_long(monkeypatch):
