@@ -5,8 +5,10 @@ file) in the order of the original.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.common.errors import InputError
 from oracle.common.files import reading
+from rnng_dy.engine import dy, one_graph
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import COMPOSITIONS, GatedAttention
 from rnng_dy.models.discriminative import ParserSizes
@@ -25,6 +28,8 @@ from rnng_dy.parser import DiscriminativeParser
 from rnng_dy.settings import Sizes
 from rnng_dy.vocabulary import GeneratorVocabulary, ParserVocabulary
 
+CHECKED = 100
+"""The most sentences of the training oracle whose actions are compared with a model's."""
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
 """Our names of the additional parameters of the program with gated attention."""
 
@@ -164,7 +169,8 @@ def import_parser(
         parts = {"composition": composition, "state": state}
         return DiscriminativeParser(vocabulary, sizes, vectors=vectors, **parts)
 
-    return _loaded(path, partial(parser_names, tags=use_tags, vectors=pretrained is not None), made)
+    names = partial(parser_names, tags=use_tags, vectors=pretrained is not None)
+    return _loaded(path, sentences, names, made)
 
 
 def import_generator(
@@ -191,10 +197,32 @@ def import_generator(
         sizes, of_state = Sizes(*common), state or GENERATOR_STATES.default
         return GenerativeModel(vocabulary, sizes, composition=composition, state=of_state)
 
-    return _loaded(path, partial(generator_names, clusters=several, gated=gated), made)
+    names = partial(generator_names, clusters=several, gated=gated)
+    return _loaded(path, sentences, names, made)
 
 
-def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[..., Any]) -> Any:
+@one_graph
+def _require_order(model: Any, sentences: Sequence[OracleSentence]) -> None:
+    """Raise ValueError unless a model predicts actions better than the preceding actions do.
+
+    These are the actions of its training sentences. In another order of the sentences, labels have
+    other ids.
+    """
+    dy.renew_cg(derivatives=False)
+    losses, *_ = model.network.example_losses([*map(model.encode_training, sentences)], 0.0)
+    pairs = Counter(chain.from_iterable(pairwise(["", *s.actions]) for s in sentences))
+    before = Counter(action for action, _ in pairs.elements())
+    log_ps = sum(n * math.log(n / before[action]) for (action, _), n in pairs.items())
+    if -losses[0].npvalue().mean() < log_ps / pairs.total():
+        raise ValueError("actions of the oracle are less probable than by their frequencies")
+
+
+def _loaded(
+    path: str | Path,
+    sentences: Sequence[OracleSentence],
+    names_of: Callable[[int], Names],
+    made: Callable[..., Any],
+) -> Any:
     """Return the model that `made` makes of the common sizes and arrays of a checkpoint.
 
     The number of LSTM layers follows from the number of parameters.
@@ -209,10 +237,13 @@ def _loaded(path: str | Path, names_of: Callable[[int], Names], made: Callable[.
         raise InputError(f"{what} are not those of a model of this kind: {how}", path)
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
     arrays |= {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
-    with reading(path, remedy="is this the oracle it was trained on?"):
+    with reading(path, remedy="is this the oracle it was trained on, in its order?"):
         hidden, lstm_input = arrays["stack.0.x2i"].shape
         model = made((layers, lstm_input, hidden, arrays["action"].shape[1]), arrays)
         model.store.load(arrays)
+        # callers say which other transitions the sentences have
+        if {sentence.transitions for sentence in sentences} == {model.transitions.name}:
+            _require_order(model, sentences[:: max(1, len(sentences) // CHECKED)])
     # the archive does not record it
     model.updates = None
     return model

@@ -66,6 +66,36 @@ def test_another_oracle_names_the_parameter_and_both_shapes_or_the_transitions(r
 
 
 @pytest.mark.parametrize(
+    ("kind", "name", "options"),
+    [
+        ("discriminative", "disc", ["--pos"]),
+        ("generative", "gen", ["--clusters", "clusters.paths"]),
+    ],
+)
+def test_an_oracle_in_another_order_is_refused(
+    reference, tmp_path, monkeypatch, kind, name, options
+):
+    oracle = {"disc": "train.oracle", "gen": "train.gen.oracle"}[name]
+    blocks = (reference / oracle).read_text("utf-8").strip("\n").split("\n\n")
+    (tmp_path / "o").write_text("\n\n".join(reversed(blocks)) + "\n\n", "utf-8")
+    monkeypatch.chdir(reference)
+    given = (
+        kind,
+        f"buggy/{name}.params",
+        "--composition",
+        "buggy",
+        *options,
+        "--model",
+        tmp_path / "m",
+    )
+    said = run(*given, "--train-oracle", tmp_path / "o", code=2).stderr
+    assert (
+        f"buggy/{name}.params: actions of the oracle are less probable" in said
+        and "in its order?" in said
+    )
+
+
+@pytest.mark.parametrize(
     ("options", "says"), [([], "--pos"), (["--pos", "--pretrained", "vectors"], "--pretrained")]
 )
 def test_missing_or_needless_options_are_suggested(reference, tmp_path, options, says):
