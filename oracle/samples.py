@@ -107,11 +107,12 @@ def read_log_probs(path: FileName, lengths: Sequence[int]) -> list[float]:
 
 
 def read_scored_samples(
-    samples_path: FileName, likelihoods_path: FileName
+    samples_path: FileName, likelihoods_path: FileName, of_one_q: bool = False
 ) -> list[list[tuple[Sample, float]]]:
     """Return each sentence's samples with their log joint in nats.
 
-    Raises InputError if the files do not match.
+    Raises InputError if the files do not match. If the samples must be `of_one_q`, raises it for a
+    tree with two log q, as of several parsers or alphas.
     """
     samples, scores = list(read_samples(samples_path)), read_likelihoods(likelihoods_path, False)
     if not samples:
@@ -131,18 +132,28 @@ def read_scored_samples(
             raise InputError(f"{what}: {how}", samples_path, sample.line)
     pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
     sentences: dict[int, list[str]] = {}
-    log_ps: dict[tuple[int, str], float] = {}
+    firsts: dict[tuple[int, str], tuple[float, float]] = {}
     for number, (sample, log_p) in enumerate(pairs, 1):
         its_words = words(sample.tree)
         if sentences.setdefault(sample.index, its_words) != its_words:
             what = f"other words than in the samples of sentence {sample.index} before"
             how = "join samples of the same sentences, by parsers that know the same words"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-        before = log_ps.setdefault((sample.index, format_tree(sample.tree)), log_p)
-        if not math.isclose(log_p, before, rel_tol=1e-4, abs_tol=1e-2):
+        key = sample.index, format_tree(sample.tree)
+        before, q_before = firsts.setdefault(key, (log_p, sample.log_q))
+        if not _are_equal(log_p, before):
             what = f"this tree has log p {log_p:g}, and before {before:g}"
             raise InputError(f"{what}: {again}", likelihoods_path, number)
+        if of_one_q and not _are_equal(sample.log_q, q_before):
+            what = f"this tree has log q {sample.log_q:g}, and before {q_before:g}"
+            how = "`weight` is for samples of one parser at one alpha"
+            raise InputError(f"{what}: {how}", samples_path, sample.line)
     return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
+
+
+def _are_equal(log_prob: float, other: float) -> bool:
+    """Return whether two log probabilities differ by rounding alone."""
+    return math.isclose(log_prob, other, rel_tol=1e-4, abs_tol=1e-2)
 
 
 def format_likelihood(length: int, negative_log_joint: float) -> str:

@@ -45,7 +45,7 @@ def rerank(props, likelihoods, output, oracle_path, decode, weight) -> None:
     mbr = decode == "mbr"
     if mbr and not oracle_path:
         raise click.UsageError("--decode mbr needs the words of the trees: give --oracle")
-    sampled = {sentence.index: sentence for sentence in read_sampled(props, likelihoods)}
+    sampled = {s.index: s for s in read_sampled(props, likelihoods, of_one_q=weight < 1)}
     oracle = read_oracle(oracle_path) if oracle_path else None
     for sentence in sampled.values() if oracle else ():
         best, _ = sentence.samples[sentence.estimate.best]

@@ -87,13 +87,13 @@ class Sampled:
         return self.estimate.log_marginal > -math.inf
 
 
-def read_sampled(samples: FileName, likelihoods: FileName) -> list[Sampled]:
+def read_sampled(samples: FileName, likelihoods: FileName, of_one_q: bool = False) -> list[Sampled]:
     """Return the sentences of a file of samples with their likelihoods.
 
-    Raises InputError if the two files do not fit.
+    Raises InputError as `read_scored_samples` does.
     """
     sentences = []
-    for group in read_scored_samples(samples, likelihoods):
+    for group in read_scored_samples(samples, likelihoods, of_one_q):
         estimated = estimate([s.log_q for s, _ in group], [log_p for _, log_p in group])
         first = group[0][0]
         sentences.append(Sampled(first.index, tuple(group), estimated, len(words(first.tree))))

@@ -94,6 +94,12 @@ def test_the_weight_lets_the_parser_decide_too(tmp_path):
     assert run(*mbr, 0.1).stdout.startswith("(S (X (XX a)) (X (XX b)))")
     for wrong in (0, 1.5, "nan"):
         assert "--weight" in run(*files, "--weight", wrong, code=2).stderr
+    # the tree of another parser, or alpha, has another q
+    (tmp_path / "p").write_text("0 ||| -1 ||| (S (X a) b)\n0 ||| -3 ||| (S (X a) b)\n")
+    (tmp_path / "l").write_text("2\t4\n" * 2)
+    said = run(*files, "--weight", 0.7, code=2).stderr
+    assert "p:2: this tree has log q -3, and before -1: --weight is for samples of one" in said
+    assert run(*files).stdout.startswith("(S (X (XX a))")
 
 
 @pytest.mark.parametrize(
