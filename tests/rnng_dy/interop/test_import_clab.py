@@ -7,11 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 
+from oracle.blocks import read_oracle
 from oracle.common.errors import InputError
 from rnng_dy import DiscriminativeParser, GenerativeModel
 from rnng_dy.interop import clab
 from tests.commands import invoke
 
+from ..conftest import save_oracle
 from ..models.ga_reference import unpacked
 
 run = partial(invoke, "import-clab")
@@ -66,33 +68,21 @@ def test_another_oracle_names_the_parameter_and_both_shapes_or_the_transitions(r
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "options"),
-    [
-        ("discriminative", "disc", ["--pos"]),
-        ("generative", "gen", ["--clusters", "clusters.paths"]),
-    ],
+    ("kind", "name", "oracle"),
+    [("discriminative", "disc", "train.oracle"), ("generative", "gen", "train.gen.oracle")],
 )
-def test_an_oracle_in_another_order_is_refused(
-    reference, tmp_path, monkeypatch, kind, name, options
-):
-    oracle = {"disc": "train.oracle", "gen": "train.gen.oracle"}[name]
-    blocks = (reference / oracle).read_text("utf-8").strip("\n").split("\n\n")
-    (tmp_path / "o").write_text("\n\n".join(reversed(blocks)) + "\n\n", "utf-8")
-    monkeypatch.chdir(reference)
+def test_an_oracle_in_another_order_is_refused(reference, tmp_path, kind, name, oracle):
+    save_oracle(tmp_path / "o", reversed(read_oracle(reference / oracle)))
+    options = {"disc": ["--pos"], "gen": ["--clusters", reference / "clusters.paths"]}[name]
     given = (
         kind,
-        f"buggy/{name}.params",
-        "--composition",
-        "buggy",
+        reference / f"corrected/{name}.params",
+        "--train-oracle",
+        tmp_path / "o",
         *options,
-        "--model",
-        tmp_path / "m",
     )
-    said = run(*given, "--train-oracle", tmp_path / "o", code=2).stderr
-    assert (
-        f"buggy/{name}.params: actions of the oracle are less probable" in said
-        and "in its order?" in said
-    )
+    said = run(*given, "--model", tmp_path / "m", code=2).stderr
+    assert "actions of the oracle are less probable" in said and "in its order?" in said
 
 
 @pytest.mark.parametrize(
