@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 
 from oracle.brackets import format_tree, parse_line
 from oracle.common.errors import InputError
@@ -121,34 +120,33 @@ def read_scored_samples(
     if len(samples) != len(scores):
         what = f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}"
         raise InputError(f"{what}: {again}", likelihoods_path)
-    for number, (sample, (length, _)) in enumerate(zip(samples, scores, strict=True), 1):
-        if length != (count := len(words(sample.tree))):
-            what = f"{length} words, but the tree at {samples_path}:{sample.line} has {count}"
-            raise InputError(f"{what}: {again}", likelihoods_path, number)
-    for before, sample in pairwise(samples):
-        if sample.index < before.index:
-            what = f"a sample of sentence {sample.index} after those of {before.index}"
+    groups: dict[int, list[tuple[Sample, float]]] = {}
+    firsts: dict[tuple[int, str], tuple[Sample, float]] = {}
+    index = 0
+    for number, (sample, (length, negative)) in enumerate(zip(samples, scores, strict=True), 1):
+        before, index, log_p, its_words = index, sample.index, -negative, words(sample.tree)
+        if length != len(its_words):
+            of_tree = f"the tree at {samples_path}:{sample.line} has {len(its_words)}"
+            raise InputError(f"{length} words, but {of_tree}: {again}", likelihoods_path, number)
+        if index < before:
+            what = f"a sample of sentence {index} after those of {before}"
             how = "keep the samples of a sentence together, sentences in order"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-    pairs = [(sample, -negative) for sample, (_, negative) in zip(samples, scores, strict=True)]
-    sentences: dict[int, list[str]] = {}
-    firsts: dict[tuple[int, str], tuple[float, float]] = {}
-    for number, (sample, log_p) in enumerate(pairs, 1):
-        its_words = words(sample.tree)
-        if sentences.setdefault(sample.index, its_words) != its_words:
-            what = f"other words than in the samples of sentence {sample.index} before"
+        group = groups.setdefault(index, [])
+        if group and words(group[0][0].tree) != its_words:
+            what = f"other words than in the samples of sentence {index} before"
             how = "join samples of the same sentences, by parsers that know the same words"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-        key = sample.index, format_tree(sample.tree)
-        before, q_before = firsts.setdefault(key, (log_p, sample.log_q))
-        if not _are_equal(log_p, before):
-            what = f"this tree has log p {log_p:g}, and before {before:g}"
+        group.append((sample, log_p))
+        first, first_log_p = firsts.setdefault((index, format_tree(sample.tree)), group[-1])
+        if not _are_equal(log_p, first_log_p):
+            what = f"this tree has log p {log_p:g}, and before {first_log_p:g}"
             raise InputError(f"{what}: {again}", likelihoods_path, number)
-        if of_one_q and not _are_equal(sample.log_q, q_before):
-            what = f"this tree has log q {sample.log_q:g}, and before {q_before:g}"
+        if of_one_q and not _are_equal(sample.log_q, first.log_q):
+            what = f"this tree has log q {sample.log_q:g}, and before {first.log_q:g}"
             how = "`weight` is for samples of one parser at one alpha"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-    return [list(group) for _, group in groupby(pairs, lambda pair: pair[0].index)]
+    return list(groups.values())
 
 
 def _are_equal(log_prob: float, other: float) -> bool:

@@ -39,23 +39,23 @@ def setting(text: str, default: object = MISSING, kind: click.ParamType = AT_LEA
     return field(default=default, metadata={"help": text, "type": kind})
 
 
-def mistake(setting: Field, value: object) -> str | None:
-    """Return why a setting cannot have a value, in the words of the command line; None if it can.
+def require_setting(setting: Field, value: object) -> None:
+    """Raise RnngError, in the words of the command line, for a value that a setting cannot have.
 
     >>> from dataclasses import make_dataclass, fields
     >>> [layers] = fields(make_dataclass("Sizes", [("layers", "int", setting("Layers.", 2))]))
-    >>> mistake(layers, 0), mistake(layers, 2.5), mistake(layers, 1)
-    ('0 is not in the range x>=1.', '2.5 is not a valid integer range.', None)
+    >>> require_setting(layers, 2.5)
+    Traceback (most recent call last):
+    oracle.common.errors.RnngError: layers: 2.5 is not a valid integer range.
     """
-    kind = setting.metadata["type"]
+    kind, name = setting.metadata["type"], option_name(setting.name)
     # click takes 2.5 and True for whole numbers
     if type(value) not in {"int": (int,), "float": (int, float), "str": (str,)}[setting.type]:
-        return f"{value!r} is not a valid {kind.name}."
+        raise RnngError(f"{name}: {value!r} is not a valid {kind.name}.")
     try:
         kind.convert(value, None, None)
     except click.BadParameter as error:
-        return error.message
-    return None
+        raise RnngError(f"{name}: {error.message}") from None
 
 
 def require_whole(least: int, **numbers: object) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence
 from oracle.common.errors import InputError
-from oracle.common.files import reading
+from oracle.common.files import FileName, reading
 from rnng_dy.engine import dy, one_graph
 from rnng_dy.generator import GenerativeModel
 from rnng_dy.models.composition import COMPOSITIONS, GatedAttention
@@ -99,6 +99,8 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
     return checkpoint
 
 
+Oracle = Sequence[OracleSentence]
+Made = Callable[..., Any]
 Names = tuple[list[str], list[str | None]]
 """Our names of a checkpoint's parameters and tables, in its order; None for an unused table."""
 
@@ -202,7 +204,7 @@ def import_generator(
 
 
 @one_graph
-def _require_order(model: Any, sentences: Sequence[OracleSentence]) -> None:
+def _require_order(model: Any, sentences: Oracle) -> None:
     """Raise ValueError unless a model predicts actions better than the preceding actions do.
 
     These are the actions of its training sentences. In another order of the sentences, labels have
@@ -217,12 +219,7 @@ def _require_order(model: Any, sentences: Sequence[OracleSentence]) -> None:
         raise ValueError("actions of the oracle are less probable than by their frequencies")
 
 
-def _loaded(
-    path: str | Path,
-    sentences: Sequence[OracleSentence],
-    names_of: Callable[[int], Names],
-    made: Callable[..., Any],
-) -> Any:
+def _loaded(path: FileName, sentences: Oracle, names_of: Callable[[int], Names], made: Made) -> Any:
     """Return the model that `made` makes of the common sizes and arrays of a checkpoint.
 
     The number of LSTM layers follows from the number of parameters.

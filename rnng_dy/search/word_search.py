@@ -18,7 +18,7 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.settings import COUNT, NOT_NEGATIVE, mistake, require_whole, setting
+from rnng_dy.settings import COUNT, NOT_NEGATIVE, require_setting, require_whole, setting
 
 T = TypeVar("T")
 
@@ -150,9 +150,8 @@ class WordSearch(ABC):
         """Prepare the search of sentence `index`. Raises RnngError for impossible options."""
         self.system, self.options, self.index = system, options, index
         for field in fields(SearchOptions):
-            is_number = field.type == "int" and field.name in self.reads and field.metadata
-            if is_number and (problem := mistake(field, getattr(options, field.name))):
-                raise RnngError(f"{field.name}: {problem}")
+            if field.type == "int" and field.name in self.reads and field.metadata:
+                require_setting(field, getattr(options, field.name))
         if options.runs > 1 and "seed" not in self.reads:
             raise RnngError("runs: this search draws nothing, so all its runs are equal")
         require_whole(0, seed=options.seed)

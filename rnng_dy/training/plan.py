@@ -10,7 +10,7 @@ from oracle.common.errors import InputError, RnngError
 from rnng_dy import checkpoint, engine, kinds, model_folder
 from rnng_dy.models.network import DEFAULT_PARTS
 from rnng_dy.parallel import check_jobs
-from rnng_dy.settings import mistake, option_name, require
+from rnng_dy.settings import option_name, require, require_setting
 from rnng_dy.training.data import Corpus, Data
 from rnng_dy.training.presets import GOES, Settings, settings_for
 from rnng_dy.training.replicas import Ranks
@@ -106,8 +106,8 @@ def taken(options: dict[str, Any], table: Any) -> dict[str, Any]:
     for option in fields(table):
         if (name := option_name(option.name)) in options:
             values[option.name] = options.pop(name)
-            if option.metadata and (why := mistake(option, values[option.name])):
-                raise RnngError(f"{name}: {why}")
+            if option.metadata:
+                require_setting(option, values[option.name])
     return values
 
 
