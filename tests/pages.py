@@ -13,19 +13,27 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rnng_dy.cli import main
+from rnng_dy.reproduce.stages import SECTIONS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-TREES = 60
+TREES = 30
 """So many of a treebank."""
-_TRAINING = "--set lstm_input=12 --hidden 12 --epochs 1"
 _SMALLER = {
-    "train discriminative": _TRAINING,
-    "train generative": _TRAINING,
-    "train lstm-lm": _TRAINING,
+    "train": "--set lstm_input=12 --hidden 12 --epochs 1",
     "reproduce nltk": "--stages data --tags gold",
     "clusters": "-c 8",
-    "sample": "--samples 10",
+    "sample": "--samples 5",
+    "parse mbr": "--samples 5",
+    "parse --generator": "--samples 5",
+    "--along-trees": "",
+    "generator particles": "--particles 20",
+    "perplexity generator": "--beam 9 --fast-track 1 --word-beam 3",
+    "surprisal generator": "--beam 9 --fast-track 1 --word-beam 3",
+    "suite generator": "--beam 9 --fast-track 1 --word-beam 3",
 }
+"""Options in place of a command's own, by words that it has; the first that fit."""
+_FILES = {"train": "1-9", "dev": "160", "test": "180"}
+"""In which `reproduce nltk` finds its trees."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -54,6 +62,7 @@ def run_pages(folder: Path, *found: Path) -> list[tuple[str, str]]:
     """Run all commands of pages in a folder, page after page; each with what it printed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setitem(SECTIONS, "nltk", _FILES)
         return [command for page in found for command in run_commands(page)]
 
 
@@ -116,15 +125,8 @@ def _installed(program: str) -> str:
 
 def _smaller(arguments: list[str]) -> list[str]:
     """The command's arguments with the options that make it small in place of its own."""
-    named = arguments
-    while named[0] == "--plugin":
-        named = named[2:]
-    added = _SMALLER.get(" ".join(named[:2]), _SMALLER.get(named[0], ""))
-    searches = arguments[0] in ("perplexity", "surprisal") and "--along-trees" not in arguments
-    if searches and "generator" in arguments:
-        added = "--particles 20" if "particles" in arguments else "--beam 9 --fast-track 1"
-    if "--along-trees" in arguments:
-        added = ""
+    has = set(arguments)
+    added = next((more for names, more in _SMALLER.items() if has.issuperset(names.split())), "")
     kept, words = list(arguments), added.split()
     for flag, value in zip(words[::2], words[1::2], strict=True):
         name = value.partition("=")[0] if flag == "--set" else ""
