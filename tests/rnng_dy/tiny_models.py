@@ -72,48 +72,64 @@ def state_after(model, actions):
     return reduce(lambda state, action: state.after(action), actions, model.transitions.start(None))
 
 
-def next_steps(model, words, actions):
-    """Every valid next action, with each word where it generates one, and its log probability."""
-    dy.renew_cg()
+def configuration_after(model, words, actions):
     c, generated = model.network.start(), iter(words)
     for action in actions:
-        word = next(generated) if action == SHIFT else None
-        c = model.network.advance(c, action, word)
-    step = model.network.step([c])
-    [log_probs], [of_words] = step.action_log_probs(), step.every_word_log_prob([0])
-    for action in np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)]):
-        if action != SHIFT:
-            yield None, int(action), log_probs[action]
-            continue
-        for word in np.flatnonzero(np.isfinite(of_words)).tolist():
-            yield word, SHIFT, log_probs[SHIFT] + of_words[word]
+        c = model.network.advance(c, action, next(generated) if action == SHIFT else None)
+    return c
+
+
+def steps_of(model, configurations):
+    """Yield for each: every valid next action, with each word where it generates one, and its log probability."""
+    step = model.network.step(configurations)
+    every_word = step.every_word_log_prob(range(len(configurations)))
+    for c, log_probs, of_words in zip(
+        configurations, step.action_log_probs(), every_word, strict=True
+    ):
+        valid = np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)])
+        steps = [(None, int(action), log_probs[action]) for action in valid if action != SHIFT]
+        if SHIFT in valid:
+            words = np.flatnonzero(np.isfinite(of_words)).tolist()
+            steps += [(word, SHIFT, log_probs[SHIFT] + of_words[word]) for word in words]
+        yield steps
+
+
+def next_steps(model, words, actions):
+    """Those after some actions."""
+    dy.renew_cg()
+    [steps] = steps_of(model, [configuration_after(model, words, actions)])
+    return steps
+
+
+def grown(model, ids, derivations):
+    """Yield all that leads from derivations to a next word or the end: the word, actions and log p."""
+    dy.renew_cg()
+    frontier = [(*one, configuration_after(model, ids, one[0])) for one in derivations]
+    while frontier:
+        following = steps_of(model, [c for *_, c in frontier])
+        reached, frontier = zip(frontier, following, strict=True), []
+        for (actions, log_p, c), steps in reached:
+            for word, action, step in steps:
+                after = (*actions, action), log_p + step
+                if word is None and not c.state.after(action).is_finished:
+                    frontier.append((*after, model.network.advance(c, action)))
+                else:
+                    yield word, after
+
+
+def best_first(derivations, word):
+    """Those that reach a word, or None for the end."""
+    return sorted((after for given, after in derivations if given == word), key=lambda d: -d[1])
 
 
 def every_derivation(model, ids):
     """Yield all derivations of each prefix of some words, as lists of actions and log p, the best first."""
-    frontier = [((), 0.0)]
+    reached = [((), 0.0)]
     for position, word in enumerate(ids):
-        reached = []
-        while frontier:
-            actions, log_p = frontier.pop()
-            for given, action, step in next_steps(model, ids[:position], actions):
-                after = ((*actions, action), log_p + step)
-                if given is None and not state_after(model, after[0]).is_finished:
-                    frontier.append(after)
-                elif given == word:
-                    reached.append(after)
-        reached.sort(key=lambda one: -one[1])
+        reached = best_first(grown(model, ids[:position], reached), word)
         yield reached
-        frontier = list(reached)
 
 
 def complete_trees(model, ids, derivations):
     """All complete trees that derivations lead to without a further word, the best first."""
-    ended, frontier = [], list(derivations)
-    while frontier:
-        actions, log_p = frontier.pop()
-        for word, action, step in next_steps(model, ids, actions):
-            if word is None:
-                after = (*actions, action), log_p + step
-                (ended if state_after(model, after[0]).is_finished else frontier).append(after)
-    return sorted(ended, key=lambda one: -one[1])
+    return best_first(grown(model, ids, derivations), None)

@@ -27,6 +27,8 @@ from ..tiny_models import (
 
 SENTENCE = ("a", "b", "c")
 EVERYTHING = SearchOptions(beam=10**6, fast_track=0, word_beam=10**6)
+# the searches do not see how a composition is computed, but what it reads
+SEARCHED = [name for name in COMPOSITIONS if name != "buggy"]
 SIZES = [(2, 1, 1), (6, 2, 3), (30, 4, 20), (3000, 1, 3000)]
 
 
@@ -36,7 +38,7 @@ def log_masses(model, words, options):
     return -np.cumsum([record.surprisal for record in found.records]) * math.log(2)
 
 
-@pytest.fixture(scope="module", params=COMPOSITIONS)
+@pytest.fixture(scope="module", params=SEARCHED)
 def model(request):
     return make_tiny_generator(request.param, max_open=1)
 
@@ -93,7 +95,7 @@ def run_filter(model, monkeypatch):
 
 # a filter that has lost all its particles is no reason for one
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("threshold", [0.5, 1.0])
 def test_particles_estimate_probabilities_without_bias(run_filter, exact, threshold):
     estimates = np.exp(run_filter(20, 300, threshold))
     error = estimates.std(axis=1, ddof=1) / math.sqrt(300)
@@ -180,7 +182,7 @@ def test_a_graph_has_a_bounded_number_of_configurations(model, monkeypatch):
         assert max(sizes.values()) <= max(most, *batches)
 
 
-@pytest.mark.parametrize("composition", COMPOSITIONS)
+@pytest.mark.parametrize("composition", SEARCHED)
 def test_beams_bound_the_exact_marginal_and_reach_it(composition):
     model = make_tiny_generator(composition, max_open=1)
     trees = all_trees(make_tiny_parser(composition, 1).transitions, 3)
@@ -198,7 +200,8 @@ def test_beams_bound_the_exact_marginal_and_reach_it(composition):
     assert found == pytest.approx(exact, abs=1e-4)
 
 
-def test_long_sentences_have_no_underflow(model):
+def test_long_sentences_have_no_underflow():
+    model = make_tiny_generator("corrected", max_open=1)
     words = ("a", "b", "c") * 150
     [found] = measure(model, [words], SearchOptions(beam=5, fast_track=1, word_beam=2), end=True)
     assert found.log_mass < -745
@@ -239,12 +242,9 @@ def exact_entropies(model, words):
 
 def test_few_particles_estimate_the_entropy_of_all_analyses(model):
     """Ten show too few analyses: the entropy of these is up to 3 bits too low."""
-
-    def entropies(seed):
-        options = SearchOptions("particles", particles=10, seed=seed)
-        return [record.entropy for record in next(measure(model, [SENTENCE], options)).records]
-
-    found = np.array([entropies(seed) for seed in range(300)])
+    options = SearchOptions("particles", particles=10)
+    filters = measure(model, [SENTENCE] * 300, options)
+    found = np.array([[record.entropy for record in of.records] for of in filters])
     errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
     exact = list(exact_entropies(model, SENTENCE))
     assert exact[-1] > math.log2(10)
