@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from rnng_dy import engine
+from rnng_dy.kinds import ModelFolder
+from rnng_dy.model_folder import SHIPPED, located
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DATA = CHECKOUT / "tests" / "data"
@@ -77,6 +80,25 @@ def absent(reason: str) -> NoReturn:
     if os.environ.get("RNNG_DY_REQUIRE_SHARED"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason, allow_module_level=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def package_models() -> Iterator[None]:
+    """Commands in this process open each model of the package once, as `rnng_dy.parse` does."""
+    opened: dict[tuple[str, ModelFolder], object] = {}
+    opening = ModelFolder.open
+
+    def open_once(model: ModelFolder) -> object:
+        place = str(located(model.folder))
+        if not place.startswith(str(SHIPPED)):
+            return opening(model)
+        if (place, model) not in opened:
+            opened[place, model] = opening(model)
+        return opened[place, model]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ModelFolder, "open", open_once)
+        yield
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ TREES = 30
 _SMALLER = {
     "train": "--set lstm_input=12 --hidden 12 --epochs 1",
     "reproduce nltk": "--stages data --tags gold",
+    "prepare --sections": "",
+    "prepare nltk": "--sections 1-9",
     "clusters": "-c 8",
     "sample": "--samples 5",
     "parse mbr": "--samples 5",
@@ -29,6 +31,7 @@ _SMALLER = {
     "generator particles": "--particles 20",
     "perplexity generator": "--beam 9 --fast-track 1 --word-beam 3",
     "surprisal generator": "--beam 9 --fast-track 1 --word-beam 3",
+    "suite garden-path-npz": "--beam 9 --fast-track 1 --word-beam 3",
     "suite generator": "--beam 9 --fast-track 1 --word-beam 3",
 }
 """Options in place of a command's own, by words that it has; the first that fit."""
