@@ -79,9 +79,8 @@ def test_a_model_that_cannot_be_opened_says_why(tmp_path):
         list(workers.map(square, [1]))
 
 
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_the_output_does_not_depend_on_the_number_of_processes(models, jobs):
-    for n in (1, jobs):
+def test_the_output_does_not_depend_on_the_number_of_processes(models):
+    for n in (1, 3):
         out = models / f"jobs{n}"
         parser = ("--model", models / "parser", models / "some.oracle", "--jobs", n)
         invoke("parse", *parser, "-o", f"{out}.trees")
@@ -91,7 +90,7 @@ def test_the_output_does_not_depend_on_the_number_of_processes(models, jobs):
         drawn = ("--search", "particles", "--particles", 9, models / "some.gen.oracle")
         invoke("perplexity", *scored[:2], *drawn, "--jobs", n, "-o", f"{out}.tsv")
     for suffix in ("trees", "props", "likelihoods", "tsv"):
-        one, several = (Path(f"{models}/jobs{n}.{suffix}").read_bytes() for n in (1, jobs))
+        one, several = (Path(f"{models}/jobs{n}.{suffix}").read_bytes() for n in (1, 3))
         assert one == several and one.count(b"\n") >= 25
 
 
@@ -120,7 +119,7 @@ def test_workers_end_with_their_parent(tmp_path, number, code):
 
 def command(models, *options):
     """A long parse, of which some is finished."""
-    (models / "long.txt").write_text("The dog saw a cat in the garden .\n" * 3000)
+    (models / "long.txt").write_text("The dog saw a cat in the garden .\n" * 1000)
     return ("parse", "--model", "english", "long.txt", "-o", "out", *options)
 
 
@@ -138,10 +137,10 @@ def test_ctrl_c_keeps_finished_work_and_the_same_command_continues(models):
     assert process.returncode == 130
     assert said.strip().splitlines()[-1].startswith("stopped; the same command continues with ")
     assert "Traceback" not in said
-    assert 0 < len((models / "out.part").read_text().splitlines()) < 3000
+    assert 0 < len((models / "out.part").read_text().splitlines()) < 1000
     run(models, *arguments)
     lines = (models / "out").read_text().splitlines()
-    assert len(lines) == 3000 and len(set(lines)) == 1
+    assert len(lines) == 1000 and len(set(lines)) == 1
     assert not (models / "out.part").exists()
 
 
@@ -158,7 +157,7 @@ def test_a_killed_worker_of_a_command_gives_one_line_and_code_2(models):
 
 
 def test_a_model_that_is_trained_anew_answers_in_the_same_process(models, sentences):
-    line = ("parse", "--model", models / "again", models / "some.oracle", "--nbest", "1")
+    line = ("parse", "--model", models / "again", models / "some.oracle", "--nbest", 1, "--beam", 2)
     scores = []
     for seed in (1, 2):
         make_parser(sentences, seed=seed).save(models / "again")
