@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 import signal
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -83,22 +83,16 @@ def absent(reason: str) -> NoReturn:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def package_models() -> Iterator[None]:
+def package_models():
     """Commands in this process open each model of the package once, as `rnng_dy.parse` does."""
-    opened: dict[tuple[str, ModelFolder], object] = {}
     opening = ModelFolder.open
+    once = cache(lambda model, place: opening(model))
 
-    def open_once(model: ModelFolder) -> object:
+    def opened(model):
         place = str(located(model.folder))
-        if not place.startswith(str(SHIPPED)):
-            return opening(model)
-        if (place, model) not in opened:
-            opened[place, model] = opening(model)
-        return opened[place, model]
+        return once(model, place) if place.startswith(str(SHIPPED)) else opening(model)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ModelFolder, "open", open_once)
-        yield
+    ModelFolder.open = opened
 
 
 @pytest.fixture

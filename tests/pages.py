@@ -32,7 +32,6 @@ _SMALLER = {
     "perplexity generator": "--beam 9 --fast-track 1 --word-beam 3",
     "surprisal generator": "--beam 9 --fast-track 1 --word-beam 3",
     "suite garden-path-npz": "--beam 9 --fast-track 1 --word-beam 3",
-    "suite generator": "--beam 9 --fast-track 1 --word-beam 3",
 }
 """Options in place of a command's own, by words that it has; the first that fit."""
 _FILES = {"train": "1-9", "dev": "160", "test": "180"}

@@ -141,10 +141,9 @@ def test_what_does_not_fit_into_memory_is_refused(data):
     given = ("--scorer", "kneser-ney:10000000=some.gen.oracle")
     said = refused(data, "perplexity", "some.gen.oracle", *given)
     assert "10000000 is not in the range 1<=x<=100" in said
-    files = ["--train", "some.gen.oracle", "--dev", "some.gen.oracle", "--model", "x"]
     # the first matrix is small, the next larger than any memory
-    sizes = ("--hidden", "1000000", "--set", "lstm_input=1")
-    said = refused(data, "train", "generative", *files, *sizes)
+    given = "--train some.gen.oracle --dev some.gen.oracle --model x --hidden 1000000 --set lstm_input=1"
+    said = refused(data, "train", "generative", *given.split())
     assert "out of memory" in said
     assert not (data / "x").exists()
 
@@ -177,8 +176,7 @@ def test_an_untrained_model_says_so(data, caplog, monkeypatch):
     assert "the model is not trained" in caplog.text
     done = run(data, "parse", "--model", "parser", "some.oracle", "-o", "x.trees")
     assert "parser: the model is not trained" in done.stderr
-    small = ("--hidden", 8, "--set", "lstm_input=8", "--epochs", 1)
-    invoke(*TRAIN.split(), "trained", *small)
+    invoke(*TRAIN.split(), "trained", "--hidden", 8, "--set", "lstm_input=8", "--epochs", 1)
     done = invoke("parse", "--model", "trained", "some.oracle", "-o", "x.trees")
     assert "not trained" not in done.stderr
     assert DiscriminativeParser.load(data / "trained").updates == 12

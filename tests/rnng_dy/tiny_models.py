@@ -80,25 +80,23 @@ def configuration_after(model, words, actions):
 
 
 def steps_of(model, configurations):
-    """Yield for each: every valid next action, with each word where it generates one, and its log probability."""
+    """Yield every valid next action of each, by number, with each word that it may generate, and log p."""
     step = model.network.step(configurations)
-    every_word = step.every_word_log_prob(range(len(configurations)))
-    for c, log_probs, of_words in zip(
-        configurations, step.action_log_probs(), every_word, strict=True
-    ):
-        valid = np.flatnonzero(model.transitions.masks[model.transitions.mask_number(c.state)])
-        steps = [(None, int(action), log_probs[action]) for action in valid if action != SHIFT]
-        if SHIFT in valid:
-            words = np.flatnonzero(np.isfinite(of_words)).tolist()
-            steps += [(word, SHIFT, log_probs[SHIFT] + of_words[word]) for word in words]
-        yield steps
+    of_actions = step.action_log_probs()
+    of_words = step.every_word_log_prob(range(len(configurations)))
+    for i, c in enumerate(configurations):
+        mask = model.transitions.masks[model.transitions.mask_number(c.state)]
+        for action in np.flatnonzero(mask).tolist():
+            words = np.flatnonzero(np.isfinite(of_words[i])).tolist() if action == SHIFT else [None]
+            for word in words:
+                of_word = 0 if word is None else of_words[i][word]
+                yield i, word, action, of_actions[i][action] + of_word
 
 
 def next_steps(model, words, actions):
     """Those after some actions."""
     dy.renew_cg()
-    [steps] = steps_of(model, [configuration_after(model, words, actions)])
-    return steps
+    return [step for _, *step in steps_of(model, [configuration_after(model, words, actions)])]
 
 
 def grown(model, ids, derivations):
@@ -106,15 +104,14 @@ def grown(model, ids, derivations):
     dy.renew_cg()
     frontier = [(*one, configuration_after(model, ids, one[0])) for one in derivations]
     while frontier:
-        following = steps_of(model, [c for *_, c in frontier])
-        reached, frontier = zip(frontier, following, strict=True), []
-        for (actions, log_p, c), steps in reached:
-            for word, action, step in steps:
-                after = (*actions, action), log_p + step
-                if word is None and not c.state.after(action).is_finished:
-                    frontier.append((*after, model.network.advance(c, action)))
-                else:
-                    yield word, after
+        before, frontier = frontier, []
+        for i, word, action, step in steps_of(model, [c for *_, c in before]):
+            actions, log_p, c = before[i]
+            after = (*actions, action), log_p + step
+            if word is None and not c.state.after(action).is_finished:
+                frontier.append((*after, model.network.advance(c, action)))
+            else:
+                yield word, after
 
 
 def best_first(derivations, word):
@@ -126,8 +123,7 @@ def every_derivation(model, ids):
     """Yield all derivations of each prefix of some words, as lists of actions and log p, the best first."""
     reached = [((), 0.0)]
     for position, word in enumerate(ids):
-        reached = best_first(grown(model, ids[:position], reached), word)
-        yield reached
+        yield (reached := best_first(grown(model, ids[:position], reached), word))
 
 
 def complete_trees(model, ids, derivations):

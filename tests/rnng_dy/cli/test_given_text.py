@@ -13,11 +13,6 @@ from tests.commands import invoke, table
 TEXT = "The old man the boat."
 
 
-@pytest.fixture(scope="module")
-def generator():
-    return rnng_dy.load("english-generative")
-
-
 @pytest.mark.parametrize("command", ["parse", "surprisal", "perplexity"])
 def test_an_argument_with_a_blank_is_the_text_itself(command, here):
     (here / "t.txt").write_text(TEXT, encoding="utf-8")
@@ -116,12 +111,13 @@ def test_sentences_are_read_as_people_hold_them(given, trees):
     assert trees is None or len(found) == trees
 
 
-def test_surprisals_of_the_packages_model(generator):
+def test_surprisals_of_the_packages_model():
     first, second = rnng_dy.surprisals("He slept. She did not.")
     assert [record.token for record in second] == ["She", "did", "not", "."]
-    assert generator.surprisals("He slept.") == first == generator.surprisals(tuple(TOKENS))
-    assert [record.token for record in generator.surprisals("can't")] == ["ca", "n't"]
-    assert generator.surprisals_of([tuple(TOKENS)]) == [first]
+    model = rnng_dy.load("english-generative")
+    assert model.surprisals("He slept.") == first == model.surprisals(tuple(TOKENS))
+    assert [record.token for record in model.surprisals("can't")] == ["ca", "n't"]
+    assert model.surprisals_of([tuple(TOKENS)]) == [first]
     with pytest.raises(AttributeError, match="load a generative model, such as english-generative"):
         rnng_dy.load("english").surprisals("He slept.")
     assert {"parse", "surprisals", "load"} <= {*dir(rnng_dy)}
@@ -148,10 +144,11 @@ def test_a_list_has_its_texts_or_says_which_is_none(use):
             use(["He slept.", text])
 
 
-@pytest.mark.parametrize("given", [None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]])
-def test_what_is_no_table_is_refused(generator, given):
-    with pytest.raises(RnngError, match=r"^stimuli"):
-        generator.table(given)
+def test_what_is_no_table_is_refused():
+    model = rnng_dy.load("english-generative")
+    for given in (None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]):
+        with pytest.raises(RnngError, match=r"^stimuli"):
+            model.table(given)
 
 
 def test_a_document_is_its_text():
