@@ -24,14 +24,11 @@ def score(folder, source, output, job) -> None:
     Example: rnng-dy score --model generator test.props -o test.likelihoods
     """
     model = job.open(ModelFolder("generative", folder))
-    labels, sampled = model.vocabulary.nonterminals, set[str]()
 
     def batches() -> Iterator[list[scoring.SentenceTrees]]:
         for trees in scoring.trees_to_score(source, model):
             if reasons := scoring.impossible(model, trees):
                 warn(f"sentence {trees.number + 1}: p = 0, {'; '.join(reasons)}")
-            if len(trees.trees) > 1:
-                sampled.update(*map(model.transitions.labels, trees.trees))
             yield [trees]
 
     with job.output(output, inputs=[source]) as work:
@@ -39,6 +36,3 @@ def score(folder, source, output, job) -> None:
             if lines is None:
                 warn(f"sentence {trees.number + 1}: p = 0 of all trees: memory ran out")
             work.write([lines or scoring.impossible_lines(trees)])
-    if 0 < 2 * len(sampled) < len(labels):
-        what = f"{source}: samples have {len(sampled)} of the model's {len(labels)} labels"
-        warn(f"{what}: if the parser has no others, perplexity by `rnng-dy rerank` is too high")

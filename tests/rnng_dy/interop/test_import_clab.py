@@ -65,24 +65,9 @@ def test_another_oracle_names_the_parameter_and_both_shapes_or_the_transitions(r
     trees, oracle = reference / "train.trees", tmp_path / "o"
     invoke("oracle", "--train", trees, trees, "-o", oracle, "--transitions", "in-order")
     assert "o: the model's transitions are top-down" in run(*arguments, oracle, code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "oracle"),
-    [("discriminative", "disc", "train.oracle"), ("generative", "gen", "train.gen.oracle")],
-)
-def test_an_oracle_in_another_order_is_refused(reference, tmp_path, kind, name, oracle):
-    save_oracle(tmp_path / "o", reversed(read_oracle(reference / oracle)))
-    options = {"disc": ["--pos"], "gen": ["--clusters", reference / "clusters.paths"]}[name]
-    given = (
-        kind,
-        reference / f"corrected/{name}.params",
-        "--train-oracle",
-        tmp_path / "o",
-        *options,
-    )
-    said = run(*given, "--model", tmp_path / "m", code=2).stderr
-    assert "actions of the oracle are less probable" in said and "in its order?" in said
+    # labels have other ids in another order
+    save_oracle(oracle, reversed(read_oracle(reference / "train.oracle")))
+    assert "trained on, in its order?" in run(*arguments, oracle, code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -173,6 +158,7 @@ FORGED = {
     "a count of 5,000 digits": archive("0 0", "9" * 5000, "0"),
     "a table of no rows": table((2,)),
     "a table of ragged rows": table((2,), (2,), (3,)),
+    "an oracle": "# (S (NP it) (VP works))\nit works\n",
 }
 
 
@@ -182,9 +168,3 @@ def test_what_no_program_writes_is_refused(tmp_path, content):
     path.write_text(content)
     with pytest.raises(InputError, match=f"^{path}: "):
         clab.read_checkpoint(path)
-
-
-def test_other_files_are_refused(tmp_path):
-    (tmp_path / "oracle").write_text("# (S (NP it) (VP works))\nit works\n")
-    with pytest.raises(InputError, match="not a Boost text archive"):
-        clab.read_checkpoint(tmp_path / "oracle")
