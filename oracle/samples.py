@@ -120,7 +120,7 @@ def read_scored_samples(
     if len(samples) != len(scores):
         what = f"{len(scores)} likelihoods for the {len(samples)} samples of {samples_path}"
         raise InputError(f"{what}: {again}", likelihoods_path)
-    groups: dict[int, list[tuple[Sample, float]]] = {}
+    groups: dict[int, tuple[list[tuple[Sample, float]], list[str]]] = {}
     firsts: dict[tuple[int, str], tuple[Sample, float]] = {}
     index = 0
     for number, (sample, (length, negative)) in enumerate(zip(samples, scores, strict=True), 1):
@@ -132,8 +132,8 @@ def read_scored_samples(
             what = f"a sample of sentence {index} after those of {before}"
             how = "keep the samples of a sentence together, sentences in order"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-        group = groups.setdefault(index, [])
-        if group and words(group[0][0].tree) != its_words:
+        group, words_before = groups.setdefault(index, ([], its_words))
+        if words_before != its_words:
             what = f"other words than in the samples of sentence {index} before"
             how = "join samples of the same sentences, by parsers that know the same words"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
@@ -146,7 +146,7 @@ def read_scored_samples(
             what = f"this tree has log q {sample.log_q:g}, and before {first.log_q:g}"
             how = "`weight` is for samples of one parser at one alpha"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
-    return list(groups.values())
+    return [group for group, _ in groups.values()]
 
 
 def _are_equal(log_prob: float, other: float) -> bool:

@@ -28,6 +28,7 @@ _SMALLER = {
     "parse mbr": "--samples 5",
     "parse --generator": "--samples 5",
     "--along-trees": "",
+    "one-analysis": "",
     "generator particles": "--particles 20",
     "perplexity generator": "--beam 9 --fast-track 1 --word-beam 3",
     "surprisal generator": "--beam 9 --fast-track 1 --word-beam 3",

@@ -4,6 +4,7 @@ A checkpoint holds no dictionaries. Ids come from reading the training oracle (a
 file) in the order of the original.
 """
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +33,7 @@ CHECKED = 100
 """The most sentences of the training oracle whose actions are compared with a model's."""
 GATED = ["query_weights", "query_bias", "gate_label", "gate_children", "gate_bias"]
 """Our names of the additional parameters of the program with gated attention."""
+_log = logging.getLogger(__name__)
 
 
 class ClabCheckpoint(NamedTuple):
@@ -204,11 +206,11 @@ def import_generator(
 
 
 @one_graph
-def _require_order(model: Any, sentences: Oracle) -> None:
-    """Raise ValueError unless a model predicts actions better than the preceding actions do.
+def _check_order(path: FileName, model: Any, sentences: Oracle) -> None:
+    """Warn of a model that predicts actions worse than the preceding actions do.
 
     These are the actions of its training sentences. In another order of the sentences, labels have
-    other ids.
+    other ids. A model that was hardly trained predicts them no better.
     """
     dy.renew_cg(derivatives=False)
     losses, *_ = model.network.example_losses([*map(model.encode_training, sentences)], 0.0)
@@ -216,7 +218,8 @@ def _require_order(model: Any, sentences: Oracle) -> None:
     before = Counter(action for action, _ in pairs.elements())
     log_ps = sum(n * math.log(n / before[action]) for (action, _), n in pairs.items())
     if -losses[0].npvalue().mean() < log_ps / pairs.total():
-        raise ValueError("actions of the oracle are less probable than by their frequencies")
+        how = "is this the oracle it was trained on, in its order?"
+        _log.warning(f"{path}: actions are less probable than by their frequencies: {how}")
 
 
 def _loaded(path: FileName, sentences: Oracle, names_of: Callable[[int], Names], made: Made) -> Any:
@@ -234,13 +237,13 @@ def _loaded(path: FileName, sentences: Oracle, names_of: Callable[[int], Names],
         raise InputError(f"{what} are not those of a model of this kind: {how}", path)
     arrays = dict(zip(dense, checkpoint.dense, strict=True))
     arrays |= {n: a for n, a in zip(lookups, checkpoint.lookups, strict=True) if n}
-    with reading(path, remedy="is this the oracle it was trained on, in its order?"):
+    with reading(path, remedy="is this the oracle it was trained on?"):
         hidden, lstm_input = arrays["stack.0.x2i"].shape
         model = made((layers, lstm_input, hidden, arrays["action"].shape[1]), arrays)
         model.store.load(arrays)
         # callers say which other transitions the sentences have
         if {sentence.transitions for sentence in sentences} == {model.transitions.name}:
-            _require_order(model, sentences[:: max(1, len(sentences) // CHECKED)])
+            _check_order(path, model, sentences[:: max(1, len(sentences) // CHECKED)])
     # the archive does not record it
     model.updates = None
     return model

@@ -15,12 +15,7 @@ from rnng_dy.search.particles import ParticleFilter
 from rnng_dy.search.scoring import joint_log_probs
 from rnng_dy.search.surprisal import SEARCHES, SearchOptions, measure
 
-from ..tiny_models import (
-    COMPOSITIONS,
-    complete_trees,
-    every_derivation,
-    make_tiny_generator,
-)
+from ..tiny_models import COMPOSITIONS, complete_trees, every_derivation, make_tiny_generator
 
 SENTENCE = ("a", "b", "c")
 SIZES = [(2, 1, 1), (6, 2, 3), (30, 4, 20), (10**6, 0, 10**6)]
