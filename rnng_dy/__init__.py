@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rnng_dy.search.posterior import posterior as posterior
     from rnng_dy.training.train import train as train
 
-__version__ = "0.4.0.dev0"
+__version__ = "0.4.0"
 
 # imported on first use: the oracle and evaluation commands must work without DyNet
 _MODULES = {
