@@ -63,7 +63,7 @@ def _kind_of_rows(merge: bool, by_region: bool) -> type[TokenRows]:
     _kind_of_rows,
     goes(f"with `is_text`, {OF_TABLES}"),
     flag("--merge", "With --text: a row per written word."),
-    goes(f"without `end`, {OF_TABLES}"),
+    goes(f"without `end` or `merge`, {OF_TABLES}"),
     flag("--by-region", "With --stimuli: a row per region."),
 )
 @goes("without `is_text` or `is_stimuli` or `next_word`")

@@ -153,6 +153,7 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
         (["--stimuli", "--merge"], "--merge goes with --text"),
         (["--column", "text"], "--column goes with --stimuli"),
         (["--stimuli", "--by-region", "--end"], "--by-region goes without --end"),
+        (["--text", "--by-region", "--merge"], "--by-region goes without --end or --merge"),
         (["--region", "a", "--region", "b", "--stimuli"], "--region is given twice"),
     ],
 )
