@@ -45,7 +45,8 @@ class Registry(dict[str, T]):
         taken.
         """
         name = getattr(added, "name", "")
-        if not (isinstance(added, type) and issubclass(added, self._base) and NAME.fullmatch(name)):
+        is_named = isinstance(name, str) and NAME.fullmatch(name)
+        if not (is_named and isinstance(added, type) and issubclass(added, self._base)):
             needs = f"derive a class from {self._base!r}, with a `name` of letters, digits and .+-_"
             raise RnngError(f"{added!r} is no {self._what} with the name {name!r}: {needs}")
         # a file that is loaded again, such as in a notebook, replaces its own classes
