@@ -211,7 +211,11 @@ def _item(content: Any, segmenter: Segmenter | None) -> Item:
             text += " " * bool(text and words)
             regions.append(StimulusRegion(number, "", len(text), ()))
             text += words
-        sentences = segmenter.sentences(text, one_per_line=True) if segmenter else None
+        try:
+            sentences = segmenter.sentences(text, one_per_line=True) if segmenter else None
+        except InputError as error:
+            # its line is that of the item's text, not of the file
+            raise RnngError(error.message) from None
         whole = Stimulus(text, 0, regions, (), None, None)
         conditions.append(Condition(name, whole.regions_of(sentences)))
     return Item.of(int(content["item_number"]), conditions)

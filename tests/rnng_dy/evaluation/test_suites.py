@@ -323,6 +323,8 @@ def test_plain_text_is_split_as_the_treebank_is(tmp_path, write):
     [suite] = suites_of([write(items=[both])], (), Segmenter())
     tokens = [(), ("He", "met", "Mr."), ("Smith", "``"), ("here", "''", ".")]
     assert [*suite.items[0].regions.values()] == 2 * tokens
+    with pytest.raises(InputError, match=r"^/.*: a sentence of 10001 words: .*; see item 1 of"):
+        suites_of([write(items=[item(1, ("match", ("a " * 10001,)))])], (), Segmenter())
 
 
 # bad input
