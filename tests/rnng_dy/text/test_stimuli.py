@@ -168,7 +168,7 @@ def test_merged_cells_have_the_value_of_the_first(read, caplog):
     assert [text.item for text in found] == ["A_1", "A_2", "B_"]
     caplog.clear()
     assert [text.item for text in read("item,text\n,A dog\n1,A cat\n").texts] == ["", "1"]
-    assert "filled" not in caplog.text
+    assert "read as" not in caplog.text
 
 
 def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
@@ -210,6 +210,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),
         ("item,region,word,zone\n1,x,a,1\n1,x,b,2\n1,x,a,1\n", "4: the sentence '1' has 2 rows for 'a', and 1 for 'b'"),
         ("item,zone,word\n1,1,a\n1,2,b\n1,1,a\n1,2,c\n", "5: the sentence '1' has the region '2'"),
+        ('item;text\n1;"Yes; he\nran"\n2;"a" b\n', "4: ';' expected after '\"'"),
         ('item\tzone\tword\n1\t1\t"Yes,\n1\t2\tsir."\n', "2: one cell has the end of a row and the beginning"),
         ("# Results on Monday\n# 1. item.\n1,a\n", "3: 2 columns, and the comments name 1"),
         ("item,region,text\n1,x,NA\n", "2: 'NA' in 'x': leave an empty region empty"),
