@@ -243,7 +243,7 @@ def _loaded(path: FileName, sentences: Oracle, names_of: Callable[[int], Names],
         model.store.load(arrays)
         # callers say which other transitions the sentences have
         if {sentence.transitions for sentence in sentences} == {model.transitions.name}:
-            _check_order(path, model, sentences[:: max(1, len(sentences) // CHECKED)])
+            _check_order(path, model, sentences[:: -(-len(sentences) // CHECKED)])
     # the archive does not record it
     model.updates = None
     return model

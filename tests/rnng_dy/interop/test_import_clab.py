@@ -31,7 +31,7 @@ def parser_arguments(reference, params):
 def test_a_parser_becomes_a_folder(reference, tmp_path):
     params = reference / "buggy/disc.params"
     options = ["--pos", "--composition", "buggy", "--model", tmp_path / "m"]
-    run(*parser_arguments(reference, params), *options)
+    assert "probable" not in run(*parser_arguments(reference, params), *options).stderr
     model = DiscriminativeParser.load(tmp_path / "m")
     assert model.network.composition.name == "buggy"
     checkpoint = clab.read_checkpoint(params)
