@@ -20,7 +20,7 @@ from rnng_dy.engine import LEVEL, cpu_level, lower_levels
 from scripts.dynet.build import new_environment
 from scripts.dynet.target import CHECKOUT, MACHINES
 
-LARGEST = 75_000_000
+LARGEST = 90_000_000
 """The most bytes of a wheel."""
 DIGITS = 1e-4
 """The largest relative difference of log probabilities between processors: four digits agree."""
