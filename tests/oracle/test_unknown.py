@@ -3,7 +3,7 @@
 import pytest
 
 from oracle.common.errors import RnngError
-from oracle.unknown import RULES, UnknownWords, known_words, lower
+from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_words, lower
 
 KNOWN = {"apple", "the", "élan"}
 
@@ -80,11 +80,8 @@ def test_unicode_classes(word, expected):
 
 
 def test_one_class_for_all():
-    assert UnknownWords("single", {"上海"}).unkify(["上海", "浦东", "Dogs"]) == [
-        "上海",
-        "UNK",
-        "UNK",
-    ]
+    unkified = UnknownWords("single", {"上海"}).unkify(["上海", "浦东", "Dogs"])
+    assert unkified == ["上海", "UNK", "UNK"]
 
 
 def test_known_words_stay():
@@ -103,8 +100,13 @@ def test_every_letter_of_ascii_is_lower_cased_and_no_other_character_of_it(rules
 
 
 def test_other_rules_are_refused():
-    with pytest.raises(RnngError, match="berkeley, berkeley-unicode, single"):
+    with pytest.raises(RnngError, match="'stanford': berkeley, berkeley-unicode, single"):
         UnknownWords("stanford", ())
+
+
+def test_an_oracle_whose_parts_know_other_words_is_refused():
+    with pytest.raises(RnngError, match="'cat' both as itself and as 'UNK-LC'"):
+        infer_unknown_words([(["cat"], ["cat"]), (["cat", "dog"], ["UNK-LC", "UNK-LC"])])
 
 
 def test_a_word_is_known_from_its_second_occurrence_or_the_one_that_is_named():
