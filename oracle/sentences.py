@@ -117,7 +117,9 @@ def _from_tokens(
 
 
 def tokens_of(text: str, path: object, line: int) -> list[str]:
-    """Return the tokens of a line of a text. Raises InputError for a tree or a sample."""
+    """Return the tokens of a line. Raises InputError for a tree, a sample, a byte order mark."""
+    if text.startswith("\ufeff"):
+        raise InputError("a byte order mark, as of a file that was appended: remove it", path, line)
     if _TREE_BEGINS.match(text):
         raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
     return [escape_brackets(token) for token in files.split_words(text)]

@@ -114,6 +114,7 @@ def test_where_tokens_are_tagged_each_is(tmp_path):
         ("0 ||| -1.5 ||| (S x)\n", 1, "a tree among tokenised sentences"),
         ("(S (NN a))\nb c\n", 2, "'b' stands beside the brackets"),
         ("(S (NN a))\n(S (-NONE- *) (VB b))\n", 2, "a trace (-NONE-), which is no word"),
+        ("a b\n\ufeffc d\n", 2, "a byte order mark"),
         (ORACLE + "a b\n", 11, "begins with `# ` and its tree"),
         ("a\ncaf\xe9\n".encode("latin-1"), 2, "not utf-8"),
         (b"(S (NN caf\xe9))\n", 1, "not utf-8"),
