@@ -17,7 +17,9 @@ LONGEST = 10_000
 ROOT = "S"
 """The label of the root of a tree that keeps some labels alone."""
 
-_WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
+WRAPPERS = frozenset(["", "TOP", "ROOT", "VROOT", "S1"])
+"""The labels of roots that treebanks and parsers put around trees."""
+
 _TRACE = "-NONE-"
 _BASE_LABEL = re.compile(r"[^-=]+|.*")
 """NP of NP-SBJ-1 and NP=2; -LRB- as it is."""
@@ -204,9 +206,9 @@ def clean(
         return _BASE_LABEL.match(ends.split(label)[0])[0]
 
     root = copied(tree, word_of, base_label, is_left_out)
-    while root.label() in _WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
+    while root.label() in WRAPPERS and len(root) == 1 and isinstance(root[0], nltk.Tree):
         root = root[0]
-    if root.label() in _WRAPPERS:
+    if root.label() in WRAPPERS:
         root.set_label("TOP")
     if is_left_out is is_trace and len(root):
         _without_markup(root)

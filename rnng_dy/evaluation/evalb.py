@@ -10,6 +10,7 @@ does not print the listings of `DEBUG`.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -120,7 +121,8 @@ def score(
         InputError: The numbers of trees differ, or a word has no POS tag; the line is the number of
             the sentence.
     """
-    scores, nameless = [], 0
+    scores, counts = [], treebank.WRAPPERS - params.deleted_bracket_labels
+    roots: Counter[str] = Counter()
     for line, (gold, system) in enumerate(zip_longest(golds, systems), 1):
         if gold is None or system is None:
             few, many = paths if gold is None else reversed(paths)
@@ -131,10 +133,11 @@ def score(
         with placed(paths[1], line):
             measured = flatten(with_gold_tags(gold, system) if gold_tags else system, params)
         scores.append(score_flat(expected, measured, params))
-        nameless += len(gold) > 0 and not gold.label() and system.label() != ""
-    if nameless:
-        what = f"the brackets without a label around {nameless} trees count, as in EVALB"
-        _log.warning(f"{paths[0]}: {what}; {paths[1]} has none: `rnng-dy prepare` takes them off")
+        if len(gold) and len(system):
+            roots.update(counts & ({gold.label()} ^ {system.label()}))
+    for label, number in roots.items():
+        what = f"only one file has the roots ({label} ...) of {number} trees, which count"
+        _log.warning(f"{', '.join(paths)}: {what} as in EVALB: `rnng-dy prepare` takes them off")
     return Scores(tuple(scores), params)
 
 

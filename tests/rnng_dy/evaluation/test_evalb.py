@@ -236,8 +236,10 @@ def test_an_empty_line_before_the_first_tree_hides_no_tree_of_several_lines(tmp_
     assert tree.leaves() == ["a"]
 
 
-def test_brackets_without_a_label_that_only_gold_trees_have_are_warned_of(caplog):
-    score([tree("( (S (A a)))")], [tree("( (S (A a)))")])
+def test_roots_that_count_and_only_one_file_has_are_warned_of(caplog):
+    bare, unnamed, root = map(tree, ["(S (A a))", "( (S (A a)))", "(ROOT (S (A a)))"])
+    score([unnamed, bare, root], [unnamed, tree("(TOP (S (A a)))"), tree("")])
     assert not caplog.text
-    assert score([tree("( (S (A a)))")], [tree("(S (A a))")]).recall == 50
-    assert "the brackets without a label around 1 trees count, as in EVALB" in caplog.text
+    assert score([unnamed, bare], [bare, root]).recall == pytest.approx(100 * 2 / 3)
+    for label in ("", "ROOT"):
+        assert f"only one file has the roots ({label} ...) of 1 trees, which count" in caplog.text
