@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import compress, zip_longest
+from itertools import chain, compress, zip_longest
 
 from oracle import treebank
-from oracle.blocks import OracleSentence, read_oracle
+from oracle.blocks import OracleSentence, counted, read_oracle
 from oracle.brackets import is_wordless, parse_line, read_tree_lines
 from oracle.common.errors import InputError
 from oracle.common.files import WHITE_SPACE, placed, read_lines, reading
@@ -169,12 +169,15 @@ def _with_words_of(
     """Yield the trees, with the words and tags of sentences. Raises InputError if they do not fit.
 
     All trees decide whether they have tags, since the words of a single one may be only children
-    without tags.
+    without tags. If the words of all trees are, labels of the oracle's constituents are no tags.
     """
     trees = list(trees)
     if len(trees) != len(sentences):
         raise InputError(f"{len(trees)} trees for the {len(sentences)} of the oracle", path)
+    nodes = chain.from_iterable(map(treebank.subtrees, trees))
+    tags_or_labels = {node.label() for node in nodes if treebank.is_preterminal(node)}
     tagged = all(map(treebank.has_preterminals, trees))
+    tagged = tagged and not tags_or_labels <= {*counted(sentences).nonterminals()}
     for line, (sentence, tree) in enumerate(zip(sentences, trees, strict=True), 1):
         with reading(path, line, "the oracle has other sentences"):
             tags = sentence.tags or [treebank.NO_TAG] * len(sentence.tokens)

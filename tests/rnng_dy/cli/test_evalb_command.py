@@ -252,6 +252,7 @@ def test_other_words_stay_errors_with_gold_tags(tmp_path):
     [
         # the words of the second tree are only children, as if NP and VP were tags
         ([GOLD, "(S (NP (PRP He)) (VP (VBD ran)))"], ["(S (NP UNK UNK) (VP UNK) UNK)", "(S (NP UNK) (VP UNK))"], 6),
+        (["(S (NP (PRP He)) (VP (VBD ran)))"] * 2, ["(S (NP UNK) (VP UNK))"] * 2, 6),
         ([GOLD, GOLD], ["(S (NP UNK-LC UNK-LC-s) sleeps UNK)", ""], 2),
         ([GOLD, GOLD], ["(S (NP (XX UNK) (XX UNK)) (XX sleeps) (XX UNK))", ""], 2),
     ],
