@@ -155,8 +155,8 @@ class ChineseTreebank(BracketedFiles):
 
     name = "ctb"
     has_sections = True
-    # LDC's releases have other files under the same names, with these suffixes
-    files = re.compile(r"(?!.*\.(?i:raw|seg|pos|dep|sgm|txt|dtd|sty)\Z)chtb_\d")
+    # LDC's releases have other files under the same names, with these suffixes; editors, copies
+    files = re.compile(r"(?!.*(\.(?i:raw|seg|pos|dep|sgm|txt|dtd|sty|bak|orig)|~)\Z)chtb_\d")
 
     @staticmethod
     def section(path: Path) -> int | None:

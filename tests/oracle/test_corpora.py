@@ -86,7 +86,7 @@ def test_ctb_files_are_read_in_either_encoding_by_number(tmp_path):
     texts = {
         "chtb_001.fid": "<S ID=1>\n( (IP (NN 上海)))\n</S>\n".encode("gb18030"),
         "chtb_0300.nw": "( (IP (NN 浦东)))\n".encode(),
-        "chtb_0300.nw.seg": "浦东\n".encode(),
+        **dict.fromkeys(["chtb_0300.nw.seg", "chtb_0300.nw~"], "浦东\n".encode()),
         "chtb_1151.bn": "( (IP (NN 建设)))\n".encode(),
     }
     for name, content in texts.items():
