@@ -161,14 +161,16 @@ def infer_unknown_words(
     The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made
     with, of which this may be a part. Of rules that explain equally many, `likely` is chosen.
     Raises RnngError, with an example, if no rules explain nine classes in ten, or if a word is both
-    known and unknown.
+    known and unknown, or of two classes.
     """
     read_as = dict.fromkeys(chain.from_iterable(zip(*s, strict=True) for s in sentences))
     known = known_in(read_as)
     classes = {word: unkified for word, unkified in read_as if word != unkified}
-    if both := next(filter(known.__contains__, classes), None):
-        what = f"the training oracle has {both!r} both as itself and as {classes[both]!r}"
-        raise RnngError(f"{what}: make its parts with the same --train and --min-count")
+    firsts: dict[str, str] = {}
+    for word, unkified in read_as:
+        if _plain(first := firsts.setdefault(word, unkified)) != _plain(unkified):
+            what = f"the training oracle has {word!r} both as {first!r} and as {unkified!r}"
+            raise RnngError(f"{what}: make its parts with the same --train, --min-count and --unk")
     candidates = [UnknownWords(rules, known) for rules in dict.fromkeys([likely, *RULES])]
     different = [
         [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]

@@ -31,9 +31,7 @@ def test_stored_sentences_are_the_sentences(tmp_path, generative):
 
 def test_words_keep_bytes_that_are_not_utf8_and_unicodes_spaces(tmp_path):
     row = ("caf\udce9", "a\u00a0b", "\u2028")
-    sentence = OracleSentence(
-        "", row, row, row, row, ("NT(S)", "SHIFT", "SHIFT", "SHIFT", "REDUCE"), 1
-    )
+    sentence = OracleSentence("", row, row, row, row, ("NT(S)", *["SHIFT"] * 3, "REDUCE"), 1)
     assert list(stored([sentence], tmp_path / "stored")) == [sentence]
 
 

@@ -104,9 +104,10 @@ def test_other_rules_are_refused():
         UnknownWords("stanford", ())
 
 
-def test_an_oracle_whose_parts_know_other_words_is_refused():
-    with pytest.raises(RnngError, match="'cat' both as itself and as 'UNK-LC'"):
-        infer_unknown_words([(["cat"], ["cat"]), (["cat", "dog"], ["UNK-LC", "UNK-LC"])])
+def test_an_oracle_whose_parts_have_other_known_words_or_rules_is_refused():
+    for first in ("cat", "UNK"):
+        with pytest.raises(RnngError, match=f"'cat' both as '{first}' and as 'UNK-LC'"):
+            infer_unknown_words([(["cat"], [first]), (["dog", "cat"] * 20, ["UNK-LC"] * 40)])
 
 
 def test_a_word_is_known_from_its_second_occurrence_or_the_one_that_is_named():
