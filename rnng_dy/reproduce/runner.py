@@ -37,17 +37,27 @@ def run(
     process is gone, the others stop as by Ctrl-C, so that they can be resumed.
 
     Raises:
-        RnngError: A stage failed (with the last line of its log), another reproduction runs in the
-            folder, or the folder has other files of an output's name.
+        RnngError: A stage failed (with the last line of its log), or reads what a stage makes that
+            is neither done nor of these groups; another reproduction runs in the folder, or this
+            has other files of an output's name.
     """
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
     with locked(folder):
         key_of = keys(folder, planned)
+        undone = [stage for stage in planned if not is_done(folder, stage, key_of[stage.name])]
         chosen = [stage for stage in planned if groups is None or stage.group in groups]
-        waiting = [stage for stage in chosen if not is_done(folder, stage, key_of[stage.name])]
+        waiting = [stage for stage in chosen if stage in undone]
+        # these files may be there, as other settings made them
+        left_out = {path: s for s in undone if s not in chosen for path in s.outputs}
         for stage in chosen:
-            if stage not in waiting:
+            if stage not in undone:
                 report(f"{stage.name}: up to date")
+            elif read := left_out.keys() & {*stage.words}:
+                needed = left_out[min(read)]
+                raise RnngError(
+                    f"`{stage.name}` reads {min(read)}, which is missing or of other settings: run "
+                    f"with `{needed.name}`, of the stages {needed.group}"
+                )
         running: dict[Stage, subprocess.Popen[bytes]] = {}
         try:
             while waiting or running:

@@ -52,6 +52,8 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
     assert ran(folder, TREES, ORACLE, other) == {"clusters"}
     # whatever reads what other settings made runs again
     (folder / "in.trees").write_text("(S (XX a) (XX b))\n")
+    with pytest.raises(RnngError, match=r"`clusters` reads out.oracle, .* run with `oracle`, of"):
+        ran(folder, TREES, ORACLE, CLUSTERS, groups=["infer"])
     assert ran(folder, TREES, ORACLE, CLUSTERS) == every
     assert ran(folder, TREES, ORACLE, CLUSTERS, groups=()) == set()
 
