@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,6 +29,7 @@ from rnng_dy.cli.rules import option
 from rnng_dy.cli.signature import content_hash, version
 from rnng_dy.engine.memory import keep_from_collection, limit_memory
 from rnng_dy.kinds import ModelFolder
+from rnng_dy.model_folder import paths_of
 from rnng_dy.parallel import Workers, check_jobs, split_on_memory_error, tidy
 from rnng_dy.settings import AT_LEAST_1
 
@@ -153,6 +154,8 @@ class Job:
     """The models or scorers that workers open."""
     models: list[Any] = field(default_factory=list, init=False)
     """The same, opened in this process."""
+    times: dict[str, int] = field(default_factory=dict, init=False)
+    """When the files of models were written, before these were opened: in ns, by path."""
 
     def __post_init__(self) -> None:
         """Raise RnngError for several processes with a GPU."""
@@ -165,6 +168,7 @@ class Job:
         """
         if isinstance(openable, ModelFolder):
             openable = openable._replace(device=self.device)
+            self.times |= {path: os.stat(path).st_mtime_ns for path in paths_of(openable.folder)}
         # no limit with a GPU: the driver's memory would count as the process's own
         if self.device == engine.CPU:
             limit_memory(self.jobs if isinstance(self.jobs, int) else 1)
@@ -226,7 +230,7 @@ class Job:
         with self.workers() as workers, progress(_command(), done=results.items) as shown:
             # an error before the first sentence stands alone
             shown.leave = results.items > 0
-            yield Work(workers, results, shown)
+            yield Work(workers, results, shown, self.times)
 
 
 @dataclass
@@ -237,6 +241,8 @@ class Work:
     results: Direct | Results
     shown: Any
     """The progress, by tqdm."""
+    times: Mapping[str, int]
+    """Those of the job."""
 
     def map(
         self, function: Callable[..., Iterable[R]], batches: Iterable[Sequence[T]]
@@ -244,12 +250,16 @@ class Work:
         """Yield the items of each unfinished batch with their results.
 
         `function(batch, *models)` returns the results. The result of an item that does not fit into
-        memory is None.
+        memory is None. Raises RnngError, after all batches, if the file of a model was replaced,
+        since workers may have opened the one or the other.
         """
         unfinished = islice(batches, self.results.batches, None)
         split = partial(split_on_memory_error, function)
         for batch, results in self.workers.map(split, unfinished):
             yield [*zip(batch, results, strict=True)]
+        for path, time in self.times.items():
+            if os.stat(path).st_mtime_ns != time:
+                raise RnngError(f"{path} has changed meanwhile: run the command again")
 
     def write(self, lines_of_items: Sequence[Lines]) -> None:
         """Write the lines of the items of the next batch."""

@@ -76,7 +76,7 @@ def _settings(context: click.Context) -> Iterator[str]:
 
 def identified(system: ModelFolder | OpenableScorer) -> str:
     """Return the name of a model or scorer, with the first eight digits of its content's hash."""
-    name = re.sub(r"[^=]*/", "", system.title)
+    name = re.sub(r"[^=]*/", "", system.title.rstrip("/"))
     return f"{name}#{content_hash(system)[:8]}"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from rnng_dy import checkpoint
 from rnng_dy.cli import job
+from rnng_dy.kinds import ModelFolder
 from tests.commands import invoke
 
 from ..conftest import make_generator, make_parser, save_oracle
@@ -110,3 +111,16 @@ def test_a_part_of_another_version_is_said_to_be_one(folder, monkeypatch):
         Path(name).write_text("")
     said = invoke(*COMMANDS["sample"].split(), "-o", "o").stderr
     assert "o.part is of another version, model, input or option: starting again" in said
+
+
+def test_a_model_that_is_replaced_meanwhile_gives_no_output(folder, monkeypatch):
+    def replaced(self):
+        model = opened(self)
+        model.save(self.folder)
+        return model
+
+    opened = ModelFolder.open
+    monkeypatch.setattr(ModelFolder, "open", replaced)
+    monkeypatch.chdir(folder)
+    said = invoke(*COMMANDS["parse"].split(), "-o", "trees", code=2).stderr
+    assert "parser/parameters.npz has changed meanwhile" in said and not Path("trees").exists()

@@ -68,7 +68,7 @@ def test_other_parameters_have_another_hash_and_another_name_the_same(here):
     model = signed("perplexity", "--model", "generator", "text")[2].partition("#")[2]
     assert model not in signed("perplexity", "--model", "other", "text")[2]
     (here / "generator").rename("renamed")
-    assert signed("perplexity", "--model", "renamed", "text")[2] == f"model:renamed#{model}"
+    assert signed("perplexity", "--model", "renamed/", "text")[2] == f"model:renamed#{model}"
 
 
 def test_a_model_is_cited_in_two_sentences_and_bibtex():
