@@ -24,6 +24,7 @@ SAMPLE = "0 ||| -1.5 ||| (S (NP the cat) (VP slept) .)\n"
 PREPARE = "prepare --from trees bad -o out"
 ORACLE = "oracle --train good.trees bad -o out"
 TRAIN = "train discriminative --train {} --dev good.oracle --dev-trees good.trees --model new"
+PRETRAINED = TRAIN.format("good.oracle") + " --pretrained bad"
 TRAIN_GEN = "train generative --train {} --dev good.gen.oracle --clusters {} --model new"
 PARSE = "parse --model parser {} -o out"
 SAMPLING = "sample --model parser {} -o out"
@@ -76,9 +77,12 @@ CASES = [
     ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
      "not in the clusters"),
-    ("vectors of different length", "the 1 2\ncat 1\n", TRAIN.format("good.oracle") + " --pretrained bad", "bad:2"),
-    ("vectors too large for a model", "the 1 2\ncat 1 1e10\n", TRAIN.format("good.oracle") + " --pretrained bad",
-     "bad:2: a value that is not finite, or over 1e+09"),
+    ("vectors of different length", "the 1 2\ncat 1\n", PRETRAINED, "bad:2"),
+    ("vectors too large for a model", "the 1 2\ncat 1 1e10\n", PRETRAINED, "bad:2: a value that is not finite, or"),
+    ("vectors of which some are missing", "9 2\nthe 1 2\n", PRETRAINED, "bad:1: [9, 2] words and values by this line"),
+    ("vectors of other words", "THE 1 2\n", PRETRAINED, "bad: no vector of a lower-cased training word"),
+    ("development trees with other tags", TREE.replace("NN ", "NOUN ").replace("DT", "DET").replace("VBD", "VERB"),
+     "train discriminative --trees good.trees --dev-trees bad --pos --model new", "such as DET, are none of"),
     # models
     ("a model folder that is missing", TREE, "parse --model nowhere bad", "nowhere"),
     ("a parser for scoring", SAMPLE, "score --model parser bad", "discriminative"),

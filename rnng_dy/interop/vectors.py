@@ -14,15 +14,16 @@ from rnng_dy.parameters import LARGEST, are_usable
 def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
     """Read words and their vectors, shape (words, dimension), float32.
 
-    A first line `words dimension` is passed over. Raises InputError for a line of another length, a
-    value that no model can have, or a repeated word.
+    A first line may be `words dimension`. Raises InputError if it has other numbers, for a line of
+    another length, a value that no model can have, or a repeated word.
     """
     rows: dict[str, np.ndarray] = {}
-    dimension = None
+    head = dimension = None
     with open_text(path) as stream, reading(path) as source:
         for source.line, line in enumerate(stream, 1):
             word, *values = line.rstrip(" \r\n").split(" ")
             if source.line == 1 and len(values) == 1 and all(map(is_whole_number, (word, *values))):
+                head = [int(word), int(values[0])]
                 continue
             dimension = dimension or len(values)
             if len(values) != dimension or not values:
@@ -34,6 +35,9 @@ def read_vectors(path: str) -> tuple[list[str], np.ndarray]:
                 raise ValueError(f"a value that is not finite, or over {LARGEST:g}, of {word!r}")
     if not rows:
         raise InputError("no vectors", path)
+    if head not in (None, [len(rows), dimension]):
+        message = f"{head} words and values by this line, and {[len(rows), dimension]} are there"
+        raise InputError(f"{message}: fetch the file again, or remove the line", path, 1)
     return list(rows), np.stack([*rows.values()])
 
 

@@ -13,7 +13,7 @@ from clusters import brown
 from clusters.files import ClusteredWord, read_clusters
 from oracle import tagging
 from oracle.blocks import OracleCounts, OracleSentence, counted
-from oracle.common.errors import RnngError
+from oracle.common.errors import InputError, RnngError
 from oracle.common.files import locked, placed
 from oracle.training_data import evenly_spaced
 from oracle.unknown import CLASSES, UnknownWords, infer_unknown_words
@@ -82,6 +82,12 @@ def model_to_train(
             if plan.pretrained:
                 words, config["vectors"] = read_vectors(plan.pretrained)
             vocabulary = parser_vocabulary(corpus.train, plan.pos, words, corpus.rules)
+            if words:
+                rows = vocabulary.pretrained_rows(counted(corpus.train).tokens)
+                share = 1 - rows.count(None) / len(rows)
+                _log.info(f"{plan.pretrained}: {share:.1%} of the training words have a vector")
+                if not share:
+                    raise InputError("no vector of a lower-cased training word", plan.pretrained)
         model = plan.kind(vocabulary, plan.kind.sizes_type(**sizes), seed=settings.seed, **config)
     shown = evenly_spaced(corpus.train, LEARNT_FROM)
     model.segmenter = Segmenter.of_training(sentence.tokens for sentence in shown)
@@ -245,20 +251,16 @@ def train_into(folder: str, trees: str, seed: int) -> tagging.Tagger:
         raise RnngError(f"{folder} is no model folder: archives are only read")
     parser = checkpoint.build(DiscriminativeParser, folder)
     if parser.vocabulary.tags is None:
-        raise RnngError(
-            f"{folder} was trained without --pos: it reads no POS tags, a tagger is of no use"
-        )
+        raise RnngError(f"{folder} was trained without --pos: a tagger is of no use")
     if parser.tagger is not None:
         raise RnngError(f"{folder} has a tagger: remove {path / model_folder.TAGGER} first")
     tagger = tagging.tagger_of_training(tagging.training_pairs(trees), seed)
     unknown = sorted(tag for tag in tagger.classes if tag not in parser.vocabulary.tags)
     if 2 * len(unknown) > len(tagger.classes):
         shown = ", ".join(unknown[:5])
-        raise RnngError(
-            f"{len(unknown)} of the tagger's {len(tagger.classes)} POS tags are none of the "
-            f"parser's, such as {shown}: train it on trees with the tags of the parser's training "
-            "oracle"
-        )
+        count = f"{len(unknown)} of the tagger's {len(tagger.classes)} POS tags"
+        how = "train it on trees with the tags of the parser's training oracle"
+        raise RnngError(f"{count} are none of the parser's, such as {shown}: {how}")
     if unknown:
         shown = f"taken for an average tag: {', '.join(unknown)}"
         _log.warning(f"POS tags of the tagger that the parser lacks, {shown}")

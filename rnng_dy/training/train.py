@@ -19,7 +19,7 @@ import nltk
 
 from oracle.blocks import OracleSentence, counted, stored
 from oracle.brackets import parse_line
-from oracle.common.errors import RnngError
+from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed, replacing
 from oracle.treebank import tags
 from rnng_dy import engine, model_folder
@@ -144,6 +144,11 @@ def evaluation_of(
 ) -> Callable[[], Mapping[str, Any]]:
     """Return the evaluation of the model, which first gets its tagger or spelling model."""
     if not plan.kind.generates_words:
+        known = model.vocabulary.tags
+        read = [tag for sentence in corpus.dev for tag in (known and sentence.tags) or ()]
+        if 2 * len(unseen := [tag for tag in read if tag not in known]) > len(read):
+            message = f"most POS tags, such as {unseen[0]}, are none of the parser's"
+            raise InputError(message, corpus.dev_source)
         if model.vocabulary.tags and plan.tagger and is_new and not model.tagger:
             train_own_tagger(model, corpus.train, corpus.dev, seed)
         golds = [parse_line(sentence.tree) for sentence in corpus.dev]

@@ -72,11 +72,13 @@ def test_a_held_out_part_is_kept_to_evaluate_on():
     invoke("evalb", "m/dev.trees", "parsed.trees")
 
 
-def test_trees_are_cleaned_and_that_is_said():
+def test_trees_are_cleaned_and_that_is_said_with_the_share_of_words_that_have_vectors():
     write("raw.trees", *["( (S (NP-SBJ (DT A) (NN cat)) (VP (VBD sat) (NP (-NONE- *)))) )"] * 3)
-    result = train("discriminative", "--trees", "raw.trees", "--dev-trees", "raw.trees")
-    says = "raw.trees: 3 trees read, 3 cleaned, 0 emptied"
-    assert says in result.stderr
+    write("vectors", "2 2", "a 1 2", "dog 3 4")
+    data = ["--trees", "raw.trees", "--dev-trees", "raw.trees", "--pretrained", "vectors"]
+    result = train("discriminative", *data)
+    assert "raw.trees: 3 trees read, 3 cleaned, 0 emptied" in result.stderr
+    assert "vectors: 33.3% of the training words have a vector" in result.stderr
     assert load("m").vocabulary.nonterminals == ("S", "NP", "VP")
 
 
