@@ -124,10 +124,9 @@ def _write(model: Any, folder: Path, bits: int = 32) -> None:
         save_tagger(model.tagger, folder / model_folder.TAGGER)
     model_folder.write_about(folder, model_folder.true_about(model))
     # a segmenter that was neither set nor needed is not made
-    for name, companion in (
-        (model_folder.SPELLING, model.spelling),
-        (model_folder.TEXT, vars(model).get("segmenter")),
-    ):
+    segmenter = vars(model).get("segmenter")
+    companions = {model_folder.SPELLING: model.spelling, model_folder.TEXT: segmenter}
+    for name, companion in companions.items():
         if companion is not None:
             companion.save(folder / name)
         else:

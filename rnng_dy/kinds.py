@@ -45,10 +45,8 @@ def kind_of_words(folder: str) -> type[Any]:
     """
     words_kind = kind_of(folder)
     if not words_kind.generates_words:
-        raise RnngError(
-            f"{folder} is a parser, which gives words no probability: name a generative or LSTM "
-            "model"
-        )
+        others = "name a generative or LSTM model"
+        raise RnngError(f"{folder} is a parser, which gives words no probability: {others}")
     return words_kind
 
 

@@ -107,10 +107,8 @@ class Model:
         folder, companions, segmenter = self._saved
         is_same = companions == self._companions() and segmenter in (None, self.segmenter)
         if not (is_same and checkpoint.has_parameters(folder, self.store)):
-            raise RnngError(
-                "a model travels as the path of its folder, which does not have this one as it is: "
-                "save() it first"
-            )
+            has = "which does not have this one as it is: save() it first"
+            raise RnngError(f"a model travels as the path of its folder, {has}")
         return _loaded, (type(self), folder, dict(plugins.loaded))
 
     def __repr__(self) -> str:

@@ -233,13 +233,8 @@ def about_model(model: Any, sentences: Sequence[Any], command: str | None) -> Ab
 def about_continued(base: Any, folder: str | os.PathLike[str]) -> About:
     """Return the section about the origin of a model that starts from another one (--init)."""
     parameters = (located(os.fspath(folder)) / PARAMETERS).read_bytes()
-    return {
-        "origin": {
-            "model": str(folder),
-            "sha256": hashlib.sha256(parameters).hexdigest(),
-            "trained_on": trained_on(base.about or {}),
-        }
-    }
+    digest, trained = hashlib.sha256(parameters).hexdigest(), trained_on(base.about or {})
+    return {"origin": {"model": str(folder), "sha256": digest, "trained_on": trained}}
 
 
 def evaluated(model: Any, record: Mapping[str, Any], dev: str | None) -> About:

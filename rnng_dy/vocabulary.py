@@ -204,10 +204,9 @@ class GeneratorVocabulary(ModelVocabulary):
         counts = counted(sentences)
         have = {entry.word for entry in clustered}
         if missing := [word for word, _ in counts.unkified.most_common() if word not in have]:
-            raise RnngError(
-                f"{len(missing)} training words are not in the clusters file, such as "
-                f"{', '.join(missing[:5])}: make clusters from this training oracle"
-            )
+            such = f"{', '.join(missing[:5])}: make clusters from this training oracle"
+            message = f"{len(missing)} training words are not in the clusters file"
+            raise RnngError(f"{message}, such as {such}")
         words = Vocabulary(["<s>", *(entry.word for entry in clustered)])
         members: dict[str, list[int]] = {}
         for entry in clustered:

@@ -178,7 +178,5 @@ def require_transitions(model: Any, systems: Iterable[str]) -> None:
     for name in systems:
         # systems may write the same oracles; the name is then that of the first such system
         if name not in SYSTEMS or not system.writes_like(SYSTEMS[name]):
-            raise RnngError(
-                f"the model's transitions are {system.name}, these {name}: make the oracle with "
-                f"--transitions {system.name}"
-            )
+            how = f"make the oracle with --transitions {system.name}"
+            raise RnngError(f"the model's transitions are {system.name}, these {name}: {how}")

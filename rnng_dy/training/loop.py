@@ -280,8 +280,6 @@ def require_same(
         "settings": [k for k, v in now if k not in free and getattr(saved, k) != v],
     }.items():
         if changed:
-            raise RnngError(
-                f"{folder} was trained with other {what} ({', '.join(changed)}): resume with the "
-                "same, or train a new model"
-            )
+            how = "resume with the same, or train a new model"
+            raise RnngError(f"{folder} was trained with other {what} ({', '.join(changed)}): {how}")
     return {**state["inputs"], **inputs}

@@ -130,11 +130,9 @@ def settings_of(plan: Plan, state: Mapping[str, Any] | None, corpus: Corpus) -> 
     settings = replace(base, **chosen)
     require({name: GOES[name] for name in {"decay"} & chosen.keys()}, asdict(settings))
     if settings.jobs > settings.batch_size:
-        raise RnngError(
-            f"{settings.jobs} processes share the sentences of an update, which are "
-            f"{settings.batch_size}: give `batch_size` {settings.jobs} or more, or fewer "
-            "processes (`jobs`)"
-        )
+        are = f"which are {settings.batch_size}: give `batch_size` {settings.jobs} or more"
+        message = f"{settings.jobs} processes share the sentences of an update, {are}"
+        raise RnngError(f"{message}, or fewer processes (`jobs`)")
     if settings.gold > len(corpus.train):
         message = f"{len(corpus.train)} sentences, fewer than gold={settings.gold}"
         raise InputError(message, corpus.source)

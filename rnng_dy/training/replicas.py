@@ -134,9 +134,8 @@ class Processes(_Process):
         except (EOFError, OSError):
             process.join()
             why = _WHY.get(process.exitcode, "see its messages above")
-            raise RnngError(
-                f"training process {rank} ended with code {process.exitcode} ({why})"
-            ) from None
+            how = f"ended with code {process.exitcode} ({why})"
+            raise RnngError(f"training process {rank} {how}") from None
         if isinstance(message, Exception):
             raise RnngError(f"training process {rank}: {message}; continue with `resume`")
         return message

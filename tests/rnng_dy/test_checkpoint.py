@@ -26,10 +26,8 @@ def test_every_word_keeps_its_vector(sentences, folder):
     tree = nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat))))")
     model = DiscriminativeParser.load(folder)
     assert np.array_equal(model.vectors, VECTORS)
-    turned, wrong = (
-        make_parser(sentences, vectors=(words, VECTORS[::-1]))
-        for words in (["a", "the"], ["the", "a"])
-    )
+    orders = ["a", "the"], ["the", "a"]
+    turned, wrong = (make_parser(sentences, vectors=(o, VECTORS[::-1])) for o in orders)
     assert turned.log_prob(tree) == pytest.approx(model.log_prob(tree), rel=1e-6)
     assert wrong.log_prob(tree) != pytest.approx(model.log_prob(tree), rel=1e-4)
 

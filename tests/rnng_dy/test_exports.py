@@ -56,8 +56,7 @@ def test_an_archive_gives_what_the_folder_gives_to_the_bit(parser, archive, tmp_
         assert packed_.segmenter.conventions == folder.segmenter.conventions
         assert packed_.tags_for(["a", "cat"]) == tags_by(parser.tagger, ["a", "cat"])
         assert np.array_equal(packed_.vectors, VECTORS)
-        arrays = folder.store.arrays()
-        assert all(np.array_equal(a, arrays[n]) for n, a in packed_.store.arrays().items())
+        np.testing.assert_equal(packed_.store.arrays(), folder.store.arrays())
 
 
 def test_it_holds_what_use_needs_and_nothing_of_the_training(parser, tmp_path):

@@ -61,9 +61,7 @@ def test_a_model_goes_on_with_its_vocabulary_and_other_data(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_begins_with_the_parameters_of_the_model(kind):
     go_on(kind, *STILL)
-    for name, values in arrays(kind).items():
-        if name != "updates":
-            assert np.array_equal(arrays("m")[name], values), name
+    np.testing.assert_equal({**arrays("m"), "updates": 0}, {**arrays(kind), "updates": 0})
     if kind != "lstm-lm":
         old, new = load(kind), load("m")
         for located in list(read_trees("old.trees"))[:2]:

@@ -69,5 +69,4 @@ def test_training_from_stored_sentences_is_the_same_to_the_last_bit(trees, tmp_p
         training.begin()
         training.run()
         found.append(model.store.arrays())
-    for name, values in found[0].items():
-        assert np.array_equal(values, found[1][name]), name
+    np.testing.assert_equal(*found)

@@ -66,9 +66,8 @@ def straight(tmp_path_factory):
 def require_straight(model):
     """Go on with a stopped training, which ends as if it had not been stopped."""
     train(model, "--resume")
-    expected = checkpoint.read_arrays(Path("straight", "parameters.npz"))
-    for name, values in checkpoint.read_arrays(Path(model, "parameters.npz")).items():
-        assert np.array_equal(values, expected[name]), name
+    files = (Path(name, "parameters.npz") for name in ("straight", model))
+    np.testing.assert_equal(*map(checkpoint.read_arrays, files))
 
 
 @pytest.mark.parametrize("number", CODES)

@@ -155,10 +155,7 @@ def test_resumed_training_reaches_the_same_numbers_bit_for_bit(
     make, sentences = kind_and_sentences
     straight = run_to_end(make, sentences, tmp_path / "straight", **settings)
     resumed = run_to_end(make, sentences, tmp_path / "resumed", stops, **settings)
-    for ours, expected in zip(resumed[:2], straight[:2], strict=True):
-        assert ours.keys() == expected.keys()
-        for name in expected:
-            assert np.array_equal(ours[name], expected[name]), name
+    np.testing.assert_equal(resumed[:2], straight[:2])
     assert resumed[2] == straight[2]
 
 
@@ -198,8 +195,7 @@ def test_a_stop_before_the_first_evaluation_leaves_the_model_as_it_is_then(sente
     run.begin()
     assert not run.run(lambda: run.progress.updates == 3)
     saved = checkpoint.read_arrays(tmp_path / "m" / "parameters.npz")
-    for name, values in model.store.arrays().items():
-        assert np.array_equal(saved[name], values), name
+    np.testing.assert_equal(saved, {**saved, **model.store.arrays()})
 
 
 PATIENCE = {"first_evaluation": 5, "evaluate_every": 5, "epochs": 4, "patience": 2}
@@ -236,8 +232,7 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it_alone(sentences, tmp_
     straight, straight_log = run_with_scores(sentences, tmp_path / "straight", patience=4)
     assert on.progress.sentences == straight.progress.sentences == 40
     assert [r["sentences"] for r in log] == [r["sentences"] for r in straight_log]
-    for name, values in straight.updater.model.store.arrays().items():
-        assert np.array_equal(on.updater.model.store.arrays()[name], values), name
+    np.testing.assert_equal(*(run.updater.model.store.arrays() for run in (on, straight)))
 
 
 def test_the_linear_schedule_goes_to_zero_and_keeps_its_epochs(sentences, tmp_path):
@@ -305,6 +300,12 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
 
 def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_before():
     """DyNet added rows in the order of a hash table, which grows and keeps its size."""
+
+    def backward(rows):
+        dy.renew_cg()
+        loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
+        loss.backward()
+
     random = np.random.default_rng(1)
     norms = []
     for history in (0, 3, 40, 700):
@@ -313,17 +314,12 @@ def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_bef
         trainer = dy.SimpleSGDTrainer(store.collection)
         trainer.learning_rate = 0.0
         for rows in (range(history), random.permutation(history)):
-            dy.renew_cg()
             if len(rows):
-                loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
-                loss.backward()
+                backward(rows)
                 trainer.update()
         found = []
         for seed in range(30):
-            rows = np.random.default_rng(seed).choice(1000, 60, replace=False)
-            dy.renew_cg()
-            loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
-            loss.backward()
+            backward(np.random.default_rng(seed).choice(1000, 60, replace=False))
             found.append(store.collection.gradient_l2_norm())
             trainer.update()
         norms.append(found)

@@ -31,9 +31,7 @@ def arrays(folder, name="parameters.npz"):
 def assert_same_bits(first, second, files=("parameters.npz", "training.npz")):
     """Two model folders hold the same numbers."""
     for name in files:
-        ours, expected = arrays(first, name), arrays(second, name)
-        assert ours.keys() == expected.keys()
-        assert all(np.array_equal(ours[key], expected[key]) for key in ours)
+        np.testing.assert_equal(arrays(first, name), arrays(second, name))
 
 
 class Training(loop.Training):
