@@ -155,7 +155,7 @@ class Job:
     models: list[Any] = field(default_factory=list, init=False)
     """The same, opened in this process."""
     times: dict[str, int] = field(default_factory=dict, init=False)
-    """When the files of models were written, before these were opened: in ns, by path."""
+    """When the files of models of several processes were written: in ns, by path."""
 
     def __post_init__(self) -> None:
         """Raise RnngError for several processes with a GPU."""
@@ -168,7 +168,9 @@ class Job:
         """
         if isinstance(openable, ModelFolder):
             openable = openable._replace(device=self.device)
-            self.times |= {path: os.stat(path).st_mtime_ns for path in paths_of(openable.folder)}
+            # other processes open it later
+            paths = paths_of(openable.folder) if self.jobs != 1 else ()
+            self.times |= {path: os.stat(path).st_mtime_ns for path in paths}
         # no limit with a GPU: the driver's memory would count as the process's own
         if self.device == engine.CPU:
             limit_memory(self.jobs if isinstance(self.jobs, int) else 1)

@@ -49,10 +49,8 @@ def models(context: click.Context) -> None:
     if rows:
         click.echo(aligned(rows, left=4), nl=False)
     else:
-        say(
-            f"no models in {', '.join(map(str, searched_folders()))}: put archives of "
-            f"`models export` into one of these, or name another folder in {VARIABLE}"
-        )
+        how = f"put archives of `models export` there, or name another folder in {VARIABLE}"
+        say(f"no models in {', '.join(map(str, searched_folders()))}: {how}")
 
 
 @models.command(cls=Command)

@@ -67,10 +67,8 @@ class GeneratorNetwork(Rnng):
         Raises RnngError for an input that reads the sentence.
         """
         if WORD_INPUTS[word_input].reads_sentence:
-            raise RnngError(
-                f"the word input {word_input} reads the whole sentence, so it would tell a "
-                "generative model the words that this predicts: it is for parsers"
-            )
+            what = f"the word input {word_input} reads the whole sentence"
+            raise RnngError(f"{what}, also the words that the model predicts: it is for parsers")
         # the original's composition has one layer here, however many the other LSTMs have
         super().__init__(vocabulary, sizes, 1, **parts)
         store, inputs = self.store, sizes.lstm_input

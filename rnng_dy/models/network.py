@@ -239,10 +239,8 @@ class Rnng:
         """
         # without the stack, weights influence nothing
         if not self.composition.has_weights or STACK not in self.state.parts:
-            raise RnngError(
-                "this model has no attention weights: train one with --composition "
-                "gated-attention and with the stack"
-            )
+            how = "train one with --composition gated-attention and with the stack"
+            raise RnngError(f"this model has no attention weights: {how}")
         decisions, [path] = self.walk([self.derivation(example)])
         reduced = [decisions[i].after for i in path if decisions[i].action == REDUCE]
         constituents = [c.stack.reads for c in reduced]

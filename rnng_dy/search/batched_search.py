@@ -79,10 +79,9 @@ def run(model: BatchedModel, searches: Sequence[Search[T]]) -> list[T]:
 def answers(model: BatchedModel, requests: Sequence[ExpansionRequest]) -> list[Expansion]:
     """Return the answers to all requests, from one batch."""
     hypotheses = [h for request in requests for h in request.hypotheses]
+    advance = model.network.advance
     configurations = [
-        h.configuration
-        if h.action is None
-        else model.network.advance(h.configuration, h.action, h.word)
+        h.configuration if h.action is None else advance(h.configuration, h.action, h.word)
         for h in hypotheses
     ]
     system = model.transitions
