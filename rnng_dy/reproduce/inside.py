@@ -85,6 +85,7 @@ def draw(table: Table, path: Path) -> None:
         axes.set(xscale="log", yscale=scale, xlabel="samples", ylabel=measure)
         axes.set_xticks(points[0], points[0])
         axes.set_xticks([], minor=True)
+        axes.yaxis.set(major_formatter="{x:g}", minor_formatter="{x:g}")
         axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "rnng_dy"}):
