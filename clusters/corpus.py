@@ -43,6 +43,7 @@ def read_corpus(path: FileName, rules: str = "berkeley") -> Iterator[Sequence[st
 
 def cluster_corpus(
     corpus: FileName,
+    *,
     unk: str | None = None,
     show: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,
     **options: Any,

@@ -102,7 +102,9 @@ def read_checkpoint(path: str | Path) -> ClabCheckpoint:
 
 
 Oracle = Sequence[OracleSentence]
+"""The training oracle of a checkpoint, in the order of its training."""
 Made = Callable[..., Any]
+"""A function from a checkpoint's common sizes and arrays to an untrained model."""
 Names = tuple[list[str], list[str | None]]
 """Our names of a checkpoint's parameters and tables, in its order; None for an unused table."""
 

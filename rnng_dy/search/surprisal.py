@@ -91,8 +91,6 @@ def measure(
     sentences, which decides the draws of a particle filter. Raises RnngError for invalid tokens
     (see `split_tokens`) and impossible options.
     """
-    require_whole(1, runs=options.runs)
-    require_whole(0, seed=options.seed)
     tokens = [split_tokens(sentence)[0] for sentence in sentences]
     count = len(tokens)
     columns = zip(tokens, unkified or [None] * count, numbers or range(count), strict=True)

@@ -133,6 +133,11 @@ class SearchOptions:
     next_word: bool = False
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 
+    def __post_init__(self) -> None:
+        """Raise RnngError for impossible `runs` and `seed`; each search checks what it reads."""
+        require_whole(1, runs=self.runs)
+        require_whole(0, seed=self.seed)
+
 
 class WordSearch(ABC):
     """A search from word to word; `search.surprisal.SEARCHES` has them by name."""
@@ -154,7 +159,6 @@ class WordSearch(ABC):
                 require_setting(field, getattr(options, field.name))
         if options.runs > 1 and "seed" not in self.reads:
             raise RnngError("runs: this search draws nothing, so all its runs are equal")
-        require_whole(0, seed=options.seed)
 
     def start(self, configuration: Configuration) -> SearchState:
         """Return the state before the first word."""

@@ -145,8 +145,9 @@ def evaluation_of(
     """Return the evaluation of the model, which first gets its tagger or spelling model."""
     if not plan.kind.generates_words:
         known = model.vocabulary.tags
-        read = [tag for sentence in corpus.dev for tag in (known and sentence.tags) or ()]
-        if 2 * len(unseen := [tag for tag in read if tag not in known]) > len(read):
+        read = [tag for sentence in corpus.dev for tag in sentence.tags or ()] if known else []
+        unseen = [tag for tag in read if tag not in known]
+        if 2 * len(unseen) > len(read):
             message = f"most POS tags, such as {unseen[0]}, are none of the parser's"
             raise InputError(message, corpus.dev_source)
         if model.vocabulary.tags and plan.tagger and is_new and not model.tagger:
