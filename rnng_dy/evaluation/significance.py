@@ -63,13 +63,16 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
     >>> [round(x, 4) for x in wilson_interval(9, 10)]
     [0.5958, 0.9821]
+    >>> wilson_interval(0, 21)[0], wilson_interval(11, 11)[1]
+    (0.0, 1.0)
     """
     if not trials:
         return math.nan, math.nan
-    share, z = successes / trials, NORMAL_95
+    share, z, scale = successes / trials, NORMAL_95, 1 + NORMAL_95**2 / trials
     middle = share + z**2 / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-    return (middle - half) / (1 + z**2 / trials), (middle + half) / (1 + z**2 / trials)
+    # rounding must not lead beyond 0 and 1
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
 def t_of_95(degrees: int) -> float:
