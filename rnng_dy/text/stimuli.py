@@ -106,8 +106,7 @@ class Stimuli(NamedTuple):
         texts = []
         for text in self.texts:
             with placed(self.path, text.line):
-                sentences = segmenter.sentences(text.text, one_per_line)
-                if not sentences:
+                if not (sentences := segmenter.sentences(text.text, one_per_line)):
                     raise RnngError("a line without words")
             texts.append([replace(sentence, line=text.line) for sentence in sentences])
         return texts
@@ -161,10 +160,8 @@ def _divide(texts: Mapping[TextKey, list[TextRow]], path: str, mark: str | None)
     rows = [row for [row] in texts.values()]
     divisions = divided([(row.line, row.text) for row in rows], path, mark, is_usual=True)
     for row, text, pieces in zip(rows, texts.values(), divisions, strict=True):
-        text[:] = [
-            row._replace(name=str(number), number=float(number), text=piece)
-            for number, piece in enumerate(pieces, 1)
-        ]
+        regions = enumerate(pieces, 1)
+        text[:] = [row._replace(name=str(n), number=float(n), text=piece) for n, piece in regions]
 
 
 def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stimulus]:
@@ -223,16 +220,19 @@ def _require_sentences(
     numbers = "name the column of words' numbers by --region, such as zone"
     word_remedy = f"{numbers}, and items by --item; the columns are {shown(names)}" * is_whole
     require_column(rows, path, what, f"{remedy}, or leave the row out", word_remedy)
+    columns = [texts[i :: len(at.texts)] for i in range(len(at.texts) * is_whole)]
+    begins = ["".join(text.text[:1] for text in column) for column in columns]
+    lower = [names[i] for i, letters in zip(at.texts, begins, strict=False) if letters.islower()]
+    if lower and begins[0].isupper():
+        message = f"column {lower[0]!r} begins in lower case: if it has regions, make one column "
+        raise InputError(f"{message}of all, with | between regions", path, rows[0][0])
     before: dict[tuple[str | None, str | None], str] = {}
     for text in texts if is_whole and at.items else ():
         item, condition = text.item, text.condition
         if before.setdefault((item, condition), text.text) != text.text:
             again = "several rows" if condition is None else f"the condition {condition!r} again"
-            message = (
-                f"item {item!r} has {again}: if the rows are regions, name the column of their "
-                "numbers by --region; else name all columns that make a condition by --condition, "
-                "or an item by --item"
-            )
+            message = f"item {item!r} has {again}: if the rows are regions, name the column of "
+            message += "their numbers by --region; else all of --condition, or of --item"
             raise InputError(message, path, text.line)
     if is_whole and at.word is not None and len({text for _, text in rows}) < len(rows):
         what = f"sentences in several rows, beside {names[at.word]!r}"

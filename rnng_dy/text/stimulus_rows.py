@@ -47,7 +47,7 @@ def read_rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, 
     """Return a table's name, its header's line, names of columns, and rows with their lines."""
     if isinstance(table, str) or hasattr(table, "__fspath__"):
         return str(table), *read_table(table, quoted_tsv=True)
-    rows = table.to_dict("records") if hasattr(table, "to_dict") else table
+    rows = table.to_dict("records") if hasattr(table, "columns") else table
     rows = list(rows) if isinstance(rows, Iterable) else [rows]
     if not all(isinstance(row, Mapping) for row in rows):
         message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
@@ -67,9 +67,12 @@ def text_rows(
     used = (*at.texts, at.region, at.number, *replaced)
     carried = [i for i, name in enumerate(names) if name and i not in used]
     texts: dict[TextKey, list[TextRow]] = {}
+    item: str | None = None
     for line, row in _filled(lines, at, path):
         cells = list(map(_plain, row))
-        item = "_".join(cells[i] for i in at.items) if at.items else None
+        last, item = item, "_".join(cells[i] for i in at.items) if at.items else None
+        if at.region is None and item and item == last and not all(cells[i] for i in at.conditions):
+            raise InputError(f"item {item!r}: an empty condition: fill the cell", path, line)
         # rows in Python keep their numbers
         kept = [cells[i] if isinstance(row[i], str) else row[i] for i in carried]
         for i in at.texts:

@@ -205,6 +205,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
             "2: '1' is a number or a missing value: it is in column 'sentence'; name that of texts",
         ),
         ("item,condition,text\n1,a,Dogs ran\n1,a,It ran.\n", "3: item '1' has the condition 'a' again: if"),
+        ("item,condition,text\n1,a,Dogs ran\n,,It ran.\n", "3: item '1': an empty condition: fill the cell"),
         ("item,region,text\n1,x,a b\n1,x,c\n", "3: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,y,b\n1,x,c\n", "4: the sentence '1' has the region 'x' twice"),
         ("item,region,word\n1,x,a\n1,x,a\n", "3: the sentence '1' has the region 'x' twice"),
@@ -352,6 +353,8 @@ def test_a_column_for_each_condition(read):
     assert stimuli.columns == ["item", "kind", "condition"]
     assert shown(stimuli)[0] == ("[1:A dog]", "1", "x", "y_a")
     assert [s.name for s in stimuli.texts] == ["1 y_a", "1 y_b", "1 z_a", "1 z_b"]
+    with pytest.raises(InputError, match=":2: column 'b' begins in lower case: if it has regions"):
+        read("item,a,b\n1,A dog,ran\n", Columns(("a", "b")))
 
 
 def test_a_cell_may_have_several_sentences(read):
