@@ -215,15 +215,13 @@ class NltkSample(TreeReader):
         try:
             names = sorted(treebank.fileids())
         except LookupError:
-            raise RnngError(
-                "NLTK's treebank sample is missing: get it with `python -m nltk.downloader "
-                "treebank`, or set NLTK_DATA to the folder that has corpora/treebank"
-            ) from None
+            message = "NLTK's treebank sample is missing: get it with `python -m nltk.downloader "
+            message += "treebank`, or set NLTK_DATA to the folder that has corpora/treebank"
+            raise RnngError(message) from None
         selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
         if not selected or any(numbers.stop > 200 for numbers in ranges or ()):
-            raise RnngError(
-                f"NLTK's treebank sample has no file {sections}: its files are 1 to 199"
-            )
+            message = f"NLTK's treebank sample has no file {sections}: its files are 1 to 199"
+            raise RnngError(message)
         for name in selected:
             pointer = treebank.abspath(name)
             lines = pointer.open().read().decode().splitlines(keepends=True)

@@ -56,9 +56,8 @@ class OpenClasses:
         self.names = tuple(word for word in vocabulary if word in CLASSES)
         self.known = unknown.known.intersection(vocabulary) - CLASSES
         if not self.names:
-            raise RnngError(
-                "the model has no class of unknown words, so it gives other words no probability"
-            )
+            message = "the model has no class of unknown words, so other words have no probability"
+            raise RnngError(message)
         self._most_general = min(self.names, key=lambda name: name.count("-"))
         self._by_spelling = UnknownWords(unknown.rules, ())
         self.kind_of = self._by_spelling.kind_of

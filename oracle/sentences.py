@@ -154,6 +154,12 @@ def _mark_of_tags(rows: Iterable[tuple[int, list[str]]]) -> str | None:
     return None
 
 
+def is_list(tokens: object) -> bool:
+    """Return whether elements have an order and are no keys, or a DataFrame's names of columns."""
+    is_table = isinstance(tokens, str | Set | Mapping) or hasattr(tokens, "columns")
+    return isinstance(tokens, Iterable) and not is_table
+
+
 def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     """Return words and tags of a sentence whose tokens are words or (word, tag) tuples.
 
@@ -163,25 +169,21 @@ def split_tokens(tokens: Iterable[Token]) -> tuple[list[str], list[str] | None]:
     >>> split_tokens([("(", "-LRB-"), ("see", "VB")])
     (['-LRB-', 'see'], ['-LRB-', 'VB'])
     """
-    is_list = isinstance(tokens, Iterable) and not isinstance(tokens, str | Set | Mapping)
-    sentence = list(tokens) if is_list else []
+    sentence = list(tokens) if is_list(tokens) else []
     if sentence and all(isinstance(token, str) for token in sentence):
         return _checked(sentence), None
     if sentence and all(isinstance(token, tuple) and len(token) == 2 for token in sentence):
         return _checked([word for word, _ in sentence]), _checked([tag for _, tag in sentence])
-    raise RnngError(
-        "a sentence is a list of words, or of (word, tag) tuples, one at least; of a text "
-        "`model(text)` gives the trees and `model.surprisals_of(text)` the surprisals"
-    )
+    message = "a sentence is a list of words, or of (word, tag) tuples, one at least; of a text "
+    message += "`model(text)` gives the trees and `model.surprisals_of(text)` the surprisals"
+    raise RnngError(message)
 
 
 def _checked(texts: list[str]) -> list[str]:
     for text in texts:
         if not isinstance(text, str) or not text or _WRONG.search(text):
-            raise RnngError(
-                f"{text!r:.80} is no word or tag: each is a text, not empty, without white space "
-                "and lone surrogates"
-            )
+            what = "each is a text, not empty, without white space and lone surrogates"
+            raise RnngError(f"{text!r:.80} is no word or tag: {what}")
     return [escape_brackets(text) for text in texts]
 
 

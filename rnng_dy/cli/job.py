@@ -71,10 +71,8 @@ class Results:
         self.batches = self.items = 0
         """The numbers of finished batches and of their items, an earlier run's included."""
         if self.part.exists() and not self._key.exists():
-            raise RnngError(
-                f"{self.part} is no result of this command, since {self._key.name} is not there: "
-                "rename it"
-            )
+            reason = f"no result of this command, since {self._key.name} is not there"
+            raise RnngError(f"{self.part} is {reason}: rename it")
         begin = f"{key}\n".encode()
         same = self._key.exists() and self._key.read_bytes().startswith(begin)
         self.is_another = not same and self.part.exists()

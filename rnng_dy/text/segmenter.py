@@ -11,7 +11,7 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import WHITE_SPACE, placed, reading, replacing
 from oracle.common.lazy import nltk
-from oracle.sentences import SourceSentence
+from oracle.sentences import SourceSentence, is_list
 from oracle.treebank import require_length
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
 from rnng_dy.text.no_sentences import require_sentence, require_unmarked
@@ -138,7 +138,7 @@ class Segmenter:
         if isinstance(text, str):
             require_unmarked(text)
             return [sentence.tokens for sentence in self.sentences(text)], True
-        if not isinstance(text, Iterable) or isinstance(text, Set | Mapping):
+        if not is_list(text):
             return [text], False
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
         are_marked = all(isinstance(item, str) and _MARKED.search(item) for item in items)
@@ -208,16 +208,14 @@ class Segmenter:
         if self.conventions.han != "words":
             return
         if run := re.search(f"[{HAN}]{{{self.conventions.longest_han + 1},}}", text):
-            raise InputError(
-                f"no blank tells where the words of {run[0]!r:.20} end, and this model was trained "
-                "on Chinese words: put blanks between words, or train a model on single characters",
-                line=text.count("\n", 0, run.start()) + 1,
-            )
+            message = f"no blank tells where the words of {run[0]!r:.20} end, and this model was "
+            message += "trained on Chinese words: put blanks between them, or train on characters"
+            raise InputError(message, line=text.count("\n", 0, run.start()) + 1)
 
 
 def _texts(items: Any) -> Any:
     """Return the elements, or their attribute `text` if they have it; what has none, as it is."""
-    return [getattr(item, "text", item) for item in items] if isinstance(items, Iterable) else items
+    return [getattr(item, "text", item) for item in items] if is_list(items) else items
 
 
 def _is_sentence(item: object) -> bool:

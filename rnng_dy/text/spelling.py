@@ -134,10 +134,9 @@ def learnt_spelling(model: Any, words: Mapping[str, int]) -> SpellingModel:
 def required_spelling(model: Any, name: str) -> SpellingModel:
     """Return a language model's spelling model. Raises RnngError, with `name`, if it has none."""
     if model.spelling is None:
-        raise RnngError(
-            f"{name} has no spelling model, so it gives no probability to unknown words: `rnng-dy "
-            "train --open` makes one; n-grams have one if their training has unknown words"
-        )
+        message = f"{name} has no spelling model, so it gives no probability to unknown words: "
+        message += "`train --open` makes one, and n-grams whose training has unknown words have one"
+        raise RnngError(message)
     return model.spelling
 
 

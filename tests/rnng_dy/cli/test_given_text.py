@@ -123,11 +123,17 @@ def test_surprisals_of_the_packages_model():
     assert {"parse", "surprisals", "load"} <= {*dir(rnng_dy)}
 
 
-@pytest.mark.parametrize("given", [None, 5, {"He": 1}, ["He", 3], ["He slept.", None]])
+TABLE = type("DataFrame", (list,), {"columns": ["text"]})(["sentence"])
+
+
+@pytest.mark.parametrize("given", [None, 5, {"He": 1}, TABLE, ["He", 3], ["He slept.", None]])
 def test_what_is_no_sentence_is_refused(given):
     for use in (rnng_dy.parse, rnng_dy.surprisals):
         with pytest.raises(RnngError):
             use(given)
+    for other in ({"He": 1}, TABLE, {"He"}):
+        with pytest.raises(RnngError, match="a sentence is a list of words"):
+            rnng_dy.load("english-lstm").surprisals(other)
 
 
 @pytest.mark.parametrize("use", [rnng_dy.parse, rnng_dy.surprisals])
