@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from unicodedata import combining, is_normalized
 
 OPENERS = "([{<“‘„‚«‹¿¡「『《〈（【〔"
 CLOSERS = ")]}>”’»›」』》〉）】〕"
@@ -160,7 +161,8 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
     """Return double quotes, single quotes and spellings.
 
     Characters that occur in training stay as they are in a text, but curly quotes only if they are
-    not seldom. Any other character gets the form that training uses instead.
+    not seldom. Any other character gets the form that training uses instead. Marks of letters that
+    training writes in two characters are spellings, too.
     """
     characters = _counts((c, n) for word, n in words.items() for c in set(_SPELLED.sub("", word)))
 
@@ -169,6 +171,7 @@ def _quotes(words: Counter[str]) -> tuple[tuple[str, str], tuple[str, str], dict
         return characters[way] > (_SELDOM if way in _CURLY else _RARE) * rival
 
     spellings = {c: way for c, way in SPELLINGS.items() if c in "()" or not has(c, way)}
+    spellings |= {c: c for w in words if not is_normalized("NFC", w) for c in w if combining(c)}
     spellings |= {c: way for c, way in _SQUARE_BRACKETS.items() if words[way] and not has(c, way)}
     double, single = ("``", "''"), ("`", "'")
     if has('"', "``"):

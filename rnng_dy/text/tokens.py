@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
+from unicodedata import normalize
 
 from rnng_dy.text import conventions
 from rnng_dy.text.conventions import Conventions
@@ -23,6 +25,8 @@ class Piece(NamedTuple):
     letters: str
 
 
+_DECOMPOSED = re.compile("[^\\W\\d_][\u0300-\u036f]+")
+"""A letter in several characters, as macOS and PDF files write é."""
 _NOT_BLANK = re.compile(r"[^ \n]")
 _CHUNK = re.compile(r"\.(?: +\.){2,}(?![^ \n])|[^ \n]+")
 _TREE_BRACKET = re.compile(r"-[LR][RCS]B-")
@@ -78,10 +82,8 @@ class Tokenizer:
         sentence = _SentenceText(text, end, final)
         pieces: list[Piece] = []
         for chunk in _CHUNK.finditer(text, begin, end):
-            if " " in chunk[0]:
-                pieces.append(Piece(*chunk.span(), "..."))
-            else:
-                pieces += self._cut(sentence, *chunk.span())
+            ellipsis = [Piece(*chunk.span(), "...")] if " " in chunk[0] else None
+            pieces += ellipsis or self._cut(sentence, *chunk.span())
         return pieces
 
     def _cut(self, sentence: _SentenceText, begin: int, end: int) -> Iterator[Piece]:
@@ -187,9 +189,14 @@ def spelled(
         elif len(letters) == 1:
             yield c.spellings.get(letters, letters)
         else:
+            letters = _DECOMPOSED.sub(partial(_composed, c), letters)
             # a dash inside a word is a hyphen
             ways = (c.spellings.get(letter, letter) for letter in letters)
             yield "".join("-" if way == "--" else way for way in ways)
+
+
+def _composed(c: Conventions, match: re.Match) -> str:
+    return match[0] if c.spellings.keys() & match[0] else normalize("NFC", match[0])
 
 
 def _opens(text: str, begin: int, end: int, piece: Piece, is_open: bool) -> bool:

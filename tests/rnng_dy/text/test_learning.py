@@ -32,6 +32,7 @@ def one(segmenter, text):
         ("1\\/2", "3/4", "3\\/4"),
         ("Ges. m.b.H. sagt", "Die Ges. Nord", "Die Ges. Nord"),
         ("‘ it ’s ’", "‘she’s’", "‘ she ’s ’"),
+        ("cafe\u0301", "ne\u0301", "ne\u0301"),
         ("he said", "2. [x]", "2 . [ x ]"),
         ("' Yes ' he said", "‘No’", "' No '"),
         ("` Yes ' he said", "‘No’", "` No '"),
