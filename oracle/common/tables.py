@@ -38,7 +38,8 @@ def cell_text(value: Any) -> str:
     >>> cell_text(3.0), cell_text(None), cell_text(float("nan"))
     ('3', '', '')
     """
-    if value is None or value != value:
+    # the comparisons of NA of pandas are neither true nor false
+    if value is None or type(value).__name__ == "NAType" or value != value:
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

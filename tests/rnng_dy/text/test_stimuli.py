@@ -392,6 +392,11 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
         read_stimuli(str(tmp_path / "bad.xlsx"))
 
 
+def test_na_of_pandas_is_an_empty_cell():
+    na = type("NAType", (), {"__ne__": lambda self, _: self, "__bool__": lambda self: None})()
+    assert read_stimuli([{"item": na, "text": "It ran"}]).texts[0].item == ""
+
+
 def test_a_gap_between_the_numbers_of_words_is_warned_of(caplog):
     rows = [{"item": 1, "position": p, "word": w} for p, w in ((1, "It"), (2, "ran"), (4, "off"))]
     read_stimuli(rows)
