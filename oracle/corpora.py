@@ -220,8 +220,7 @@ class NltkSample(TreeReader):
             raise RnngError(message) from None
         selected = [name for name in names if _in(ranges, int(re.findall(r"\d+", name)[-1]))]
         if not selected or any(numbers.stop > 200 for numbers in ranges or ()):
-            message = f"NLTK's treebank sample has no file {sections}: its files are 1 to 199"
-            raise RnngError(message)
+            raise RnngError(f"NLTK's treebank sample has no file {sections}: files are 1 to 199")
         for name in selected:
             pointer = treebank.abspath(name)
             lines = pointer.open().read().decode().splitlines(keepends=True)

@@ -34,7 +34,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 KINDS = {"discriminative": "oracle", "generative": "gen.oracle"}
 """Kinds of models, and the endings of their oracles."""
 INPUTS = {"discriminative": "--dev-trees dev.trees", "generative": "--clusters clusters"}
-TRAININGS = ("--batch-size 1", "--batch-size 16", "--batch-size 16 --jobs 2")
+TRAININGS = ("--batch-size 1", "--batch-size 16", "--batch-size 16 --jobs 2", "--batch-size 128")
 TEST = {"few": 8, "some": 24, "many": 80}
 """Parts of the test sentences. The last is ten times the first, as for memory."""
 PARSED = {"part": 200, "parsed": 2000}

@@ -232,7 +232,8 @@ def _require_sentences(
         if before.setdefault((item, condition), text.text) != text.text:
             again = "several rows" if condition is None else f"the condition {condition!r} again"
             message = f"item {item!r} has {again}: if the rows are regions, name the column of "
-            message += "their numbers by --region; else all of --condition, or of --item"
+            message += "their numbers by --region; else name all columns that make a condition by "
+            message += "--condition, or an item by --item"
             raise InputError(message, path, text.line)
     if is_whole and at.word is not None and len({text for _, text in rows}) < len(rows):
         what = f"sentences in several rows, beside {names[at.word]!r}"
