@@ -135,7 +135,7 @@ def required_spelling(model: Any, name: str) -> SpellingModel:
     """Return a language model's spelling model. Raises RnngError, with `name`, if it has none."""
     if model.spelling is None:
         message = f"{name} has no spelling model, so it gives no probability to unknown words: "
-        message += "`train --open` makes one, and n-grams whose training has unknown words have one"
+        message += "`rnng-dy train --open` makes one; n-grams of data with unknown words have one"
         raise RnngError(message)
     return model.spelling
 
