@@ -205,11 +205,11 @@ class Segmenter:
 
     def _require_words(self, text: str) -> None:
         """Raise InputError if Chinese without blanks is longer than every training word."""
-        if self.conventions.han != "words":
-            return
-        if run := re.search(f"[{HAN}]{{{self.conventions.longest_han + 1},}}", text):
+        c = self.conventions
+        if c.han == "words" and (run := re.search(f"[{HAN}]{{{c.longest_han + 1},}}", text)):
             message = f"no blank tells where the words of {run[0]!r:.20} end, and this model was "
-            message += "trained on Chinese words: put blanks between them, or train on characters"
+            message += "trained on Chinese words: put blanks between words, or train a model on "
+            message += "single characters"
             raise InputError(message, line=text.count("\n", 0, run.start()) + 1)
 
 

@@ -82,8 +82,8 @@ class Tokenizer:
         sentence = _SentenceText(text, end, final)
         pieces: list[Piece] = []
         for chunk in _CHUNK.finditer(text, begin, end):
-            ellipsis = [Piece(*chunk.span(), "...")] if " " in chunk[0] else None
-            pieces += ellipsis or self._cut(sentence, *chunk.span())
+            span = chunk.span()
+            pieces += [Piece(*span, "...")] if " " in chunk[0] else self._cut(sentence, *span)
         return pieces
 
     def _cut(self, sentence: _SentenceText, begin: int, end: int) -> Iterator[Piece]:

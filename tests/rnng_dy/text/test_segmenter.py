@@ -141,7 +141,7 @@ def test_a_model_of_words_takes_blanks_for_their_ends():
 @pytest.mark.parametrize("text", ["好。\n我和嘉珍住在巷子。", "一 個\n我和嘉珍住"])
 def test_a_model_of_words_cannot_split_text_without_blanks(text):
     segmenter = Segmenter.of_training(CHINESE_WORDS)
-    says = "put blanks between them, or train on characters"
+    says = "put blanks between words, or train a model on single"
     with pytest.raises(InputError, match=says) as error:
         segmenter.sentences(text)
     assert error.value.line == text.count("\n") + 1
