@@ -34,7 +34,7 @@ def parsed(model: Any, wanted: Any, limits: Limits) -> list[ParsedSentence]:
     if model.generates_words:
         if wanted.samples:
             raise RnngError("samples: a generative model has no samples of a given sentence")
-        decoder = SearchedTrees(min(wanted.k, DEFAULT_OPTIONS.word_beam), DEFAULT_OPTIONS)
+        decoder = SearchedTrees(wanted.k, SearchOptions(word_beam=max(10, wanted.k)))
     elif wanted.k > 1:
         decoder = BestTrees(wanted.k, max(BEAM, 2 * wanted.k))
     answers = []
