@@ -47,8 +47,8 @@ def cluster_corpus(
     unk: str | None = None,
     show: Callable[[Iterator[None], int], Iterator[None]] = lambda steps, total: steps,
     **options: Any,
-) -> tuple[list[ClusteredWord], dict[str, object]]:
-    """Return the words of a corpus with their clusters, and a report.
+) -> tuple[list[ClusteredWord], str]:
+    """Return the words of a corpus with their clusters, and a line about them.
 
     Args:
         corpus: File that `read_corpus` reads.
@@ -58,8 +58,7 @@ def cluster_corpus(
             progress.
         **options: Arguments of `BrownClustering` besides the words.
 
-    The mutual information of the report is in nats. Raises InputError for a corpus that cannot be
-    read.
+    Raises InputError for a corpus that cannot be read.
     """
     bigrams = count_bigrams(read_corpus(corpus, RULES[0] if unk in (None, "none") else unk))
     with reading(corpus):
@@ -67,11 +66,9 @@ def cluster_corpus(
     for _ in show(clustering.steps(), clustering.total):
         pass
     information = average_mutual_information(bigrams, clustering.class_of)
-    report = {
-        "sentences": bigrams.sentences,
-        "tokens": bigrams.tokens,
-        "types": len(bigrams.words),
-        "classes": clustering.classes,
-        "mutual_information_within_sentences": information,
-    }
-    return clustering.entries(None if unk == "none" else unk or rules_of(bigrams.words)), report
+    about = (
+        f"{clustering.classes} clusters of {len(bigrams.words)} word types, {bigrams.tokens} "
+        f"tokens in {bigrams.sentences} sentences; average mutual information {information:.5f} "
+        "nats within sentences"
+    )
+    return clustering.entries(None if unk == "none" else unk or rules_of(bigrams.words)), about

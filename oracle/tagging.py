@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import random
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from nltk.tag import perceptron
 
 from oracle.brackets import LocatedTree, read_trees
@@ -28,10 +30,7 @@ from oracle.treebank import tags, untraced, words
 TaggedSentence = list[tuple[str, str]]
 ITERATIONS = 5
 MOST_SENTENCES = 20_000
-"""The most sentences to train a parser's own tagger on: some two minutes.
-
-More sentences would change little.
-"""
+"""The most sentences to train a parser's own tagger on; more would change little."""
 FILES = tuple(
     f"averaged_perceptron_tagger_xxx.{kind}.json" for kind in ("weights", "tagdict", "classes")
 )
@@ -41,6 +40,30 @@ _SEEN = 3
 """The least occurrences of a word that can only have its tags in training."""
 _FAR = 1e6
 """A weight that outweighs all that training gives."""
+
+
+class _Learner(perceptron.AveragedPerceptron):
+    """NLTK's perceptron, which adds up arrays of weights while it learns; the numbers are equal."""
+
+    def __init__(self, tags: Iterable[str]):
+        super().__init__()
+        self._tags = sorted(tags)
+        self._rows: dict[str, np.ndarray] = defaultdict(partial(np.zeros, len(self._tags)))
+        """By feature, the weight of each tag."""
+
+    def predict(self, features: dict[str, int], return_conf: bool = False) -> tuple[str, None]:
+        """Return the best tag, of several the last by alphabet, without confidence."""
+        rows = [self._rows[feature] for feature in features if feature in self._rows]
+        scores = np.add.reduce(rows) if rows else np.zeros(len(self._tags))
+        return self._tags[len(scores) - 1 - scores[::-1].argmax()], None
+
+    def update(self, truth: str, guess: str, features: dict[str, int]) -> None:
+        """Add 1 to the weights of the true tag, and subtract it from those of a wrong guess."""
+        super().update(truth, guess, features)
+        if truth != guess:
+            changed = [*map(self._tags.index, (truth, guess))]
+            for feature in features:
+                self._rows[feature][changed] += 1, -1
 
 
 class Tagger(perceptron.PerceptronTagger):
@@ -165,9 +188,11 @@ def train_tagger(sentences: Sequence[TaggedSentence], seed: int) -> Tagger:
     perceptron.random = random.Random(seed)
     try:
         tagger = Tagger(load=False)
+        tagger.model = _Learner({tag for sentence in sentences for _, tag in sentence})
         # train() shuffles the list that it gets
         tagger.train(list(sentences), nr_iter=ITERATIONS)
-        return tagger
+        # without the data that only training needs
+        return Tagger.decode_json_obj(tagger.encode_json_obj())
     finally:
         perceptron.random = random
 
@@ -180,8 +205,7 @@ def tagger_of_training(sentences: Sequence[TaggedSentence], seed: int) -> Tagger
     training = evenly_spaced(sentences, MOST_SENTENCES)
     tagger = train_tagger(training, seed)
     tagger.keep_to(training)
-    # drops the data that only training needs, which is the larger part
-    return Tagger.decode_json_obj(tagger.encode_json_obj())
+    return tagger
 
 
 def tags_by(tagger: Tagger, words: Sequence[str]) -> list[str]:

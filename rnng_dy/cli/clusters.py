@@ -37,11 +37,7 @@ def clusters(corpus: str, output: str, **options) -> None:
     Example: rnng-dy clusters train.gen.oracle -c 140 -o clusters.paths
     """
     show = partial(progress, "clustering", unit="steps")
-    entries, report = cluster_corpus(corpus, **options, show=show)
+    entries, about = cluster_corpus(corpus, **options, show=show)
     with replacing(output) as stream:
         write_clusters(entries, stream)
-    say(
-        "{classes} clusters of {types} word types, {tokens} tokens in {sentences} sentences; "
-        "average mutual information "
-        "{mutual_information_within_sentences:.5f} nats within sentences".format(**report)
-    )
+    say(about)

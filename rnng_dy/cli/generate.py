@@ -1,8 +1,6 @@
 """`rnng-dy generate` and `rnng-dy next-words`: what a generative model would say."""
 
-import os
 import re
-from collections.abc import Iterator, Sequence
 
 import click
 
@@ -65,12 +63,13 @@ def next_words(folder, k, outputs, options, paths, device) -> None:
     Example: rnng-dy next-words "The keys to the cabinet ___ on the table." -k 5
     """
     model = Job(1, device).open(ModelFolder("generative", folder))
-    source, texts = _texts(paths)
+    source = inputs.source_of(paths, is_text=True, one_per_line=True, tagged=None)
+    lines = None if source.text is None else enumerate(source.text.split("\n"), 1)
     begun = []
-    for line, text in texts:
+    for line, text in lines or read_lines(source.path):
         if tokens := text.split():
             before, *gap = GAP.split(" ".join(tokens), maxsplit=1)
-            with placed(source, line):
+            with placed(source.path, line):
                 # a gap shows that a period before it ends no text
                 read = model.segmenter.sentences(before + " ___" * len(gap))
             tokens = read[-1].tokens[: -1 if gap else None] if read else ()
@@ -79,20 +78,9 @@ def next_words(folder, k, outputs, options, paths, device) -> None:
         say(message)
     rows = [COLUMNS]
     for text, sentence in begun:
-        with placed(source, sentence.line):
+        with placed(source.path, sentence.line):
             best = model.next_words(sentence.tokens, k, options)
         for rank, (word, p) in enumerate(best, 1):
             rows.append((f"{sentence.line}", text, f"{rank}", unspelled(word), f"{p:.6g}"))
     for form, path in outputs.items():
         shared.write_output(path, (f"{joined(row, form[1:])}\n" for row in rows))
-
-
-def _texts(paths: Sequence[str]) -> tuple[str, Iterator[tuple[int, str]]]:
-    """Return the name of the input for messages, and its texts, numbered from 1."""
-    files = [path for path in paths if path == "-" or os.path.exists(path)]
-    if len(paths) > 1 and files:
-        raise click.UsageError(f"several INPUTs are texts in quotation marks: {files[0]!r} is none")
-    if files or (len(paths) == 1 and " " not in paths[0]):
-        return paths[0], read_lines(paths[0])
-    say("INPUT is no file: it is read as running text")
-    return "INPUT", iter(enumerate(paths, 1))

@@ -36,7 +36,7 @@ def _is_text(argument: str) -> bool:
     return (" " in argument or argument.endswith(_ENDS)) and not _FILE_NAME.search(argument)
 
 
-def _source(
+def source_of(
     paths: Sequence[str],
     is_text: bool,
     one_per_line: bool,
@@ -44,6 +44,7 @@ def _source(
     own_tags: bool = False,
     is_stimuli: bool = False,
 ) -> Source:
+    """Return the input that INPUT and its options name."""
     path, text = paths[0], None
     names = [path for path in paths if not _is_text(path)]
     if len(paths) > 1 and names:
@@ -81,7 +82,7 @@ def source_options(*more: Callable) -> Callable:
     """Return a decorator that adds INPUT, its options and `more`; the command gets `source`."""
     return together(
         "source",
-        _source,
+        source_of,
         click.argument("paths", type=FILE, metavar="INPUT", nargs=-1, required=True),
         goes(
             "without `is_stimuli`", lambda values: values["is_text"] or _is_text(values["paths"][0])

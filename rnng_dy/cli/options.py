@@ -261,8 +261,13 @@ def output_option(
     return option("-o --output", help, OUTPUT, default="-", metavar=metavar)
 
 
-def style_of_effects(path: str | None) -> str:
-    """Return the style of the table --effects. Raises UsageError for another ending."""
+def style_of_effects(path: str | None, outputs: dict[str, str]) -> str:
+    """Return the style of the table --effects; print `.txt` unless another output is printed.
+
+    Raises UsageError for another ending.
+    """
+    if "-" not in (*outputs.values(), path):
+        outputs.setdefault(".txt", "-")
     if (ending := ending_of(path or "")) not in ("", ".tsv", ".csv"):
         raise click.UsageError(f"--effects {path}: name a file in .tsv or .csv")
     return CSV if ending == ".csv" else TSV

@@ -123,9 +123,7 @@ def reading_times(
         raise click.UsageError("--predict and --effects go together, with one --predict per table")
     if {*design.measures} == {*design.over} and len(design.over) == 1:
         raise click.UsageError("--over is the only --measure: nothing is studied beyond itself")
-    style = options.style_of_effects(effects)
-    if "-" not in (*outputs.values(), effects):
-        outputs.setdefault(".txt", "-")
+    style = options.style_of_effects(effects, outputs)
     columns, where = dict(columns), dict(where)
     more = {*design.measures, *design.over} - {SURPRISAL}
     time_columns = dict.fromkeys(columns.get("time", "time").split(","))

@@ -74,9 +74,7 @@ def suite(
 
     Example: rnng-dy suite agreement-pp --model generator -o agreement.html
     """
-    if "-" not in (*outputs.values(), effects):
-        outputs.setdefault(".txt", "-")
-    style = shared.style_of_effects(effects)
+    style = shared.style_of_effects(effects, outputs)
     if not predictions and len(columns.texts) not in (0, 2):
         what = "two --column name the good and the bad sentences of pairs"
         raise click.UsageError(f"{what}; a table of stimuli needs --prediction")

@@ -235,8 +235,7 @@ def train_own_tagger(
         return list(zip(sentence.tokens, sentence.tags, strict=True))
 
     _log.info("training a POS tagger")
-    chosen = evenly_spaced(sentences, tagging.MOST_SENTENCES)
-    parser.tagger = tagging.tagger_of_training([*map(pairs, chosen)], seed)
+    parser.tagger = tagging.tagger_of_training([*map(pairs, sentences)], seed)
     same = tagging.same_tags(map(pairs, dev), (parser.tags_for(s.tokens) for s in dev))
     _log.info(f"POS tagger: dev accuracy {same}")
 

@@ -35,9 +35,7 @@ def test_output_and_what_is_said(corpus, tmp_path):
     assert len({entry.path for entry in entries}) == 12
     assert sum(entry.count for entry in entries) == 1600
     assert "12 clusters of 60 word types, 1600 tokens in 200 sentences" in result.stderr
-    _, report = cluster_corpus(corpus, classes=12)
-    information = report["mutual_information_within_sentences"]
-    assert information > 0 and f"{information:.5f} nats" in result.stderr
+    assert cluster_corpus(corpus, classes=12)[1] in result.stderr
     assert {p.name for p in tmp_path.iterdir()} == {"corpus.txt", "out.paths"}
 
 

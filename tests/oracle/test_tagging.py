@@ -4,6 +4,7 @@ import os
 
 import pytest
 from nltk import Tree
+from nltk.tag import perceptron
 
 from oracle import tagging
 from oracle.tagging import FILES
@@ -25,9 +26,11 @@ def test_a_jackknifed_tagger_has_not_seen_the_sentence():
     assert ("odd", "UNHEARD") in tagging.train_tagger(sentences, 1).tag(["the", "odd", "runs"])
 
 
-def test_the_seed_decides():
-    one, other = (tagging.jackknife(SENTENCES, 4, 1, Workers().map) for _ in range(2))
-    assert one == other
+def test_a_tagger_learns_as_nltks_own(monkeypatch):
+    sentences = tagging.training_pairs(str(TINY))[:100]
+    learnt = tagging.train_tagger(sentences, 1).model.weights
+    monkeypatch.setattr(tagging, "_Learner", lambda tags: perceptron.AveragedPerceptron())
+    assert learnt == tagging.train_tagger(sentences, 1).model.weights
 
 
 SAVED = """
