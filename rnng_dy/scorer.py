@@ -37,6 +37,8 @@ class Scorer:
     has_trees: ClassVar[bool] = False
     updates: int | None = None
     about: Any = None
+    of_strings = False
+    """Whether all surprisals are of strings, as those of a table by `surprisal --open`."""
     spelling: SpellingModel | None = None
     """The probabilities of strings for an open vocabulary; None if the scorer has none."""
 
@@ -110,8 +112,7 @@ class Scorer:
             return [sentence.records for sentence in measured]
         spelling = required_spelling(self, "this model")
         spelt = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
-        unkified = [words for words, _ in spelt]
-        measured = self.measure(sentences, options, end, unkified, numbers)
+        measured = self.measure(sentences, options, end, [words for words, _ in spelt], numbers)
         pairs = zip(measured, spelt, strict=True)
         return [with_spellings(sentence.records, log_probs) for sentence, (_, log_probs) in pairs]
 
@@ -179,8 +180,7 @@ class Scorer:
 
     def sentence_log_probs(self, sentences: Sequence[SourceSentence]) -> list[float]:
         """Return log p of sentences with ends in nats; not finite where a surprisal is missing."""
-        tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
-        records = self.records_of(tokens, unkified)
+        records = self.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
         return [-math.log(2) * math.fsum(r.surprisal for r in sentence) for sentence in records]
 
     def next_word_entropies(self, sentences: Sentences) -> Sequence[Sequence[float]]:

@@ -18,7 +18,7 @@ from oracle.common import plugins
 from oracle.common.errors import InputError, RnngError
 from oracle.common.plugins import Registry
 from rnng_dy.baselines.kneser_ney import ORDER, KneserNey
-from rnng_dy.evaluation.records import END, ROUNDING, WordRecord
+from rnng_dy.evaluation.records import END, OPEN_MEASURES, ROUNDING, WordRecord
 from rnng_dy.evaluation.token_tables import GAP, UNKNOWN, Token, places, plain, read_surprisals
 from rnng_dy.scorer import Sentences, Unkified, WordScorer
 
@@ -45,6 +45,7 @@ class SurprisalTable(WordScorer):
             if sentence is None:
                 raise InputError("no column 'sentence_id' or 'item'", path, 1)
             tokens = list(rows)
+            self.of_strings = {*OPEN_MEASURES} <= tokens[0].cells.keys()
             letters = "".join(token.letters for token in tokens)
             both = self._sentences.setdefault(letters, tokens), tokens
             first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
@@ -132,8 +133,7 @@ class OpenableScorer(NamedTuple):
 
     def files(self) -> dict[str, Path]:
         """Return the file that the scorer is made from, by its name."""
-        path = Path(self.source or "")
-        return {path.name: path} if self.source else {}
+        return {Path(self.source).name: Path(self.source)} if self.source else {}
 
     def moved(self, folder: str) -> OpenableScorer:
         """Return the scorer with its file in another folder."""

@@ -66,6 +66,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if is_open:
         sentences, log_probs = with_open_classes(required_spelling(model, system.title), sentences)
         log_spellings = list(map(math.fsum, log_probs))
+    is_open = is_open or model.of_strings
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]
     words = [measures.words_read(sentence, is_open) for sentence in sentences]
@@ -92,9 +93,8 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
         lines, figures = measures.report(log_ps, tokens, is_open, others, reason)
-        name, vocabulary = re.sub(r"[^=]*/", "", system.title), measures.VOCABULARIES[is_open]
-        unknown = [int(count) for count, *_ in words]
-        figures |= {"model": name, "vocabulary": vocabulary, "unknown": unknown}
+        name, unknown = re.sub(r"[^=]*/", "", system.title), [int(count) for count, *_ in words]
+        figures |= {"model": name, "vocabulary": words[0][1], "unknown": unknown}
         figures["signature"] = signature()
         if system.has_trees:
             figures["search"] = asdict(options)
