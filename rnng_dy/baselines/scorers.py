@@ -29,7 +29,7 @@ class SurprisalTable(WordScorer):
     `read_surprisals` reads it. A sentence is found by its letters, whatever its tokens are:
     subwords are added up to words, and a mark of subwords alone belongs to the word after it. If a
     token of the table covers several words, its surprisal belongs to the first. `<unk>` stands for
-    any one word. Columns item and condition may stand in place of sentence_id.
+    any one word; the fewest count. Columns item and condition may stand in place of sentence_id.
     """
 
     name = "surprisals"
@@ -52,7 +52,7 @@ class SurprisalTable(WordScorer):
             bits, others = ([token.bits for token in row] for row in both)
             if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
                 self._unclear.add(letters)
-        self._with_gaps = [letters for letters in self._sentences if GAP in letters]
+        self._with_gaps = sorted(self._sentences, key=lambda letters: letters.count(GAP))
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return the table's surprisals of the words of each sentence, and of its end.

@@ -109,7 +109,7 @@ def _unlike(systems: Systems, where: Mapping[str, str]) -> dict[str, np.ndarray]
             what = f"no column {name!r} in the table of times, nor in those of surprisals"
             raise RnngError(f"{what}, which have {', '.join(columns)}")
         of_words = zip(*cells, strict=True)
-        masks[f"not {name}={value}"] = np.array([value not in of_word for of_word in of_words])
+        masks[f"not {name}={value}"] = np.array([{*row} - {None} != {value} for row in of_words])
     return masks
 
 

@@ -180,19 +180,18 @@ def _words(rows: Iterable[TextRow], path: str, sentence: str) -> list[TextRow]:
         readings.setdefault(row.position or 0, []).append(row)
     longest = max(readings.values(), key=len)
     for first, *others in readings.values():
-        different = [r for r in others if (r.text, r.region) != (first.text, first.region)]
-        if different:
+        if different := [r for r in others if (r.text, r.region) != (first.text, first.region)]:
             raise _twice(different[0], path, sentence)
         if len(others) + 1 < len(longest):
             rows = f"{len(longest)} rows for {longest[0].text.strip()!r}"
             what = f"the sentence {sentence!r} has {rows}, and {len(others) + 1} for"
             raise InputError(f"{what} {first.text.strip()!r}", path, longest[-1].line)
-    if len(readings) <= max(readings) - min(readings):
-        _log.warning(f"{path}: {sentence!r} lacks words between its numbers, and is read without")
-    return [
-        word[0]._replace(cells=common(row.cells for row in word))
-        for _, word in sorted(readings.items())
-    ]
+    filled = [first for first, *_ in readings.values() if first.text.strip()]
+    # a sentence of a story may begin with any number, but hardly with 2
+    if len(filled) <= max(readings) - min(readings) + (min(readings) == 2):
+        _log.warning(f"{path}: {sentence!r} lacks words of some numbers, and is read without")
+    words = (word for _, word in sorted(readings.items()))
+    return [word[0]._replace(cells=common(row.cells for row in word)) for word in words]
 
 
 def _twice(row: TextRow, path: str, sentence: str) -> InputError:

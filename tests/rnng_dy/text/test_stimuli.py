@@ -397,10 +397,10 @@ def test_na_of_pandas_is_an_empty_cell():
     assert read_stimuli([{"item": na, "text": "It ran"}]).texts[0].item == ""
 
 
-def test_a_gap_between_the_numbers_of_words_is_warned_of(caplog):
-    rows = [{"item": 1, "position": p, "word": w} for p, w in ((1, "It"), (2, "ran"), (4, "off"))]
-    read_stimuli(rows)
-    assert "'1' lacks words between its numbers" in caplog.text
+@pytest.mark.parametrize("words", [{0: "It", 2: "ran"}, {1: "It", 2: None}, {2: "ran"}, {3: "off"}])
+def test_a_number_without_a_word_is_warned_of(caplog, words):
+    read_stimuli([{"item": 1, "position": p, "word": w} for p, w in words.items()])
+    assert ("'1' lacks words of some numbers" in caplog.text) == (words != {3: "off"})
 
 
 def test_a_region_beside_numbers_needs_a_whole_one_and_words_keep_their_order():
