@@ -52,7 +52,8 @@ class SurprisalTable(WordScorer):
             bits, others = ([token.bits for token in row] for row in both)
             if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
                 self._unclear.add(letters)
-        self._with_gaps = sorted(self._sentences, key=lambda letters: letters.count(GAP))
+        with_gaps = (letters for letters in self._sentences if GAP in letters)
+        self._with_gaps = sorted(with_gaps, key=lambda letters: letters.count(GAP))
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return the table's surprisals of the words of each sentence, and of its end.
