@@ -34,7 +34,8 @@ def parsed(model: Any, wanted: Any, limits: Limits) -> list[ParsedSentence]:
     if model.generates_words:
         if wanted.samples:
             raise RnngError("samples: a generative model has no samples of a given sentence")
-        decoder = SearchedTrees(wanted.k, SearchOptions(word_beam=max(10, wanted.k)))
+        word_beam = max(DEFAULT_OPTIONS.word_beam, wanted.k)
+        decoder = SearchedTrees(wanted.k, SearchOptions(word_beam=word_beam))
     elif wanted.k > 1:
         decoder = BestTrees(wanted.k, max(BEAM, 2 * wanted.k))
     answers = []
