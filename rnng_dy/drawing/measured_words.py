@@ -137,9 +137,10 @@ def require_matplotlib() -> None:
 def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[str, Curve]]:
     """Return the curves of a figure, by title and condition: of means by region, then of items.
 
-    Means are over several items. The curves of an item are by region if a text has several, else by
-    word. A region that a text lacks is a gap. Texts without a condition, such as fillers, are left
-    out if others have one. `sentences` are the records of the sentences of all texts.
+    Means are over several items that share conditions. The curves of an item are by region if a
+    text has several, else by word. A region that a text lacks is a gap. Texts without a condition,
+    such as fillers, are left out if others have one. `sentences` are the records of the sentences
+    of all texts.
     """
     texts = rows.stimuli.texts
     has_regions = any(len(text.regions) > 1 for text in texts)
@@ -177,7 +178,8 @@ def panels_of(rows: WordRows, sentences: Sequence[Records]) -> dict[str, dict[st
         points = zip(places, labels, bits, strict=True)
         curves[condition] = {place: (label, y, math.nan) for place, label, y in points}
     panels = {title: aligned(curves) for title, curves in items.items()}
-    if not (has_regions and has_conditions and len(items) > 1):
+    conditions = [condition for curves in items.values() for condition in curves]
+    if not (has_regions and has_conditions and len({*conditions}) < len(conditions)):
         return panels
     means: dict[str, Points] = defaultdict(dict)
     for condition, by_region in values.items():

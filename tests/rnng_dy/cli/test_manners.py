@@ -1,6 +1,5 @@
 """Every command: its help, the names of its options, and what it says of wrong ones."""
 
-import inspect
 import re
 import shlex
 from pathlib import Path
@@ -30,10 +29,6 @@ def command_of(names):
     return command
 
 
-def help_of(command):
-    return inspect.cleandoc(command.help)
-
-
 EVERY = [names for names in all_commands(main) if names]
 LEAVES = [names for names in EVERY if not isinstance(command_of(names), click.Group)]
 
@@ -57,7 +52,7 @@ def test_help_and_completion_load_no_large_library():
 @pytest.mark.parametrize("names", EVERY, ids=" ".join)
 def test_help_is_made_of_sentences(names):
     command = command_of(names)
-    assert SENTENCE.fullmatch(help_of(command).partition("Example:")[0].strip())
+    assert SENTENCE.fullmatch(command.help.partition("Example:")[0].strip())
     for option in command.params:
         if isinstance(option, click.Option):
             assert option.help and SENTENCE.fullmatch(option.help), option.opts
@@ -66,7 +61,7 @@ def test_help_is_made_of_sentences(names):
 @pytest.mark.parametrize("names", LEAVES, ids=" ".join)
 def test_the_example_is_a_command(names):
     command = command_of(names)
-    examples = re.findall(r"^Example: (.*)$", help_of(command), re.MULTILINE)
+    examples = re.findall(r"^ *Example: (.*)$", command.help, re.MULTILINE)
     assert examples
     for example in examples:
         program, *arguments = shlex.split(example)

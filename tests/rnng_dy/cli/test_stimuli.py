@@ -307,6 +307,8 @@ def test_the_first_panel_has_means_of_each_text_once_and_fillers_are_in_none():
         run(*KINDS["lm"], "--stimuli", "f.csv", *["-o", "f.png", "-o", "f.pdf", "-o", "f.svg"])
         svgs.append(Path("f.svg").read_text(encoding="utf-8"))
     assert {*svgs} == {svgs[0]} and ">means of 2 items, with 95 % intervals</text>" in svgs[0]
+    Path("f.csv").write_text(table.replace("2,a", "2,c"), encoding="utf-8")
+    assert len(panels()) == 2
     assert [Path(f"f.{form}").read_bytes()[:4] for form in ("png", "pdf")] == [b"\x89PNG", b"%PDF"]
 
 
