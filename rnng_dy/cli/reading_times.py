@@ -78,7 +78,7 @@ _names, _few = options.ListOf(click.STRING), click.IntRange(0, 10)
     ),
     option(
         "--measure",
-        "Columns of SURPRISALS to study, each alone.  [default: surprisal]",
+        "Columns of SURPRISALS to study, each alone.",
         _names,
         "measures",
         default=(SURPRISAL,),

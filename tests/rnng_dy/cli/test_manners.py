@@ -56,6 +56,7 @@ def test_help_is_made_of_sentences(names):
     for option in command.params:
         if isinstance(option, click.Option):
             assert option.help and SENTENCE.fullmatch(option.help), option.opts
+    assert "] [default:" not in " ".join(invoke(*names, "--help").stdout.split())
 
 
 @pytest.mark.parametrize("names", LEAVES, ids=" ".join)
