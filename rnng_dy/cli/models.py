@@ -67,8 +67,7 @@ def show(folder: str, cite: bool) -> None:
     if cite:
         click.echo(citation(folder, model))
         return
-    click.echo(repr(model))
-    click.echo(f"size: {size_of(folder)}")
+    click.echo(f"{model!r}\nsize: {size_of(folder)}")
     if model.about is None:
         click.echo("no about.json: nobody has said where the model comes from")
         return
@@ -76,7 +75,9 @@ def show(folder: str, cite: bool) -> None:
         click.echo("licence: not stated; `rnng-dy models export --licence` states it")
     for name, section in model.about.items():
         click.echo(escaped(f"\n{name}:"))
-        for key, value in section.items():
+        # other versions counted before they added words for all classes of unknown words
+        now = {"parameters": model.store.count()} if name == "model" else {}
+        for key, value in {**section, **now}.items():
             # a model that was trained in Python has no command
             if value is not None:
                 click.echo(f"  {escaped(f'{key}: {value}')}")

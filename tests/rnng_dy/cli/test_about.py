@@ -37,8 +37,7 @@ def test_training_writes_a_description_with_its_best_score(data):
     about, records = model_folder.read_about("m d"), log(data / "m d")
     best = [r for r in records if r.get("is_best")][-1]
     scores = about["scores"]
-    for name in ("f1", "recall", "precision", "updates"):
-        assert scores[name] == best[name]
+    assert all(scores[name] == best[name] for name in ("f1", "recall", "precision", "updates"))
     assert scores["dev"] == about["data"]["dev"] != about["data"]["train"]
     assert (about["settings"]["preset"], about["settings"]["epochs"]) == ("paper", 1)
     assert about["sizes"]["hidden"] == 8
@@ -68,8 +67,9 @@ def test_show_prints_the_model_and_its_description(data):
     for section in model_folder.read_about("m").values():
         for key, value in section.items():
             assert f"\n  {key}: {value}\n" in printed.stdout
-    model_folder.write_about("m", {"\x1b[1m": {"\r": "b \x1b[31m"}})
-    assert "\n\\x1b[1m:\n  \\r: b \\x1b[31m\n" in invoke("models", "show", "m").stdout
+    model_folder.write_about("m", {"\x1b[1m": {"\r": "b \x1b[31m"}, "model": {"parameters": 1}})
+    counted = f"\nmodel:\n  parameters: {load('m').store.count()}\n"
+    assert "\n\\x1b[1m:\n  \\r: b \\x1b[31m\n" + counted in invoke("models", "show", "m").stdout
 
 
 def test_scores_are_those_of_the_parameters_that_are_saved(data):
