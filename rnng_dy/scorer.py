@@ -158,7 +158,8 @@ class Scorer:
             unkified: The words as the scorer should read them, None to derive them.
             numbers: The numbers of the sentences, which decide the draws of a particle filter.
         """
-        records: Iterable[list[WordRecord]] = self.records_of(sentences, unkified)
+        tokens = [split_tokens(sentence)[0] for sentence in sentences]
+        records: Iterable[list[WordRecord]] = self.records_of(tokens, unkified)
         if options.next_word:
             records = self._with_next_words([*records])
         return (_measured(sentence, end) for sentence in records)
@@ -174,8 +175,7 @@ class Scorer:
         self, sentences: Sentences, unkified: Unkified
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         """Yield the words of each sentence, as written and as the scorer reads them."""
-        for sentence, words in zip(sentences, unkified or [None] * len(sentences), strict=True):
-            tokens, _ = split_tokens(sentence)
+        for tokens, words in zip(sentences, unkified or [None] * len(sentences), strict=True):
             yield tokens, words or self.unknown.unkify(tokens, True)  # type: ignore[union-attr]
 
     def sentence_log_probs(self, sentences: Sequence[SourceSentence]) -> list[float]:
