@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
 from oracle.common.tables import cell_text, read_table
+from oracle.sentences import is_list
 from rnng_dy.text.columns import CONDITION, ColumnIndices
 from rnng_dy.text.regions import USUAL_MARK
 
@@ -78,8 +79,8 @@ def text_rows(
         for i in at.texts:
             levels = [*(cells[i] for i in at.conditions), *[names[i]] * is_wide]
             condition = "_".join(levels if any(levels) else "") if levels else None
-            if at.region is None and not cells[i]:
-                raise InputError(f"column {names[i]!r}: no text", path, line)
+            if is_list(getattr(row[i], "text", row[i])) or (at.region is None and not cells[i]):
+                raise InputError(f"column {names[i]!r}: no text, but {row[i]!r:.60}", path, line)
             with placed(path, line):
                 text = _text_row(line, cells, i, at, (*kept, *[condition] * is_wide))
             texts.setdefault((item, condition, line * (at.region is None)), []).append(text)

@@ -122,10 +122,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
     ("content", "message"),
     [
         ("token,surprisal\na,1\n", "1: no column 'sentence_id' or 'item'"),
-        (
-            "sentence_id,token,surprisal\n1,a,1\n1,b,high\n",
-            "3: column 'surprisal': 'high' is no number",
-        ),
+        ("item,token,surprisal\n1,a,1\n1,b,high\n", "3: column 'surprisal': 'high' is no number"),
         ("sentence_id,token,surprisal\n1,a,-3\n", "2: -3 is negative: log probabili"),
         ("item,known,token,surp\n1,no,a,1\n", "2: column 'known': 'no' is neither 1 nor 0, true"),
         ("sentence_id,token,surprisal\n1,a b,1\n", "2: 'a b' is several words: give"),
