@@ -126,7 +126,8 @@ class Scorer:
         """Measure the words of an experiment's stimuli.
 
         Args:
-            stimuli: The name of a table (CSV, TSV, xlsx), a DataFrame, or rows as dictionaries.
+            stimuli: The name of a table (CSV, TSV, xlsx), rows as dictionaries, or a DataFrame;
+                levels of its index that have names are columns.
             columns: The columns that do not have the usual names (see `Columns`).
             options: The search, as in `surprisals`.
             open_vocabulary: Whether words count as strings, as in `surprisals`.

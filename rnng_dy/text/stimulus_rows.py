@@ -48,10 +48,12 @@ def read_rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, 
     """Return a table's name, its header's line, names of columns, and rows with their lines."""
     if isinstance(table, str) or hasattr(table, "__fspath__"):
         return str(table), *read_table(table, quoted_tsv=True)
-    rows = table.to_dict("records") if hasattr(table, "columns") else table
-    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if hasattr(table, "itertuples"):
+        named = [name for name in table.index.names if name not in (None, *table.columns)]
+        table = table.reset_index(named).to_dict("records")
+    rows = list(table) if isinstance(table, Iterable) else [table]
     if not all(isinstance(row, Mapping) for row in rows):
-        message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
+        message = "stimuli are the name of a table, a DataFrame of pandas, or rows as dictionaries"
         raise InputError(message, "stimuli")
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = ([row.get(name) for name in names] for row in rows)

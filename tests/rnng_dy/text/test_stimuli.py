@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from unittest.mock import Mock
 
 import pytest
 
@@ -391,6 +392,13 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
 def test_na_of_pandas_is_an_empty_cell():
     na = type("NAType", (), {"__ne__": lambda self, _: self, "__bool__": lambda self: None})()
     assert read_stimuli([{"item": na, "text": "It ran"}]).texts[0].item == ""
+
+
+def test_levels_of_the_index_of_a_data_frame_are_columns():
+    rows = {"reset_index.return_value.to_dict.return_value": [{"item": 7, "text": "It ran"}]}
+    frame = Mock(columns=["n", "text"], **{"index.names": ["item", None, "n"]}, **rows)
+    assert read_stimuli(frame).texts[0].item == "7"
+    frame.reset_index.assert_called_once_with(["item"])
 
 
 @pytest.mark.parametrize("words", [{0: "It", 2: "ran"}, {1: "It", 2: None}, {2: "ran"}, {3: "off"}])
