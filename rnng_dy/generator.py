@@ -84,10 +84,11 @@ class GenerativeModel(Model, Scorer, ParserI):
         spellings = []
 
         def encode(tree: nltk.Tree) -> GeneratorExample:
-            tokens, _ = split_tokens(words_of(tree))
+            actions = self.transitions.actions_of(tree)
+            tokens, _ = split_tokens(words_of(untraced(tree)))
             unkified, spelling = read_words(self, tokens, open_vocabulary)
             spellings.append(spelling)
-            return self.encode(unkified, self.transitions.actions_of(untraced(tree)))
+            return self.encode(unkified, actions)
 
         return [*map(add, tree_log_probs_of(self, trees, encode), spellings)]
 

@@ -126,7 +126,8 @@ class Scorer:
         """Measure the words of an experiment's stimuli.
 
         Args:
-            stimuli: The name of a table (CSV, TSV, xlsx), a DataFrame, or rows as dictionaries.
+            stimuli: The name of a table (CSV, TSV, xlsx), rows as dictionaries, or a DataFrame;
+                levels of its index that have names are columns.
             columns: The columns that do not have the usual names (see `Columns`).
             options: The search, as in `surprisals`.
             open_vocabulary: Whether words count as strings, as in `surprisals`.
@@ -158,7 +159,8 @@ class Scorer:
             unkified: The words as the scorer should read them, None to derive them.
             numbers: The numbers of the sentences, which decide the draws of a particle filter.
         """
-        records: Iterable[list[WordRecord]] = self.records_of(sentences, unkified)
+        tokens = [split_tokens(sentence)[0] for sentence in sentences]
+        records: Iterable[list[WordRecord]] = self.records_of(tokens, unkified)
         if options.next_word:
             records = self._with_next_words([*records])
         return (_measured(sentence, end) for sentence in records)
@@ -174,8 +176,7 @@ class Scorer:
         self, sentences: Sentences, unkified: Unkified
     ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         """Yield the words of each sentence, as written and as the scorer reads them."""
-        for sentence, words in zip(sentences, unkified or [None] * len(sentences), strict=True):
-            tokens, _ = split_tokens(sentence)
+        for tokens, words in zip(sentences, unkified or [None] * len(sentences), strict=True):
             yield tokens, words or self.unknown.unkify(tokens, True)  # type: ignore[union-attr]
 
     def sentence_log_probs(self, sentences: Sequence[SourceSentence]) -> list[float]:

@@ -104,9 +104,8 @@ class ParserVocabulary(ModelVocabulary):
         """
         counts = counted(sentences)
         if not counts.tags:
-            raise RnngError(
-                "this is a generative oracle; the parser needs one made without --generative"
-            )
+            needed = "the parser needs one made without --generative"
+            raise RnngError(f"this is a generative oracle; {needed}")
         words = Vocabulary([*counts.words, *more_words, UNK])
         unknown = infer_unknown_words(((s.tokens, s.unkified) for s in sentences), rules)
         once = {word for word, n in counts.tokens.items() if n == 1}

@@ -183,14 +183,17 @@ def test_an_untrained_model_says_so(data, caplog, monkeypatch):
 
 
 def test_arguments_that_cannot_be_are_refused(data):
-    parser = DiscriminativeParser.load(data / "parser")
+    parser, generator = (rnng_dy.load(data / name) for name in ("parser", "generator"))
     tokens = [("it", "PRP")]
     for options in ({"alpha": -1}, {"alpha": np.nan}, {"n": 0}, {"seed": -1}):
         with pytest.raises(RnngError, match=r"^(alpha|n|seed): .* number"):
             parser.sample(tokens, **options)
+    with pytest.raises(RnngError, match=r"^k: '3' is no whole number"):
+        parser.nbest(tokens, "3")
     for tree in ("(S (NP it))", Tree("S", []), None):
-        with pytest.raises(RnngError, match="no tree over words"):
-            parser.log_prob(tree)
+        for model in (parser, generator):
+            with pytest.raises(RnngError, match="no tree over words"):
+                model.log_prob(tree)
 
 
 # Ctrl-C

@@ -153,15 +153,18 @@ def mean_of_runs(runs: Sequence[MeasuredSentence]) -> MeasuredSentence:
     """
     records = []
     for of_word in zip(*(run.records for run in runs), strict=True):
-        means: dict[str, Any] = {}
-        for name in ALL_MEASURES:
-            values = [getattr(record, name) for record in of_word]
-            means[name] = None if None in values else fmean(values)
+        columns = _values(of_word).items()
+        means: dict[str, Any] = {n: None if None in v else fmean(v) for n, v in columns}
         bits = [record.surprisal for record in of_word]
         means["standard_error"] = standard_error_of_mean(bits)
         records.append(replace(of_word[0], **means, of_runs=bits))
     problem = next((run.problem for run in runs if run.problem), None)
     return MeasuredSentence(records, runs[0].trees, fmean(run.log_mass for run in runs), problem)
+
+
+def _values(records: Records) -> dict[str, list[Any]]:
+    """Return the values of all measures by name."""
+    return {name: [getattr(record, name) for record in records] for name in ALL_MEASURES}
 
 
 def standard_error_of_mean(values: Sequence[float]) -> float | None:
@@ -260,9 +263,7 @@ def covering(text: str | None, covered: Records) -> WordRecord:
     """
     if len(covered) < 2:
         return replace(covered[0], token=text) if covered else WordRecord(text, None, 0.0)
-    measures: dict[str, Any] = {}
-    for name in ALL_MEASURES:
-        measures[name] = of_tokens(name, [getattr(record, name) for record in covered])
+    measures: dict[str, Any] = {n: of_tokens(n, v) for n, v in _values(covered).items()}
     if runs := [sum(bits) for bits in zip(*(r.of_runs for r in covered), strict=False)]:
         measures["standard_error"] = standard_error_of_mean(runs)
     return WordRecord(text, None, **measures)

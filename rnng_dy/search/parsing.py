@@ -72,8 +72,8 @@ def nbest_batch(
     k trees if the sentence has no more or a narrow beam finds no more. Raises RnngError if `k` or
     `beam` is below 1.
     """
+    require_whole(1, k=k, beam=BEAM if beam is None else beam)
     beam = max(BEAM, 2 * k) if beam is None else beam
-    require_whole(1, k=k, beam=beam)
     return run(parser, [_search(parser, sentence, k, beam) for sentence in sentences])
 
 

@@ -134,7 +134,10 @@ class SearchOptions:
     """Whether the entropy of the next word is measured, too, by another beam after each word."""
 
     def __post_init__(self) -> None:
-        """Raise RnngError for impossible `runs` and `seed`; each search checks what it reads."""
+        """Raise RnngError for impossible options."""
+        for field in fields(self):
+            if field.type == "int" and field.metadata:
+                require_setting(field, getattr(self, field.name))
         require_whole(1, runs=self.runs)
         require_whole(0, seed=self.seed)
 
@@ -154,9 +157,6 @@ class WordSearch(ABC):
     def __init__(self, system: TransitionSystem, options: SearchOptions, index: int = 0):
         """Prepare the search of sentence `index`. Raises RnngError for impossible options."""
         self.system, self.options, self.index = system, options, index
-        for field in fields(SearchOptions):
-            if field.type == "int" and field.name in self.reads and field.metadata:
-                require_setting(field, getattr(options, field.name))
         if options.runs > 1 and "seed" not in self.reads:
             raise RnngError("runs: this search draws nothing, so all its runs are equal")
 

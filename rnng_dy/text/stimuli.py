@@ -133,7 +133,7 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
 
     Args:
         table: A file that `read_table` reads, rows as mappings from names to cells, or a DataFrame
-            of pandas.
+            of pandas; levels of its index that have names are columns.
         columns: The columns that do not have the usual names.
 
     Raises:

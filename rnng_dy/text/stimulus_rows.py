@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed
 from oracle.common.tables import cell_text, read_table
+from oracle.sentences import is_list
 from rnng_dy.text.columns import CONDITION, ColumnIndices
 from rnng_dy.text.regions import USUAL_MARK
 
@@ -47,10 +48,12 @@ def read_rows(table: Any) -> tuple[str, int, Sequence[str], Iterable[tuple[int, 
     """Return a table's name, its header's line, names of columns, and rows with their lines."""
     if isinstance(table, str) or hasattr(table, "__fspath__"):
         return str(table), *read_table(table, quoted_tsv=True)
-    rows = table.to_dict("records") if hasattr(table, "columns") else table
-    rows = list(rows) if isinstance(rows, Iterable) else [rows]
+    if hasattr(table, "itertuples"):
+        named = [name for name in table.index.names if name not in (None, *table.columns)]
+        table = table.reset_index(named).to_dict("records")
+    rows = list(table) if isinstance(table, Iterable) else [table]
     if not all(isinstance(row, Mapping) for row in rows):
-        message = "stimuli are the name of a table, a DataFrame, or rows as dictionaries"
+        message = "stimuli are the name of a table, a DataFrame of pandas, or rows as dictionaries"
         raise InputError(message, "stimuli")
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = ([row.get(name) for name in names] for row in rows)
@@ -78,8 +81,8 @@ def text_rows(
         for i in at.texts:
             levels = [*(cells[i] for i in at.conditions), *[names[i]] * is_wide]
             condition = "_".join(levels if any(levels) else "") if levels else None
-            if at.region is None and not cells[i]:
-                raise InputError(f"column {names[i]!r}: no text", path, line)
+            if is_list(getattr(row[i], "text", row[i])) or (at.region is None and not cells[i]):
+                raise InputError(f"column {names[i]!r}: no text, but {row[i]!r:.60}", path, line)
             with placed(path, line):
                 text = _text_row(line, cells, i, at, (*kept, *[condition] * is_wide))
             texts.setdefault((item, condition, line * (at.region is None)), []).append(text)

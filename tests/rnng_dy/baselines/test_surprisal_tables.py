@@ -106,9 +106,8 @@ def test_a_mark_of_unknown_words_stands_for_one_word(table):
 def test_marks_of_other_programs_are_no_letters(table, tokens):
     content = "item,condition,token,surprisal\n" + "".join(f'1,a,{t},"1,5"\n' for t in tokens)
     [records] = table(content).records_of([["café", "'s", "here"]])
-    inner = [t for t in tokens if t not in ("[CLS]", "<s>")]
-    assert math.fsum(r.surprisal for r in records) == 1.5 * len(inner)
-    assert records[3].surprisal == 1.5
+    bits = 1.5 * sum(token not in ("[CLS]", "<s>") for token in tokens)
+    assert (math.fsum(r.surprisal for r in records), records[3].surprisal) == (bits, 1.5)
 
 
 def test_it_is_a_scorer_by_name(tmp_path):
@@ -116,16 +115,14 @@ def test_it_is_a_scorer_by_name(tmp_path):
     scorer = OpenableScorer("surprisals", str(tmp_path / "t.csv"))
     assert scorer.title == f"surprisals={tmp_path}/t.csv"
     assert scorer.open().records_of([["a"]])[0][0].surprisal == 1
+    assert scorer.open().surprisals([("a", "NN")]) == scorer.open().surprisals(["a"])
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("token,surprisal\na,1\n", "1: no column 'sentence_id' or 'item'"),
-        (
-            "sentence_id,token,surprisal\n1,a,1\n1,b,high\n",
-            "3: column 'surprisal': 'high' is no number",
-        ),
+        ("item,token,surprisal\n1,a,1\n1,b,high\n", "3: column 'surprisal': 'high' is no number"),
         ("sentence_id,token,surprisal\n1,a,-3\n", "2: -3 is negative: log probabili"),
         ("item,known,token,surp\n1,no,a,1\n", "2: column 'known': 'no' is neither 1 nor 0, true"),
         ("sentence_id,token,surprisal\n1,a b,1\n", "2: 'a b' is several words: give"),

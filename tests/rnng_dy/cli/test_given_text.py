@@ -152,7 +152,8 @@ def test_a_list_has_its_texts_or_says_which_is_none(use):
 
 def test_what_is_no_table_is_refused():
     model = rnng_dy.load("english-generative")
-    for given in (None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]):
+    lists = [[{"text": ["He", "slept"]}], [{"text": b"He slept"}]]
+    for given in (*lists, None, 5, [], [3], [{"a": 1}], [{"text": "He slept."}, {"x": 2}]):
         with pytest.raises(RnngError, match=r"^stimuli"):
             model.table(given)
 

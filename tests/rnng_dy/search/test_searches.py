@@ -187,19 +187,14 @@ def test_long_sentences_have_no_underflow():
     assert all(math.isfinite(record.surprisal) for record in found.records)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        SearchOptions(beam=0),
-        SearchOptions(fast_track=-1),
-        SearchOptions("particles", particles=0),
-        SearchOptions("variable", particles=0),
-        SearchOptions("depth-first"),
-    ],
-)
+BAD_OPTIONS = [{"beam": 0}, {"beam": "10"}, {"fast_track": -1}, {"search": "depth-first"}]
+BAD_OPTIONS += [{"search": search, "particles": 0} for search in ("particles", "variable")]
+
+
+@pytest.mark.parametrize("options", BAD_OPTIONS)
 def test_options_that_cannot_be_are_refused(model, options):
     with pytest.raises(RnngError):
-        next(measure(model, [SENTENCE], options))
+        next(measure(model, [SENTENCE], SearchOptions(**options)))
 
 
 def test_a_word_without_a_class_is_infinitely_surprising_and_passed_over(model):

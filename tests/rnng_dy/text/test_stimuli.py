@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from unittest.mock import Mock
 
 import pytest
 
@@ -259,9 +260,8 @@ def test_a_region_without_a_name_has_a_number_alone(read):
 
 @pytest.mark.parametrize("other", ["x", "2b", "1.5", ""])
 def test_a_region_with_a_number_keeps_it(read, other):
-    rows = f"f,a,{other},Cats purred\n1,a,1,Dogs\n1,a,2,ran\n"
     with pytest.raises(InputError, match=":2: give whole numbers to all regions"):
-        read(f"item,condition,region,text\n{rows}")
+        read(f"item,condition,region,text\nf,a,{other},Cats purred\n1,a,1,Dogs\n1,a,2,ran\n")
 
 
 IBEX = """\
@@ -308,19 +308,16 @@ def test_a_design_has_the_same_regions_however_it_is_laid_out(shared, file, colu
 
 def test_the_texts_of_a_whole_experiment_are_read_from_its_results(shared):
     def texts(path):
-        return {
-            (t.item, t.condition): t.text for t in read_stimuli(str(shared / "study" / path)).texts
-        }
+        stimuli = read_stimuli(str(shared / "study" / path))
+        return {(t.item, t.condition): t.text for t in stimuli.texts}
 
-    assert texts("pcibex/results.csv") == {
-        key: " ".join(text.replace("| ", "").split())
-        for key, text in texts("interaction/items.csv").items()
-    }
+    items = texts("interaction/items.csv").items()
+    joined = {key: " ".join(text.replace("| ", "").split()) for key, text in items}
+    assert texts("pcibex/results.csv") == joined
 
 
 def test_sentences_need_words(read):
-    stimuli = read("item,text\n1,Dogs ran. Cats sat.\n")
-    [[sentence]] = stimuli.tokenised(Segmenter(), one_per_line=True)
+    [[sentence]] = read("text\nDogs ran. Cats sat.\n").tokenised(Segmenter(), one_per_line=True)
     assert sentence.tokens == ("Dogs", "ran", ".", "Cats", "sat", ".")
     with pytest.raises(InputError, match=r"items\.csv:3: a line without words"):
         read("item,region,text\n\n1,x,\n").tokenised(Segmenter(), one_per_line=True)
@@ -395,6 +392,13 @@ def test_workbooks_and_rows_of_python_are_tables(tmp_path):
 def test_na_of_pandas_is_an_empty_cell():
     na = type("NAType", (), {"__ne__": lambda self, _: self, "__bool__": lambda self: None})()
     assert read_stimuli([{"item": na, "text": "It ran"}]).texts[0].item == ""
+
+
+def test_levels_of_the_index_of_a_data_frame_are_columns():
+    rows = {"reset_index.return_value.to_dict.return_value": [{"item": 7, "text": "It ran"}]}
+    frame = Mock(columns=["n", "text"], **{"index.names": ["item", None, "n"]}, **rows)
+    assert read_stimuli(frame).texts[0].item == "7"
+    frame.reset_index.assert_called_once_with(["item"])
 
 
 @pytest.mark.parametrize("words", [{0: "It", 2: "ran"}, {1: "It", 2: None}, {2: "ran"}, {3: "off"}])
