@@ -147,8 +147,7 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     yield _scoring(system, seed)
     samples = f"{named(system.proposal, seed)}.props {run}.likelihoods"
     oracle = oracle_of("test", system.transitions, False)
-    command = f"rerank {samples} --oracle {oracle} -o {run}.map.trees"
-    yield Stage(f"rerank {run}", "infer", command)
+    yield Stage(f"rerank {run}", "infer", f"rerank {samples} --oracle {oracle} -o {run}.map.trees")
 
 
 def _searches(e: Experiment) -> Iterator[Stage]:
@@ -177,8 +176,7 @@ def _sampling(
 def _scoring(system: System, seed: int, alpha: float = FLATTENED, group: str = "infer") -> Stage:
     source = f"generator-{named(system, seed)} {named(system.proposal, seed, alpha)}.props"
     run = named(system, seed, alpha)
-    command = f"score --model {source} -o {run}.likelihoods"
-    return Stage(f"score {run}", group, command, PARALLEL)
+    return Stage(f"score {run}", group, f"score --model {source} -o {run}.likelihoods", PARALLEL)
 
 
 def _training(
