@@ -97,8 +97,7 @@ def _data(e: Experiment) -> Iterator[Stage]:
         if e.tags == "jackknife":
             tagger = "--jackknife 10" if part == "train" else "--train train.trees"
             command = f"tag {part}.trees {tagger} -o {part}.tagged.trees"
-            free = ("--jobs",) if part == "train" else ()
-            yield Stage(f"tags {part}", "data", command, free)
+            yield Stage(f"tags {part}", "data", command, ("--jobs",) if part == "train" else ())
     # always with the default system, which statistics, clusters and baselines use
     for transitions in dict.fromkeys((SYSTEMS.default, *(s.transitions for s in e.systems))):
         for part in PARTS:
