@@ -5,6 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -124,6 +125,7 @@ class PennTreebank(BracketedFiles):
 
     In a folder it reads all `.mrg` and `.parse` files. `sections` are WSJ's: the first two digits
     in `wsj_NNnn`, or the folder's number; if files have such names, folders elsewhere do not count.
+    Reading raises RnngError if a section has no file.
     """
 
     name = "ptb"
@@ -131,12 +133,18 @@ class PennTreebank(BracketedFiles):
     files = re.compile(r"(?i).+\.(mrg|parse)\Z")
 
     def _select(self, paths: Paths, sections: str | None) -> list[str]:
-        selected = super()._select(paths, sections)
+        ranges, selected = parse_sections(sections), super()._select(paths, sections)
+        if ranges is None:
+            return selected
         # folders of other parts of a release, such as Switchboard, have numbers, too
         of_wsj = {Path(f).parent.parent for f in selected if _PTB_FILE.match(Path(f).name.lower())}
-        if not of_wsj or sections is None:
-            return selected
-        return [file for file in selected if Path(file).parent.parent in of_wsj]
+        selected = [f for f in selected if not of_wsj or Path(f).parent.parent in of_wsj]
+        there = {self.section(Path(file)) for file in selected}
+        absent = next((number for number in chain(*ranges) if number not in there), None)
+        if absent is not None:
+            how = "copy the whole treebank, or name the sections that are there"
+            raise RnngError(f"sections {sections}: no file is of section {absent}: {how}")
+        return selected
 
     @staticmethod
     def section(path: Path) -> int | None:

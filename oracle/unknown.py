@@ -154,12 +154,13 @@ class UnknownWords:
 
 
 def infer_unknown_words(
-    sentences: Iterable[tuple[Sequence[str], Sequence[str]]], likely: str = RULES[0]
+    sentences: Iterable[tuple[Sequence[str], Sequence[str]]], likely: str | None = None
 ) -> UnknownWords:
     """Infer known words and class rules of an oracle from its tokens and unkified tokens.
 
     The rules need not explain every class: `-KNOWNLC` depends on all trees that the oracle was made
-    with, of which this may be a part. Of rules that explain equally many, `likely` is chosen.
+    with, of which this may be a part. Of rules that explain equally many, `likely` is chosen; None
+    are the rules with one class if the oracle has no other class, else the original's.
     Raises RnngError, with an example, if no rules explain nine classes in ten, or if a word is both
     known and unknown, or of two classes.
     """
@@ -171,6 +172,7 @@ def infer_unknown_words(
         if _plain(first := firsts.setdefault(word, unkified)) != _plain(unkified):
             what = f"the training oracle has {word!r} both as {first!r} and as {unkified!r}"
             raise RnngError(f"{what}: make its parts with the same --train, --min-count and --unk")
+    likely = likely or ("single" if {*classes.values()} == {_UNK} else RULES[0])
     candidates = [UnknownWords(rules, known) for rules in dict.fromkeys([likely, *RULES])]
     different = [
         [word for word, unkified in classes.items() if unknown.word_class(word) != unkified]

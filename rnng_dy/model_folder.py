@@ -266,14 +266,15 @@ def changed_plugins(model: Any) -> list[str]:
 
 
 def exported(model: Any, bits: int, licence: str | None, data: str | None) -> About:
-    """Return the sections of an archive: bits of its arrays, terms of use of model and data.
+    """Return the sections of an archive: fewest bits of its arrays, terms of use of model and data.
 
     Scores are left out if the archive has other bits than the model that they were measured with.
     """
     sections = (true_about(model) or {}).items()
     about = {name: x for name, x in sections if bits == 32 or name != "scores"}
-    arrays = {"arrays": f"{bits} bits"} if bits < 32 else {}
-    about["model"] = {"kind": model.kind, **about.get("model", {}), **arrays}
+    about["model"] = section = {"kind": model.kind, **about.get("model", {})}
+    if bits < 32 and section.get("arrays") != "8 bits":
+        section["arrays"] = f"{bits} bits"
     chosen = {name: x for name, x in (("licence", licence), ("data", data)) if x is not None}
     if terms := {**about.get("terms", {}), **chosen}:
         about["terms"] = terms

@@ -11,7 +11,7 @@ from typing import Any
 from clusters.files import ClusteredWord
 from oracle.blocks import OracleSentence, counted
 from oracle.common.errors import RnngError, UnseenSymbolError
-from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_in, lower
+from oracle.unknown import UnknownWords, infer_unknown_words, known_in, lower
 
 UNK = "UNK"
 
@@ -94,7 +94,7 @@ class ParserVocabulary(ModelVocabulary):
         use_tags: bool,
         pretrained: Iterable[str] | None = None,
         more_words: Iterable[str] = (),
-        rules: str = RULES[0],
+        rules: str | None = None,
     ) -> ParserVocabulary:
         """Make the vocabulary of a training oracle.
 
@@ -193,7 +193,7 @@ class GeneratorVocabulary(ModelVocabulary):
         cls,
         clustered: Sequence[ClusteredWord],
         sentences: Sequence[OracleSentence],
-        rules: str = RULES[0],
+        rules: str | None = None,
     ) -> GeneratorVocabulary:
         """Make the vocabulary of word clusters and a training oracle.
 

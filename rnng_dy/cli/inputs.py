@@ -129,8 +129,7 @@ def _systems(folders: Sequence[str], scorers: Sequence[OpenableScorer]) -> list[
     """Return models and scorers. Raises UsageError for one twice."""
     if not (folders or scorers):
         folders = [DEFAULT_MODEL]
-    models = [ModelFolder(kind_of_words(folder).kind, folder) for folder in folders]
-    systems = [*models, *scorers]
+    systems = [*(ModelFolder(kind_of_words(name).kind, name) for name in folders), *scorers]
     if len({system.title for system in systems}) < len(systems):
         raise click.UsageError("two models have the same name")
     return systems

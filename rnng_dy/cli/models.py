@@ -67,6 +67,7 @@ def show(folder: str, cite: bool) -> None:
     if cite:
         click.echo(citation(folder, model))
         return
+    model.about = model_folder.true_about(model)
     click.echo(f"{model!r}\nsize: {size_of(folder)}")
     if model.about is None:
         click.echo("no about.json: nobody has said where the model comes from")

@@ -9,6 +9,7 @@ from rnng_dy import engine
 from rnng_dy.cli.messages import say
 from rnng_dy.cli.options import SEED, Command, ListOf, device_option
 from rnng_dy.cli.rules import option
+from rnng_dy.cli.signature import version
 from rnng_dy.drawing.measured_words import require_matplotlib
 from rnng_dy.parallel import check_jobs, tidy
 from rnng_dy.reproduce.runner import run
@@ -86,7 +87,7 @@ def reproduce(corpus, sources, output, groups, jobs, device, unk, epochs, hidden
         require_matplotlib()
     try:
         with tidy():
-            run(folder, stages(experiment), jobs, device, say, groups)
+            run(folder, stages(experiment), jobs, device, say, groups, version())
     except KeyboardInterrupt as stop:
         raise type(stop)("stopped; the same command continues") from None
     if "report" in groups:

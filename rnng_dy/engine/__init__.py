@@ -137,8 +137,8 @@ def start(device: str | None = None, memory: int = MEMORY) -> None:
             dy._load()
         except (RuntimeError, ValueError, MemoryError) as error:
             remedy = "" if gpu is None else "; use --device cpu"
-            why = f"{error or 'out of memory'}{remedy}"
-            raise RnngError(f"DyNet does not start on {device}: {why}") from error
+            why = f"DyNet does not start on {device}: {error or 'out of memory'}"
+            raise RnngError(f"{why}{remedy}") from error
     _started = device
 
 

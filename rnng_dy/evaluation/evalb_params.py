@@ -73,8 +73,7 @@ def _read_statement(values: dict[str, Any], keyword: str, *arguments: str) -> No
     if keyword in ("CUTOFF_LEN", "LABELED"):
         values[name] = int(arguments[0])
     elif keyword not in WITHOUT_EFFECT:
-        member = arguments[0] if count == 1 else arguments
-        values[name] = values.get(name, frozenset()) | {member}
+        values[name] = values.get(name, frozenset()) | {arguments[0] if count == 1 else arguments}
 
 
 COLLINS = Params(

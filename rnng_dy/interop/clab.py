@@ -203,8 +203,7 @@ def import_generator(
         sizes, of_state = Sizes(*common), state or GENERATOR_STATES.default
         return GenerativeModel(vocabulary, sizes, composition=composition, state=of_state)
 
-    names = partial(generator_names, clusters=several, gated=gated)
-    return _loaded(path, sentences, names, made)
+    return _loaded(path, sentences, partial(generator_names, clusters=several, gated=gated), made)
 
 
 @one_graph

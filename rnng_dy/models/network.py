@@ -217,8 +217,7 @@ class Rnng:
         each sequence. Raises as `walk` does.
         """
         decisions, paths = self.walk(trees)
-        configurations = [decision.configuration for decision in decisions]
-        u = self.parser_states(configurations, dropout)
+        u = self.parser_states([decision.configuration for decision in decisions], dropout)
         return *self._decision_losses(u, decisions), paths
 
     def _decision_losses(self, u: dy.Expression, decisions: Sequence[Decision]) -> Losses:

@@ -44,8 +44,7 @@ class Measured(NamedTuple):
 def perplexity_of(seeds: Sequence[Sequence[float]], lengths: Sequence[int]) -> Measured:
     """Return the perplexity, given log p in nats by seed and sentence, over p > 0 alone."""
     log_ps = np.array(seeds).T
-    words = np.broadcast_to(np.array(lengths)[:, None], log_ps.shape)
-    counts = np.stack([log_ps, words], axis=-1)
+    counts = np.stack([log_ps, np.broadcast_to(np.array(lengths)[:, None], log_ps.shape)], axis=-1)
     counts[~np.isfinite(log_ps)] = math.nan
     return Measured(counts, significance.perplexity_of)
 

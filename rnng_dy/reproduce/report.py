@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import rnng_dy
 from oracle.common.errors import RnngError
 from oracle.common.files import finite, indented
 from rnng_dy.reproduce import inside
-from rnng_dy.reproduce.runner import is_done, keys
+from rnng_dy.reproduce.runner import is_done, keys, made_by
 from rnng_dy.reproduce.stages import OPTIONAL, Experiment, stages
 from rnng_dy.reproduce.tables import Table, tables
 
@@ -29,15 +28,16 @@ def write_report(folder: Path, e: Experiment) -> list[Path]:
     curves, heads = inside.curves(folder, e, outputs), inside.heads(folder, e)
     made = [t for t in (*tables(folder, e, outputs), curves, heads) if t.rows]
     commands = [f"rnng-dy {stage.command}" for stage in done]
+    versions = ", ".join(sorted({made_by(folder, stage) for stage in done}))
     content = {
-        "version": rnng_dy.__version__,
+        "version": versions,
         "corpus": e.corpus,
         "seeds": e.seeds,
         "tables": {table.title: table.rows for table in made},
         "commands": commands,
     }
     title = f"# Recurrent Neural Network Grammars on {e.corpus}"
-    origin = ["## How it was made", "", "```", f"rnng_dy {rnng_dy.__version__}", *commands, "```"]
+    origin = ["## How it was made", "", "```", f"rnng_dy {versions}", *commands, "```"]
     text = "\n".join([title, "", *map(markdown, made), *origin, ""])
     paths = [folder / "report.json", folder / "report.md"]
     for path, written in zip(paths, (indented(content), text), strict=True):

@@ -30,8 +30,12 @@ def run(
     device: str = CPU,
     report: Callable[[str], None] = print,
     groups: Iterable[str] | None = None,
+    version: str = rnng_dy.__version__,
 ) -> None:
     """Run the planned stages that are not done, of the named groups, at most `jobs` at a time.
+
+    The records of stages say the version, which may have the commit of a checkout: outputs of
+    another commit stay, and `report` gets its name.
 
     Each is a process with a log in `logs/`. If one fails, on KeyboardInterrupt, and when this
     process is gone, the others stop as by Ctrl-C, so that they can be resumed.
@@ -51,7 +55,7 @@ def run(
         left_out = {path: s for s in undone if s not in chosen for path in s.outputs}
         for stage in chosen:
             if stage not in undone:
-                report(f"{stage.name}: up to date")
+                report(f"{stage.name}: up to date, of rnng_dy {made_by(folder, stage)}")
             elif read := left_out.keys() & {*stage.words}:
                 needed = left_out[min(read)]
                 raise RnngError(
@@ -72,7 +76,7 @@ def run(
                 for stage, process in [*running.items()]:
                     if process.poll() is not None:
                         del running[stage]
-                        _finish(folder, stage, key_of[stage.name], process.returncode)
+                        _finish(folder, stage, key_of[stage.name], process.returncode, version)
                         report(f"{stage.name}: done")
         finally:
             for process in running.values():
@@ -109,7 +113,7 @@ def _start(folder: Path, stage: Stage, key: str, jobs: int, device: str) -> subp
         )
 
 
-def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
+def _finish(folder: Path, stage: Stage, key: str, code: int, version: str) -> None:
     """Record that a stage is done. Raises RnngError if its command failed or left an output out."""
     missing = [name for name in stage.outputs if not (folder / name).exists()]
     if code or missing:
@@ -117,7 +121,7 @@ def _finish(folder: Path, stage: Stage, key: str, code: int) -> None:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"did not write {', '.join(missing)}"
         raise RnngError(f"{stage.name} ended with code {code}: {why} (log: {log})")
-    _record(folder, stage, {"settings": key, "done": True})
+    _record(folder, stage, {"settings": key, "done": True, "version": version})
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
@@ -140,8 +144,13 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
 
 def is_done(folder: Path, stage: Stage, key: str) -> bool:
     """Return whether the outputs are there and were made with the settings of the key."""
-    is_made = record_of(folder, stage) == {"settings": key, "done": True}
+    is_made = record_of(folder, stage).items() >= {"settings": key, "done": True}.items()
     return is_made and all((folder / output).exists() for output in stage.outputs)
+
+
+def made_by(folder: Path, stage: Stage) -> str:
+    """Return the version of rnng_dy that has made the outputs of a finished stage."""
+    return str(record_of(folder, stage).get("version", rnng_dy.__version__))
 
 
 def record_of(folder: Path, stage: Stage) -> dict:

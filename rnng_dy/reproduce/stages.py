@@ -97,8 +97,7 @@ def _data(e: Experiment) -> Iterator[Stage]:
         if e.tags == "jackknife":
             tagger = "--jackknife 10" if part == "train" else "--train train.trees"
             command = f"tag {part}.trees {tagger} -o {part}.tagged.trees"
-            free = ("--jobs",) if part == "train" else ()
-            yield Stage(f"tags {part}", "data", command, free)
+            yield Stage(f"tags {part}", "data", command, ("--jobs",) if part == "train" else ())
     # always with the default system, which statistics, clusters and baselines use
     for transitions in dict.fromkeys((SYSTEMS.default, *(s.transitions for s in e.systems))):
         for part in PARTS:
@@ -147,8 +146,7 @@ def _generator(e: Experiment, system: System, seed: int) -> Iterator[Stage]:
     yield _scoring(system, seed)
     samples = f"{named(system.proposal, seed)}.props {run}.likelihoods"
     oracle = oracle_of("test", system.transitions, False)
-    command = f"rerank {samples} --oracle {oracle} -o {run}.map.trees"
-    yield Stage(f"rerank {run}", "infer", command)
+    yield Stage(f"rerank {run}", "infer", f"rerank {samples} --oracle {oracle} -o {run}.map.trees")
 
 
 def _searches(e: Experiment) -> Iterator[Stage]:
@@ -177,8 +175,7 @@ def _sampling(
 def _scoring(system: System, seed: int, alpha: float = FLATTENED, group: str = "infer") -> Stage:
     source = f"generator-{named(system, seed)} {named(system.proposal, seed, alpha)}.props"
     run = named(system, seed, alpha)
-    command = f"score --model {source} -o {run}.likelihoods"
-    return Stage(f"score {run}", group, command, PARALLEL)
+    return Stage(f"score {run}", group, f"score --model {source} -o {run}.likelihoods", PARALLEL)
 
 
 def _training(

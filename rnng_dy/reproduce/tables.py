@@ -172,8 +172,7 @@ def _differences(e: Experiment, f1: F1, models: Sequence[LanguageModel]) -> Tabl
         rows.append({**row, "claim": claim if sign else None})
 
     for system in e.systems:
-        trees = [f1[kind, system] for kind in KINDS]
-        add(f"{system}, reranked less greedy", "F1", trees, sign=1)
+        add(f"{system}, reranked less greedy", "F1", [f1[kind, system] for kind in KINDS], sign=1)
     first = e.systems[0]
     for second in e.systems[1:]:
         names = str(second), str(first)

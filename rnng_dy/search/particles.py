@@ -114,8 +114,7 @@ class ParticleFilter(WordSearch):
         left = counts.nonzero()[0].tolist()
         # probabilities of partial trees estimate the entropy; their shares among few draws would
         # make it too low
-        log_probs = np.array([h.score for h in hypotheses])
-        entropy = log_mass - float(shares @ log_probs)
+        entropy = log_mass - float(shares @ np.array([h.score for h in hypotheses]))
         kept = [hypotheses[i]._replace(weights=np.array([counts[i], log_weights[i]])) for i in left]
         joint = np.log(counts[left]) + log_weights[left]
         shares = np.exp(joint - np.logaddexp.reduce(joint))

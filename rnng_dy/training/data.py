@@ -33,8 +33,8 @@ class Corpus(NamedTuple):
     """The sentences of a parser have their trees."""
     source: str
     dev_source: str
-    rules: str = RULES[0]
-    """The rules for unknown words, where the sentences leave a choice."""
+    rules: str | None = None
+    """The rules for unknown words, where the sentences leave a choice; None if nobody says."""
 
 
 @dataclass(frozen=True, kw_only=True)

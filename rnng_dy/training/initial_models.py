@@ -95,7 +95,7 @@ def model_to_train(
 
 
 def parser_vocabulary(
-    sentences: Sequence[OracleSentence], pos: bool, pretrained: list[str] | None, rules: str
+    sentences: Sequence[OracleSentence], pos: bool, pretrained: list[str] | None, rules: str | None
 ) -> ParserVocabulary:
     """Return the vocabulary of a new parser, as `ParserVocabulary.from_oracle` makes it.
 
@@ -114,7 +114,7 @@ def parser_vocabulary(
 
 
 def vocabulary_of_words(
-    sentences: Sequence[OracleSentence], clusters: Sequence[ClusteredWord] | None, rules: str
+    sentences: Sequence[OracleSentence], clusters: Sequence[ClusteredWord] | None, rules: str | None
 ) -> GeneratorVocabulary:
     """Return the vocabulary of a new model that generates words, with its classes of words.
 

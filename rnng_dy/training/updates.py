@@ -101,8 +101,7 @@ class Sgd:
         size = rate * min(1.0, self._clip / norm) if norm else rate
         if self._l2 and any(rows.values()):
             dy.renew_cg()
-            penalty = self._store.row_penalty(rows) * (self._l2 / size)
-            penalty.backward()
+            (self._store.row_penalty(rows) * (self._l2 / size)).backward()
         if self._l2:
             self._store.decay(self._l2)
         self._trainer.learning_rate = size

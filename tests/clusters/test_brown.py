@@ -115,8 +115,7 @@ def test_rare_words_only_join_and_never_change_the_clusters_of_frequent_ones():
     # slots may differ, clusters not
     pairs = set(zip(expected.tolist(), after.class_of[:frequent].tolist(), strict=True))
     assert len(pairs) == len(set(expected.tolist())) == len(set(after.class_of.tolist())) == 8
-    plain = BrownClustering(bigrams, 8).run()
-    assert clusters_of(plain) != clusters_of(after)
+    assert clusters_of(BrownClustering(bigrams, 8).run()) != clusters_of(after)
 
 
 def test_pairs_across_sentences_count_unless_told_otherwise():

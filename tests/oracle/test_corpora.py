@@ -31,7 +31,7 @@ def test_a_folder_gives_its_mrg_files_in_order(wsj):
 
 
 def test_sections_are_the_first_two_digits(wsj):
-    assert words_read(READERS["ptb"]().read([wsj], "2-21")) == ["wsj_0201", "wsj_0299", "wsj_2101"]
+    assert words_read(READERS["ptb"]().read([wsj], "2,21")) == ["wsj_0201", "wsj_0299", "wsj_2101"]
     assert words_read(READERS["ptb"]().read([wsj], "00,24")) == ["wsj_0001", "wsj_2400"]
 
 
@@ -66,7 +66,7 @@ def test_a_numbered_file_that_is_there_in_two_folders_is_refused(tmp_path):
 def test_folders_behind_links_are_read(wsj, tmp_path):
     (wsj / "21").rename(tmp_path / "elsewhere")
     (wsj / "21").symlink_to(tmp_path / "elsewhere")
-    assert words_read(READERS["ptb"]().read([wsj], "21-24")) == ["wsj_2101", "wsj_2400"]
+    assert words_read(READERS["ptb"]().read([wsj], "21,24")) == ["wsj_2101", "wsj_2400"]
 
 
 def test_a_file_of_any_name_can_be_given(tmp_path):
@@ -78,6 +78,8 @@ def test_a_file_of_any_name_can_be_given(tmp_path):
 def test_nothing_to_read_is_an_error(wsj):
     with pytest.raises(RnngError, match="none of the 5 files is in sections 5-9"):
         list(READERS["ptb"]().read([wsj], "5-9"))
+    with pytest.raises(RnngError, match="sections 2,20-21: no file is of section 20: copy"):
+        list(READERS["ptb"]().read([wsj], "2,20-21"))
     with pytest.raises(RnngError, match=r"no \.mrg"):
         list(READERS["ctb"]().read([wsj]))
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from clusters.files import rules_of
 from oracle.common.errors import RnngError
 from oracle.unknown import RULES, UnknownWords, infer_unknown_words, known_words, lower
 
@@ -82,6 +83,13 @@ def test_unicode_classes(word, expected):
 def test_one_class_for_all():
     unkified = UnknownWords("single", {"上海"}).unkify(["上海", "浦东", "Dogs"])
     assert unkified == ["上海", "UNK", "UNK"]
+
+
+def test_an_oracle_whose_classes_several_rules_give_is_of_the_likely_or_the_simplest_ones():
+    # as `rnng-dy clusters` says of the same oracle
+    for word, class_, rules in (("浦东", "UNK", "single"), ("10月", "UNK-NUM", "berkeley")):
+        assert infer_unknown_words([([word], [class_])]).rules == rules == rules_of([class_])
+    assert infer_unknown_words([(["浦东"], ["UNK"])], "berkeley").rules == "berkeley"
 
 
 def test_known_words_stay():

@@ -107,8 +107,9 @@ def test_8_bits_are_within_half_a_step_of_each_row(parser, archive, tmp_path):
         step = rows / 127 if eight else rows * 2**-10
         assert (np.abs(values - expected[name]) <= step / 2 + 1e-7).all()
     assert again.log_prob(TREE) == pytest.approx(parser.log_prob(TREE), rel=1e-2)
-    assert again.about["model"]["arrays"] == "8 bits"
-    assert again.updates == 7
+    again.export(tmp_path / "again.zip", bits=16)
+    for read in (again, rnng_dy.load(tmp_path / "again.zip")):
+        assert (read.about["model"]["arrays"], read.updates) == ("8 bits", 7)
     assert (tmp_path / "small.zip").stat().st_size < 0.75 * archive.stat().st_size
 
 

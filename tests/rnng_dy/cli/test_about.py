@@ -76,12 +76,14 @@ def test_scores_are_those_of_the_parameters_that_are_saved(data):
     invoke(*TRAIN, *SMALL, "--model", "m")
     model = load("m")
     model.save("same")
-    arrays = model.store.arrays()
-    model.store.load({name: values * 2 for name, values in arrays.items()})
+    model.store.load({name: values * 2 for name, values in model.store.arrays().items()})
     model.save("further")
     model.export("further.zip")
     for name, kept in (("same", True), ("further", False), ("further.zip", False)):
         assert ("scores" in model_folder.read_about(name)) is kept
+    # as after a kill between the parameters and their scores
+    shutil.copy("further/parameters.npz", "same")
+    assert "scores:" not in invoke("models", "show", "same").stdout
 
 
 def test_an_imported_model_says_where_it_comes_from(tiny_reference, here):

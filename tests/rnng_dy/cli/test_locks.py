@@ -83,8 +83,7 @@ def test_two_trainings_of_one_folder(tmp_path):
     with started(*COMMAND, *train, stderr=subprocess.DEVNULL) as first:
         until(lambda: Path(".m.data").exists() or Path("m").exists())
         for more in ([], ["--resume"]):
-            second = run(None, *TRAIN, *more, code=2)
-            assert "m is being written by another" in second.stderr
+            assert "m is being written by another" in run(None, *TRAIN, *more, code=2).stderr
         until(Path("m").exists)
         run(None, *TRAIN, "--resume", code=2)
         assert first.poll() is None

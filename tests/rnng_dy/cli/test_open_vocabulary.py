@@ -193,8 +193,7 @@ def test_training_makes_the_same_spelling_model(folder, kind, trees):
     spell("new", trees)
     assert (folder / "new/spelling.json").read_bytes() == made
     (folder / "new/spelling.json").unlink()
-    said = invoke(*train, "--open", "--resume", code=2)
-    assert "new was trained without --open" in said.stderr
+    assert "new was trained without --open" in invoke(*train, "--open", "--resume", code=2).stderr
 
 
 def test_a_continued_model_keeps_its_spelling_model(folder):

@@ -80,8 +80,7 @@ def test_surprisals_of_the_written_words_of_lines(scorers):
 )
 def test_options_that_contradict_are_refused(folder, options, message):
     for command in ("parse", "sample"):
-        result = run(command, "--model", "parser", *options, "notes.txt", code=2)
-        assert message in result.stderr
+        assert message in run(command, "--model", "parser", *options, "notes.txt", code=2).stderr
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "\ufeff", "\x00\n"])

@@ -158,8 +158,7 @@ def test_a_word_belongs_to_the_region_in_which_it_begins():
     ],
 )
 def test_options_and_tables_that_do_not_fit_are_refused(arguments, says):
-    result = run(*KINDS["lm"], "items.csv", *arguments, "-o", "o.tsv", code=2)
-    assert says in result.stderr
+    assert says in run(*KINDS["lm"], "items.csv", *arguments, "-o", "o.tsv", code=2).stderr
     assert not Path("o.tsv").exists()
 
 

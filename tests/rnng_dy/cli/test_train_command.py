@@ -152,8 +152,7 @@ def test_resume_takes_what_no_number_depends_on_and_keeps_the_other_settings(dat
 )
 def test_resume_with_other_options_is_refused(data, options, says):
     invoke(*PARSER, *SMALL)
-    result = invoke(*PARSER, "--model", "m", "--resume", *options, code=2)
-    assert says in result.stderr
+    assert says in invoke(*PARSER, "--model", "m", "--resume", *options, code=2).stderr
 
 
 def deep_block(words, depth):

@@ -46,8 +46,7 @@ def test_the_english_model_knows_all_words_of_the_phenomena():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_word_is_the_treebanks(name, treebank_words):
     [suite] = read_suites(name)
-    tokens = {token for sentence in suite.sentences() for token in sentence}
-    assert not tokens - treebank_words
+    assert not {token for sentence in suite.sentences() for token in sentence} - treebank_words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,5 +65,4 @@ def test_items_are_whole(name):
             assert tokens[0][0].isupper()
             assert tokens[-1] == "."
             assert tokens.count(".") == 1
-    used = {r.condition for p in suite.predictions for r in p.references}
-    assert used == set(*conditions)
+    assert {r.condition for p in suite.predictions for r in p.references} == set(*conditions)

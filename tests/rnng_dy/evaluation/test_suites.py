@@ -131,8 +131,7 @@ def test_effects_are_paired_differences_with_their_interval(write):
     names = "model suite kind effect region name items mean low high"
     assert header.split() == names.split()
     assert lines[-2].split("\t")[1:6] == ["number", "difference", "match - mismatch", "3", "verb"]
-    page = page_of([result], "m")
-    assert page.count("match - mismatch") == 4
+    assert page_of([result], "m").count("match - mismatch") == 4
 
 
 def test_items_that_decide_nothing_are_left_out(write):

@@ -87,8 +87,7 @@ def test_only_what_something_is_made_of_has_a_gradient(sentences):
     assert root + 2 not in example.actions[1:]
     dy.renew_cg()
     model.store.forget_used_rows()
-    loss = model.training_loss([example], 0.0)
-    loss.backward()
+    model.training_loss([example], 0.0).backward()
     assert root in model.store.used_rows()["nonterminal"]
     assert root not in model.store.rows_with_gradient()["nonterminal"]
     assert model.store.rows_with_gradient()["open_nonterminal"] >= {root}

@@ -7,14 +7,17 @@ import json
 import os
 import threading
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from filelock import FileLock
 
 from oracle.common.errors import RnngError
 from oracle.common.files import hidden_name
+from rnng_dy.reproduce import report
 from rnng_dy.reproduce.runner import keys, run
-from rnng_dy.reproduce.stages import Stage
+from rnng_dy.reproduce.stages import Experiment, Stage
+from rnng_dy.reproduce.tables import Table
 
 TREES = Stage("trees", "data", "prepare --from trees in.trees -o out.trees")
 ORACLE = Stage("oracle", "data", "oracle --train out.trees out.trees -o out.oracle")
@@ -67,6 +70,18 @@ def test_a_changed_file_in_a_folder_of_sources_is_another_source(folder):
     before = keys(folder, [replace(TREES, command="prepare bank -o x")])
     os.utime(file, ns=(1, 1))
     assert keys(folder, [replace(TREES, command="prepare bank -o x")]) != before
+
+
+def test_outputs_of_another_commit_stay_and_are_named(folder, monkeypatch):
+    said, no_table = [], lambda *_: Table("", [], "")
+    for planned, version in (([TREES], "0.4.0-abc"), ([TREES, ORACLE], "0.4.0-def")):
+        run(folder, planned, report=said.append, version=version)
+    assert said[2] == "trees: up to date, of rnng_dy 0.4.0-abc"
+    monkeypatch.setattr(report, "stages", lambda _: planned)
+    monkeypatch.setattr(report, "tables", lambda *_: ())
+    monkeypatch.setattr(report, "inside", Mock(**dict.fromkeys(["curves", "heads"], no_table)))
+    report.write_report(folder, Experiment("trees"))
+    assert "\nrnng_dy 0.4.0-abc, 0.4.0-def\n" in (folder / "report.md").read_text()
 
 
 def test_files_of_the_user_are_kept(folder):

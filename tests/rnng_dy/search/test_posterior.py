@@ -165,13 +165,11 @@ def test_both_models_decide_by_their_weights():
     found = posterior(two, [math.log(0.1), math.log(0.3)], weight=0.25)
     shares = [0.1**0.25 * 0.8**0.75 / 0.8, 0.3**0.25 * 0.2**0.75 / 0.2]
     assert found.probability("NP", 1, 3) == pytest.approx(shares[1] / sum(shares))
-    only_one = posterior(two, [math.log(0.1), -math.inf], weight=0.25)
-    assert only_one.probability("NP", 0, 2) == 1
+    assert posterior(two, [math.log(0.1), -math.inf], weight=0.25).probability("NP", 0, 2) == 1
 
 
 def test_entropy_is_the_mean_surprisal_of_the_tree():
-    quarter = [(tree("(S a b)"), math.log(0.25))] * 3
-    assert posterior(quarter).entropy == pytest.approx(math.log(4))
+    assert posterior([(tree("(S a b)"), math.log(0.25))] * 3).entropy == pytest.approx(math.log(4))
     # p(y | x) = p(x, y) / p(x), estimated as 0.5 and 0.5
     both = [(tree("(S a b)"), math.log(0.5)), (tree("(S (NP a) b)"), math.log(0.5))]
     assert posterior(both, [-7.0, -7.0]).entropy == pytest.approx(math.log(2))

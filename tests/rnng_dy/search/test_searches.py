@@ -216,8 +216,7 @@ def exact_entropies(model, words):
 
 def test_few_particles_estimate_the_entropy_of_all_analyses(model):
     """Ten show too few analyses: the entropy of these is up to 3 bits too low."""
-    options = SearchOptions("particles", particles=10)
-    filters = measure(model, [SENTENCE] * 300, options)
+    filters = measure(model, [SENTENCE] * 300, SearchOptions("particles", particles=10))
     found = np.array([[record.entropy for record in of.records] for of in filters])
     errors = found.std(axis=0, ddof=1) / math.sqrt(len(found))
     exact = list(exact_entropies(model, SENTENCE))

@@ -92,8 +92,7 @@ def test_a_page_that_was_not_asked_shows_an_example(client):
 
 
 def test_several_trees_and_probabilities_are_shown(client):
-    query = {"text": "The cat sat.", "samples": "50", "k": "2"}
-    page = client.get("/parse", params=query).text
+    page = client.get("/parse", params={"text": "The cat sat.", "samples": "50", "k": "2"}).text
     assert page.count("<figure") == 3
     assert "2: log probability" in page and "tree of highest expected F1" in page
     assert "probability 1.00</title>" in page
