@@ -59,9 +59,8 @@ def require_build() -> None:
     if (version := installed_version()) is None:
         raise RnngError(f"DyNet is not installed: {INSTALL_HINT}")
     if version.removesuffix(CUDA_BUILD) != NEEDED:
-        raise RnngError(
-            f"DyNet {version} is installed, and this rnng_dy needs {NEEDED}: {INSTALL_HINT}"
-        )
+        needed = f"this rnng_dy needs {NEEDED}: {INSTALL_HINT}"
+        raise RnngError(f"DyNet {version} is installed, and {needed}")
 
 
 # cuInit reads CUDA_VISIBLE_DEVICES once per process, so this process must not call the driver

@@ -49,6 +49,8 @@ _NAME_FOLLOWS = re.compile(rf"\b(?:{'|'.join(TITLES)}|[A-Z]\.\s+[A-Z])\.\s+\Z")
 """A title, or two initials with a blank between them."""
 _INITIALS_BEFORE = re.compile(r"(?:[^\W\d_]\.){2,}\s+\Z")
 _WORD = re.compile(r"[^\W\d_]+")
+_TAGS = re.compile(r"[^a-z]*[A-Z]{2}[^a-z]*")
+"""POS tags in a row; second words of sentences have lower case."""
 _MARKED = re.compile(r"\w[.!?…]+[\"'”’)]*\Z")
 """The end of a text of one word; a sentence of tokens has its last mark alone."""
 
@@ -133,6 +135,9 @@ class Segmenter:
                 Otherwise it is one sentence of tokens, which are words, tuples of word and POS tag,
                 or tokens of spaCy. A column of a table (a Series) is a list of sentences.
             has_tags: Whether a tuple is a word with its tag; otherwise it is a list of tokens.
+
+        Raises:
+            RnngError: An element is neither, or tuples that are lists look like tagged words.
         """
         text = getattr(text, "text", text)
         if isinstance(text, str):
@@ -140,7 +145,11 @@ class Segmenter:
             return [sentence.tokens for sentence in self.sentences(text)], True
         if not is_list(text):
             return [text], False
-        items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in _texts(text)]
+        items = _texts(text)
+        tags = (str(i[1]) if isinstance(i, tuple) and len(i) == 2 else "x" for i in items)
+        if not has_tags and items[1:] and _TAGS.fullmatch("".join(tags)):
+            raise RnngError(f"{items[0]!r:.60} looks like a tagged word: give a list of sentences")
+        items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in items]
         are_marked = all(isinstance(item, str) and _MARKED.search(item) for item in items)
         is_column = hasattr(text, "to_frame") or are_marked
         several = is_column or any(map(_is_sentence, items))

@@ -51,9 +51,8 @@ class Data:
     def __post_init__(self) -> None:
         """Raise RnngError for a share that is none."""
         if self.hold_out is not None and not 0 < self.hold_out < 1:
-            raise RnngError(
-                f"`hold_out` is a share of the trees between 0 and 1, not {self.hold_out}"
-            )
+            share = "`hold_out` is a share of the trees between 0 and 1"
+            raise RnngError(f"{share}, not {self.hold_out}")
 
     def require_whole(self, parses: bool) -> None:
         """Raise RnngError unless there are data for training and development."""

@@ -185,10 +185,8 @@ class Ranks(Replicas):
             # importing it connects this process with the others
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:
-            raise RnngError(
-                f"`mpi` needs mpi4py and an MPI ({error}): pip install 'rnng_dy[cluster]', and "
-                "`pip install mpich` where the machine has no MPI"
-            ) from None
+            how = "pip install 'rnng_dy[cluster]', and `pip install mpich` where there is no MPI"
+            raise RnngError(f"`mpi` needs mpi4py and an MPI ({error}): {how}") from None
         self._in_place, self._comm = MPI.IN_PLACE, MPI.COMM_WORLD
         self.rank, self.count = self._comm.Get_rank(), self._comm.Get_size()
 

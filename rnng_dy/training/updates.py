@@ -191,10 +191,8 @@ class Updater:
             whole = add_up(self.model.store, self._gradient({i: batch[i] for i in share}), replicas)
         norm = self.model.store.collection.gradient_l2_norm()
         if not (math.isfinite(whole.loss) and math.isfinite(norm)):
-            raise Diverged(
-                f"training diverged at update {number}: loss {whole.loss}, gradient norm {norm}; "
-                "use a lower `learning_rate`"
-            )
+            what = f"at update {number}: loss {whole.loss}, gradient norm {norm}"
+            raise Diverged(f"training diverged {what}; use a lower `learning_rate`")
         self.optimizer.step(rate, norm, union([whole.rows, whole.used]))
         return whole.loss
 

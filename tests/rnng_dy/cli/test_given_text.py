@@ -117,6 +117,10 @@ def test_surprisals_of_the_packages_model():
     assert model.surprisals("He slept.") == first == model.surprisals(tuple(TOKENS))
     assert [record.token for record in model.surprisals("can't")] == ["ca", "n't"]
     assert model.surprisals_of([tuple(TOKENS)]) == [first]
+    tagged = [("He", "PRP"), ("slept", "VBD"), (".", ".")]
+    assert model.surprisals_of([tagged]) == [model.surprisals(tagged)] == [first]
+    with pytest.raises(RnngError, match=re.escape("('He', 'PRP') looks like a tagged word")):
+        model.surprisals_of(tagged)
     with pytest.raises(AttributeError, match="load a generative model, such as english-generative"):
         rnng_dy.load("english").surprisals("He slept.")
     assert {"parse", "surprisals", "load"} <= {*dir(rnng_dy)}
