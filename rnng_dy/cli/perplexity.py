@@ -92,19 +92,20 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         whole = measures.likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
-        lines, figures = measures.report(log_ps, tokens, is_open, others, reason)
+        texts = [*map(measures.written, sentences)] if is_open else ()
+        lines, figures = measures.report(log_ps, tokens, texts, others, reason)
         name, unknown = re.sub(r"[^=]*/", "", system.title), [int(count) for count, *_ in words]
         figures |= {"model": name, "vocabulary": words[0][1], "unknown": unknown}
         figures["signature"] = signature()
         if system.has_trees:
             figures["search"] = asdict(options)
-        texts = {
+        contents = {
             ".txt": lines,
             ".json": [json.dumps(finite(figures), indent=1)],
             ".tsv": measures.likelihood_lines(log_ps, lengths, words, name),
         }
         for form, output in outputs.items():
-            write_output(output, (f"{line}\n" for line in texts[form]))
+            write_output(output, (f"{line}\n" for line in contents[form]))
 
 
 def _scored(batch: Sequence[NumberedSentence], model: Any) -> list[tuple[float, str]]:

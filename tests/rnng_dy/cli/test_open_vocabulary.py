@@ -174,6 +174,10 @@ def test_perplexity_counts_strings(folder, system):
     assert llh == pytest.approx(value("LLH", closed) - bits * math.log(2), rel=1e-5)
     characters = len("".join(row["token"] for row in table if row["token"] != "</s>"))
     assert f"characters={characters} bytes={characters}" in opened and "characters" not in closed
+    # PTB-like tokens are `` the '' -- cat ...; the e has its accent as a second character
+    (folder / "raw").write_text("“th\u0065\u0301” – cat…\n")
+    raw = invoke("perplexity", "raw", "--text", "--open", *SYSTEMS[system], *search)
+    assert "characters=10 bytes=19" in raw.stdout
     numbers = json.loads((folder / "n.json").read_text())
     expected = pytest.approx(-llh / math.log(2) / characters, rel=1e-9)
     assert numbers["bits_per_byte"] == numbers["bits_per_character"] == expected

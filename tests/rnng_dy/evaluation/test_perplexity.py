@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from rnng_dy.evaluation.perplexity import likelihood, rates, report
+from oracle.sentences import SourceSentence
+from rnng_dy.evaluation.perplexity import likelihood, rates, report, written
 
 
 def test_perplexity_is_nats_per_word():
@@ -25,7 +26,8 @@ def test_there_is_no_perplexity_of_nothing():
 
 
 def test_characters_are_those_of_running_text():
-    found = rates([-1.0, -1.0], [["-LCB-", "a", "-RSB-"], ["1\\/2", "-LRB-"]])
+    sentences = [("-LCB-", "a", "-RSB-"), ("1\\/2", "-LRB-")]
+    found = rates([-1.0, -1.0], [written(SourceSentence(s, None, None, 1)) for s in sentences])
     assert (found["characters"], found["bytes"]) == (7, 7)
 
 

@@ -5,7 +5,6 @@ import itertools
 import math
 import os
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -92,7 +91,7 @@ def by_normal_equations(y, x):
 def test_held_out_likelihoods_by_hand():
     times = read_times("times.csv")
     systems = systems_of(times, "good")
-    study = study_of(times, systems, 0)
+    [(figures, columns)] = study_of(times, systems, 0).systems
     y = np.array([t for _, t in sorted(zip(times.word_of, times.times, strict=True))])
     bits = np.array([row.bits for row in systems["good"]])
     lengths = np.array([len(word.text) for word in times.words])
@@ -107,7 +106,6 @@ def test_held_out_likelihoods_by_hand():
             variance = ((y[rest] - coefficients[0] - x[rest] @ coefficients[1:]) ** 2).mean()
             errors = y[held] - coefficients[0] - x[held] @ coefficients[1:]
             sums[name] += (-0.5 * (np.log(2 * np.pi * variance) + errors**2 / variance)).sum()
-    [(figures, columns)] = study.systems
     n = ITEMS * WORDS
     assert len(columns["time"]) == n and set(columns["fold"]) == set(range(ITEMS))
     assert figures["log_likelihood"] == pytest.approx(sums["with"] / n)
@@ -219,11 +217,11 @@ def test_a_predictor_that_is_constant_in_a_fold_is_left_out_and_constant_times_a
     systems = systems_of(times, "good")
     # one item alone has words of different lengths
     words = [w._replace(text="a" * (1 + (w.item == "1") * i)) for i, w in enumerate(times.words)]
-    [(figures, columns)] = study_of(replace(times, words=words), systems, 0).systems
+    [(figures, columns)] = study_of(times._replace(words=words), systems, 0).systems
     assert [of["predictor"] for of in figures["coefficients"]] == ["surprisal", "position"]
     assert "length" not in columns
     with pytest.raises(RnngError, match="the times are the same in all rows of a regression"):
-        study_of(replace(times, times=0 * times.times + 300), systems)
+        study_of(times._replace(times=0 * times.times + 300), systems)
 
 
 def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
@@ -232,7 +230,7 @@ def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
     counts = rows_used(times, systems_of(times, "good"), Design())[1]
     assert counts["after a gap in the positions"] == 3
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
-    times = replace(times, words=[w._replace(position=10 * w.position) for w in times.words])
+    times = times._replace(words=[w._replace(position=10 * w.position) for w in times.words])
     with pytest.raises(RnngError, match=r"times.csv: positions 10, 20, 30: not in steps of 1"):
         rows_used(times, systems_of(times, "good"), Design())
 
