@@ -70,7 +70,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]
     words = [measures.words_read(sentence, is_open) for sentence in sentences]
-    others, reason = measures.read_other(against, lengths, words) if against else (None, None)
+    others, reason = measures.read_other(against, tokens, words) if against else (None, None)
     if reason:
         warn(f"{against}: {reason}")
 

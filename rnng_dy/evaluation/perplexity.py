@@ -9,12 +9,13 @@ from unicodedata import normalize
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError
-from oracle.common.files import open_text, reading
+from oracle.common.files import read_lines, reading
 from oracle.common.tables import joined, read_columns
-from oracle.samples import format_likelihood, read_log_probs
+from oracle.samples import LIKELIHOODS, format_likelihood, read_log_probs
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import one_word
 from rnng_dy.evaluation.significance import TOO_FEW, perplexity_difference
+from rnng_dy.evaluation.token_tables import plain
 
 COLUMNS = ("words", "negative_log_p", "unknown", "vocabulary", "read", "model")
 """The columns of a table of likelihoods."""
@@ -115,25 +116,29 @@ def likelihood_lines(
 
 
 def read_other(
-    path: str, lengths: Sequence[int], words: Sequence[Words]
+    path: str, sentences: Sequence[Sequence[str]], words: Sequence[Words]
 ) -> tuple[list[float], str | None]:
     """Return log p in nats of the same sentences by another model, and why it may not compare.
 
     The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
-    has other sentences.
+    has other sentences: with other numbers of words, or more words that differ than are unknown.
     """
     if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         raise InputError("this is read several times: name a file", path)
-    log_ps = read_log_probs(path, lengths)
-    with reading(path), open_text(path) as stream:
-        has_columns = stream.readline().startswith("words\t")
-    if not has_columns:
+    log_ps = read_log_probs(path, list(map(len, sentences)))
+    if not next(read_lines(path))[1].startswith(LIKELIHOODS):
         return log_ps, "it does not say which words its model knows"
-    others = [cells for _, cells in read_columns(path, COLUMNS[2:5])]
+    lines, others = zip(*read_columns(path, COLUMNS[2:5]), strict=True)
     if [tuple(row[1:]) for row in others] == [row[1:] for row in words]:
         return log_ps, None
     if others[0][1] != words[0][1]:
         return log_ps, "one vocabulary is open, the other closed"
+    with reading(path) as location:
+        rows = zip(lines, others, sentences, strict=True)
+        for location.line, (number, kind, read), tokens in rows:
+            differing = sum(map(ne, map(plain, map(one_word, tokens)), map(plain, read.split())))
+            if differing > int(number) * (kind == VOCABULARIES[0]):
+                raise ValueError(f"not the words {' '.join(tokens)!r:.60} of INPUT")
     unknown = " and ".join(str(sum(int(row[0]) for row in rows)) for rows in (others, words))
     return log_ps, f"its model knows other words ({unknown} are unknown): compare both with --open"
 

@@ -178,8 +178,9 @@ def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_se
     assert "\ndifference: 0 (95 % interval 0 to 0), no p" in said
     header, first, *rows = (folder / "own.tsv").read_text().splitlines()
     last = generative_sentences[0].unkified[-1]
-    other = first.replace(f"{last}\tgenerator", "UNK\tgenerator")
     cells = [row.split("\t") for row in (first, *rows)]
+    unlike, number = first.replace(f"{last}\tgenerator", "UNK\tgenerator"), cells[0][2]
+    other = unlike.replace(f"\t{number}\tclosed", f"\t{int(number) + 1}\tclosed")
     printed = [f"prob: -{negative} (len={words})" for words, negative, *_ in cells]
     opened = [row.replace("closed", "open") for row in (first, *rows)]
     for table, says in (
@@ -193,6 +194,9 @@ def test_models_of_other_words_have_neither_interval_nor_p(folder, generative_se
         assert f"(no interval), no p: {says}" in result.stdout
         difference = json.loads((folder / "x.json").read_text())["against"]["difference"]
         assert [difference[name] for name in ("low", "high", "p")] == [None] * 3
+    # a known word that differs is of another sentence
+    (folder / "other.tsv").write_text("\n".join([header, unlike, *rows]))
+    assert "other.tsv:2: not the words" in perplexity("--against", "other.tsv", code=2).stderr
 
 
 @pytest.mark.parametrize(
