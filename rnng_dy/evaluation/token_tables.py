@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate, count, groupby
 from typing import NamedTuple
+from unicodedata import normalize
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError, RnngError
@@ -171,11 +172,13 @@ def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int
 def plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
+    Accents follow their letters (NFD).
+
     >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "##s", "do@@", "a\u00a0b", "1\\/2")]
     ['(', "''", 'dog', 's', 'do', 'ab', '1/2']
     """
     text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
-    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+    return _PLAIN.get(text) or normalize("NFD", text.translate(_PLAIN_CHARACTERS))
 
 
 class _ByteLetters:

@@ -177,8 +177,7 @@ def _sampling(
 def _scoring(system: System, seed: int, alpha: float = FLATTENED, group: str = "infer") -> Stage:
     source = f"generator-{named(system, seed)} {named(system.proposal, seed, alpha)}.props"
     run = named(system, seed, alpha)
-    command = f"score --model {source} -o {run}.likelihoods"
-    return Stage(f"score {run}", group, command, PARALLEL)
+    return Stage(f"score {run}", group, f"score --model {source} -o {run}.likelihoods", PARALLEL)
 
 
 def _training(

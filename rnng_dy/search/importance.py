@@ -106,8 +106,7 @@ def require_fit(
     """Raise InputError if a sample is not a tree of its sentence in the oracle."""
     if not (sample.index < len(oracle) and oracle[sample.index].has_words(words(sample.tree))):
         sentence = f"sentence {sample.index + 1} of the {len(oracle)} of {oracle_path}"
-        problem = f"the tree does not have the words of {sentence}"
-        raise InputError(problem, props, sample.line)
+        raise InputError(f"the tree does not have the words of {sentence}", props, sample.line)
 
 
 def best_line(

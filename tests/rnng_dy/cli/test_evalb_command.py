@@ -231,8 +231,7 @@ def test_gold_tags_decide_what_is_deleted_of_both_trees(tmp_path):
     assert own["f1"] == 100
     # of nine brackets two of the second tree are wrong: NP and VP
     assert by_gold["f1"] == pytest.approx(100 * 7 / 9)
-    said = run(gold, system).stderr
-    assert "2 with other words than gold: --gold-tags scores them" in said
+    assert "2 with other words than gold: --gold-tags scores them" in run(gold, system).stderr
     for quiet in (run(gold, system, "--gold-tags"), run(gold, gold)):
         assert messages(quiet) == ""
 

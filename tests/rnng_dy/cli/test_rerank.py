@@ -79,8 +79,7 @@ def test_mbr_trees_are_of_the_weighted_samples(shared, tmp_path):
     for sampled, sentence, line in rows:
         pairs = [(sample.tree, sample.log_q) for sample, _ in sampled.samples]
         found = posterior(pairs, [log_p for _, log_p in sampled.samples], preterminals=False)
-        expected = with_words(found.decode(), sentence.tokens, sentence.tags)
-        assert line == format_tree(expected)
+        assert line == format_tree(with_words(found.decode(), sentence.tokens, sentence.tags))
     assert lines != map_trees.read_text().splitlines()
 
 

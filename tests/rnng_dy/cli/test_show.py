@@ -78,8 +78,7 @@ def test_drawings_go_to_a_file(style):
 def test_deep_and_wide_trees_are_drawn(files, style):
     deep = "(A (T t) " * 5000 + "(B b)" + ")" * 5000
     files(gold=[deep], system=[deep.replace("(B b)", "(C (B b))")])
-    shown = show("system", "--gold", "gold", "-o", f"out.{style}")
-    assert shown.stdout == ""
+    assert show("system", "--gold", "gold", "-o", f"out.{style}").stdout == ""
     files(wide=["(S" + " (N a)" * 3000 + ")"])
     show("wide", "-o", f"out.{style}")
 

@@ -15,8 +15,7 @@ def test_perplexity_is_nats_per_word():
 
 
 def test_sentences_without_probability_do_not_count():
-    with_them = likelihood([-6.0, -math.inf, math.nan], [3, 100, 100])
-    assert with_them == likelihood([-6.0], [3])
+    assert likelihood([-6.0, -math.inf, math.nan], [3, 100, 100]) == likelihood([-6.0], [3])
 
 
 def test_there_is_no_perplexity_of_nothing():

@@ -280,6 +280,17 @@ def test_words_must_be_equal_and_differences_have_places():
     assert counts["no surprisal of the word or a word before it"] == 1
 
 
+def test_letters_of_several_characters_are_those_of_one():
+    """As macOS and PDF files write them, in the times, the surprisals or both; subwords, too."""
+    write("bits.csv", ["token,surprisal", "café,1", "ca,1", "fe\u0301,2", "cafe,1", "\u0301,2"])
+    for text in ("café", "cafe\u0301"):
+        write("some.csv", ["item,position,word,time", *(f"1,{i},{text},300" for i in range(3))])
+        times = read_times("some.csv")
+        words, _ = align(times, read_surprisals("bits.csv"), "bits.csv", allow_missing=False)
+        assert [word.bits for word in words] == [1, 3, 3]
+        assert predictors(times, words, Design(0))["length"].tolist() == [4, 4, 4]
+
+
 def test_words_may_be_equal_by_their_letters_alone():
     change("good.tsv", "\n1\t3\t", "\n1\t3\t“X,")
     change("times.csv", "\n1,3,", "\n1,3,x")
@@ -436,8 +447,7 @@ def test_tables_that_are_none(header, says):
 
 
 def test_a_table_of_another_program_has_its_own_names_and_units():
-    rows = lines_of("good.tsv")[1:]
-    write("nats.tsv", ["id\tn\tword\tunk\tknown\tnats", *rows])
+    write("nats.tsv", ["id\tn\tword\tunk\tknown\tnats", *lines_of("good.tsv")[1:]])
     lows, in_nats = [], ["--column", "surprisal=nats", "--unit", "nats"]
     for path, options in (("good.tsv", []), ("nats.tsv", in_nats)):
         run(path, *options, "--times", "times.csv", "-o", "c.tsv")
@@ -519,8 +529,7 @@ def test_figures_and_the_joined_table():
     assert good[1:4] == [str(used), str(ITEMS), str(ITEMS)]
     bits, delta, _ = good[4:]
     assert surprisal[:2] == ["good", "surprisal"] and float(surprisal[3]) < 4 < float(surprisal[4])
-    difference = float(delta) - float(other[5])
-    assert float(pair[2]) == pytest.approx(difference, abs=2e-6)
+    assert float(pair[2]) == pytest.approx(float(delta) - float(other[5]), abs=2e-6)
     rows = [*csv.DictReader(lines_of("joined.csv"))]
     assert len(rows) == 2 * used
     assert {row["condition"] for row in rows} == {""}

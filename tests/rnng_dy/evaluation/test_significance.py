@@ -44,8 +44,7 @@ def test_a_clear_difference_is_clear_and_its_sign_right():
     assert d.value == pytest.approx(10 * (better.mean() - worse.mean()))
     assert 0 < d.low < d.value < d.high
     assert d.p < 0.001
-    back = f1_difference(scores(better), scores(worse))
-    assert back.value == pytest.approx(-d.value)
+    assert f1_difference(scores(better), scores(worse)).value == pytest.approx(-d.value)
     # the interval of a mean difference, which F1 is here
     spread = 10 * (better - worse).std() / math.sqrt(200)
     assert d.high - d.low == pytest.approx(2 * 1.96 * spread, rel=0.1)
@@ -63,8 +62,7 @@ def test_holms_correction_is_stepwise_monotone_and_at_most_one():
 
 def test_perplexity_differences_leave_out_impossible_sentences():
     first, second = [-10.0, -20.0, -math.inf] * 30, [-12.0, -20.0, -5.0] * 30
-    lengths = [5, 10, 4] * 30
-    d = significance.perplexity_difference(first, second, lengths)
+    d = significance.perplexity_difference(first, second, [5, 10, 4] * 30)
     assert d.value == pytest.approx(math.exp(32 / 15) - math.exp(30 / 15))
     assert d.low > 0
     assert d.p < 0.01

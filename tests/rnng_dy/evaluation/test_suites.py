@@ -128,11 +128,9 @@ def test_effects_are_paired_differences_with_their_interval(write):
     # the infinite subject of item 3 has no difference
     assert effects[1].items == 2
     header, *lines = suite_reports.effect_lines([result])
-    names = "model suite kind effect region name items mean low high"
-    assert header.split() == names.split()
+    assert header.split() == ["model", "suite", "kind", "effect", "region", "name", "items", "mean", "low", "high"]
     assert lines[-2].split("\t")[1:6] == ["number", "difference", "match - mismatch", "3", "verb"]
-    page = page_of([result], "m")
-    assert page.count("match - mismatch") == 4
+    assert page_of([result], "m").count("match - mismatch") == 4
 
 
 def test_items_that_decide_nothing_are_left_out(write):
