@@ -28,7 +28,7 @@ _USUAL = {
     "condition": CONDITION_NAMES[1:],
 }
 """Other usual names of columns, as `plain_column` writes them."""
-_KNOWN = {"1": True, "true": True, "0": False, "false": False}
+_KNOWN = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 UNKNOWN = "<unk>"
 _UNKNOWNS = (UNKNOWN, "<UNK>", "[UNK]")
 _ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")

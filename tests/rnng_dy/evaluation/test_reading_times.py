@@ -419,11 +419,12 @@ def test_no_word_has_the_bits_of_another_sentence(header, case):
 
 
 @pytest.mark.parametrize(
-    ("known", "others"), [("known", "1 0 TRUE false True False"), ("unknown", "0 1 0 2 0 1")]
+    ("known", "others"),
+    [("known", "1 0 TRUE false 1.0 0.0 True False"), ("unknown", "0 1 0 2 0 1 0 9")],
 )
 def test_what_is_known_is_said_in_one_way(known, others):
     write("bits.csv", [f"content,surp,{known}", *(f"a,1,{cell}" for cell in others.split())])
-    assert [token.is_known for token in read_surprisals("bits.csv")] == [True, False] * 3
+    assert [token.is_known for token in read_surprisals("bits.csv")] == [True, False] * 4
     for cell in ("yes", "-1", ""):
         change("bits.csv", f"a,1,{others[0]}\n", f"a,1,{cell}\n")
         with pytest.raises(InputError, match=f"bits.csv:2: column '{known}': '{cell}' is n"):
@@ -475,6 +476,7 @@ def test_exclusions_need_their_columns(exclude, column):
         ("time,count\n", "time,count\n9,1,x,3,1.5\n", "'1.5' is no count (a whole number, not its"),
         ("\n8,12,", "\n8,twelve,", ":2: column 'position': 'twelve' is no number"),
         ("\n8,12,", "\n8,nan,", ":2: column 'position': 'nan' is no number"),
+        ("\n8,12,", "\n8,1_2,", ":2: column 'position': '1_2' is no number"),
         ("\n8,12,", "\n8,11,", "line 2 has"),
         ("\n8,12,", "\n,12,", "times.csv:2: no item in this row"),
         ("time,count\n", 'time,count\n1,1,a,"1,150",1\n', ":2: column 'time': '1,150' may have thousands"),
