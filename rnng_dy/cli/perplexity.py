@@ -63,7 +63,7 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if unknown := unknown_in(sentences):
         say(unknown)
     log_spellings = [0.0] * len(sentences)
-    if is_open:
+    if is_open and not model.of_strings:
         sentences, log_probs = with_open_classes(required_spelling(model, system.title), sentences)
         log_spellings = list(map(math.fsum, log_probs))
     is_open = is_open or model.of_strings

@@ -50,8 +50,7 @@ def curves(folder: Path, e: Experiment, made: Set[str]) -> Table:
         for number, seeds in values.items():
             f1, perplexity = map(fmean, zip(*seeds, strict=True))
             rows.append({"alpha": alpha, "samples": number, "F1": f1, "perplexity": perplexity})
-    note = f"Of {system}, means over seeds.\n\n![F1 and perplexity]({FIGURE})"
-    return Table(title, rows, note)
+    return Table(title, rows, f"Of {system}, means over seeds.\n\n![F1 and perplexity]({FIGURE})")
 
 
 def _of_first(

@@ -166,8 +166,11 @@ def test_perplexity_counts_strings(folder, system):
     closed, opened = measured(), measured("--open", "-o", "n.json", "-o", "open.tsv", "-o", "-")
     surprisal(system, "--open", "--end", "-o", "bits.tsv", source="some.gen.oracle")
     by_table = ("--scorer", "surprisals=bits.tsv", "--against", "open.tsv")
-    again = invoke("perplexity", "some.gen.oracle", *by_table)
-    assert "vocabulary is open" not in again.stderr and "bits/character=" in again.stdout
+    for more in ((), ("--open",)):
+        again = invoke("perplexity", "some.gen.oracle", *by_table, *more)
+        assert "vocabulary is open" not in again.stderr and "bits/character=" in again.stdout
+    trained = invoke("perplexity", "some.gen.oracle", "--scorer", "kneser-ney=bits.tsv", code=2)
+    assert "bits.tsv: a table is no text to train on" in trained.stderr
     table = rows((folder / "bits.tsv").read_text())
     bits = sum(float(row["spelling_surprisal"]) for row in table)
     llh = value("LLH", opened)

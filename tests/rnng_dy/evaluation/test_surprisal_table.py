@@ -33,8 +33,7 @@ SENTENCE = [
 
 
 def line(record, number, token_id, columns=MEASURES):
-    cells = token_cells(number, token_id, record, record.known)
-    return line_of_row((cells, record), columns)
+    return line_of_row((token_cells(number, token_id, record, record.known), record), columns)
 
 
 def written(form, columns, *sentences):
