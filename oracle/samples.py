@@ -15,6 +15,8 @@ from oracle.common.lazy import nltk
 from oracle.common.tables import is_whole_number
 from oracle.treebank import words
 
+LIKELIHOODS = "words\tnegative_log_p"
+"""The beginning of a table of likelihoods."""
 _PRINTED = re.compile(r"^prob: (\S+) \(len=(\d+)\)", re.MULTILINE)
 """A sentence in the output of `rerank`."""
 
@@ -74,7 +76,7 @@ def read_likelihoods(path: FileName, table: bool = True) -> list[tuple[int, floa
     rows, columns = [], None
     with reading(path, remedy="make it with `rnng-dy score` or `rnng-dy perplexity`") as location:
         for location.line, text in _lines(path):
-            if table and not rows and text.startswith("words\t"):
+            if table and not rows and text.startswith(LIKELIHOODS):
                 columns = 2
                 continue
             fields = text.split("\t")[:columns] if columns else text.split()
@@ -96,7 +98,7 @@ def read_log_probs(path: FileName, lengths: Sequence[int]) -> list[float]:
     with reading(path), open_text(path) as stream:
         text = stream.read()
         rows = [(int(length), float(log_p)) for log_p, length in _PRINTED.findall(text)]
-        if not (rows or text.startswith("words\t")):
+        if not (rows or text.startswith(LIKELIHOODS)):
             raise ValueError("neither a .tsv of `rnng-dy perplexity` nor what `rerank` printed")
     if not rows:
         rows = [(length, -negative) for length, negative in read_likelihoods(path)]

@@ -56,7 +56,8 @@ def number_of(text: str) -> float:
     """
     if text.strip().lower() in ("", "na", "n/a", "nan"):
         return math.nan
-    return float(_COMMA.sub(r"\1.\2", text))
+    # Python reads 1_000
+    return float(_COMMA.sub(r"\1.\2", text.replace("_", " ")))
 
 
 def is_whole_number(text: str) -> bool:

@@ -194,6 +194,8 @@ class KneserNey(WordScorer):
 
 def _training_sentences(path: str) -> Iterator[SourceSentence]:
     """Yield the sentences of a file; words that occur once are classes of unknown words."""
+    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
+        raise RnngError("a table is no text to train on: --scorer surprisals=TABLE reads it")
     sentences = (sentence for sentence in read_sentences(path) if sentence.tokens)
     first = next(sentences)
     if first.unkified is not None:

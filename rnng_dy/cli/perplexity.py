@@ -63,14 +63,14 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
     if unknown := unknown_in(sentences):
         say(unknown)
     log_spellings = [0.0] * len(sentences)
-    if is_open:
+    if is_open and not model.of_strings:
         sentences, log_probs = with_open_classes(required_spelling(model, system.title), sentences)
         log_spellings = list(map(math.fsum, log_probs))
     is_open = is_open or model.of_strings
     tokens = [s.tokens for s in sentences]
     lengths = [*map(len, tokens)]
     words = [measures.words_read(sentence, is_open) for sentence in sentences]
-    others, reason = measures.read_other(against, lengths, words) if against else (None, None)
+    others, reason = measures.read_other(against, tokens, words) if against else (None, None)
     if reason:
         warn(f"{against}: {reason}")
 
@@ -92,19 +92,20 @@ def perplexity(system, clusters_path, outputs, against, is_open, options, source
         whole = measures.likelihood(log_ps, lengths)
         for problem in whole.warnings(len(tokens), len(tokens) - whole.sentences):
             warn(problem)
-        lines, figures = measures.report(log_ps, tokens, is_open, others, reason)
+        texts = [*map(measures.written, sentences)] if is_open else ()
+        lines, figures = measures.report(log_ps, tokens, texts, others, reason)
         name, unknown = re.sub(r"[^=]*/", "", system.title), [int(count) for count, *_ in words]
         figures |= {"model": name, "vocabulary": words[0][1], "unknown": unknown}
         figures["signature"] = signature()
         if system.has_trees:
             figures["search"] = asdict(options)
-        texts = {
+        contents = {
             ".txt": lines,
             ".json": [json.dumps(finite(figures), indent=1)],
             ".tsv": measures.likelihood_lines(log_ps, lengths, words, name),
         }
         for form, output in outputs.items():
-            write_output(output, (f"{line}\n" for line in texts[form]))
+            write_output(output, (f"{line}\n" for line in contents[form]))
 
 
 def _scored(batch: Sequence[NumberedSentence], model: Any) -> list[tuple[float, str]]:

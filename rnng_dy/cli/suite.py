@@ -127,8 +127,7 @@ def _surprisals(
                 measured.append(unmeasured(sentence) if records is None else records)
                 too_long += [" ".join(sentence)] * (records is None)
     if too_long:
-        number = f"{len(too_long)} sentences do not fit into memory"
-        warn(f"{name}: {number}: {listed(too_long, NAMED)}")
+        warn(f"{name}: {len(too_long)} sentences do not fit into memory: {listed(too_long, NAMED)}")
     words = [record for records in measured for record in records if record.token is not None]
     if impossible := Counter(r.token for r in words if r.surprisal == math.inf):
         warn(f"{name}: words that the model cannot give: {shown_counts(impossible)}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import chain, pairwise
 from typing import NamedTuple
+from unicodedata import normalize
 
 from oracle.common.errors import InputError
 from rnng_dy.evaluation.reading_tables import ReadWord, Times
@@ -183,7 +184,7 @@ def _finite(value: float | None) -> float:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold() or text
+    return "".join(filter(str.isalnum, normalize("NFC", text))).casefold() or text
 
 
 def _difference(times: str, words: Sequence[ReadWord], path: str, tokens: Sequence[Token]) -> str:

@@ -81,7 +81,7 @@ def format_scores(systems: Mapping[str, Scores], form: str, signature: str) -> s
         columns, scored = dict(zip(systems, common, strict=True)), len(common[0].per_sentence)
         if not scored:
             raise RnngError("no sentence can be scored for every system: do their words differ?")
-        differences = pairs_of(columns, lambda first, second: vars(f1_difference(first, second)))
+        differences = pairs_of(columns, lambda *two: f1_difference(*two)._asdict())
     problems_of = {
         name: [
             {"sentence": n, "status": s.status.name.lower(), "problem": s.problem}

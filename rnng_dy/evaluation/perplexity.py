@@ -3,18 +3,19 @@
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
 from operator import ne
 from typing import NamedTuple
+from unicodedata import normalize
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError
-from oracle.common.files import open_text, reading
+from oracle.common.files import read_lines, reading
 from oracle.common.tables import joined, read_columns
-from oracle.samples import format_likelihood, read_log_probs
+from oracle.samples import LIKELIHOODS, format_likelihood, read_log_probs
 from oracle.sentences import SourceSentence
 from rnng_dy.evaluation.records import one_word
 from rnng_dy.evaluation.significance import TOO_FEW, perplexity_difference
+from rnng_dy.evaluation.token_tables import plain
 
 COLUMNS = ("words", "negative_log_p", "unknown", "vocabulary", "read", "model")
 """The columns of a table of likelihoods."""
@@ -77,23 +78,31 @@ def likelihood(log_marginals: Iterable[float], lengths: Iterable[int]) -> Likeli
     return Likelihood(llh, perplexity, words, len(possible))
 
 
-def rates(log_marginals: Sequence[float], sentences: Sequence[Sequence[str]]) -> dict[str, float]:
-    r"""Return bits per character and byte of sentences, from their log p in nats, p > 0 alone.
+def written(sentence: SourceSentence) -> str:
+    r"""Return a sentence as it is written, without white space, in which tokenisations differ.
 
-    They compare models of different vocabularies and tokenisations. White space does not count,
-    since tokenisations differ in it; `-LRB-`, `\/` and the like count as one character.
+    It is the running text, of which models have different spellings, such as `` for a quotation
+    mark; else its tokens, with one character for `-LRB-`, `\/` and the like.
+    """
+    text = sentence.text or "".join(map(unspelled, sentence.tokens))
+    return normalize("NFC", "".join(text.split()))
 
-    >>> rates([-8 * math.log(2)], [["é", "-LRB-"]])
+
+def rates(log_marginals: Sequence[float], texts: Sequence[str]) -> dict[str, float]:
+    """Return bits per character and byte of sentences, from their log p in nats, p > 0 alone.
+
+    They compare models of different vocabularies and tokenisations. `texts` are the sentences as
+    `written`.
+
+    >>> rates([-8 * math.log(2)], ["é("])
     {'characters': 2, 'bits_per_character': 4.0, 'bytes': 3, 'bits_per_byte': 2.6666666666666665}
     """
-    texts = ["".join(map(unspelled, tokens)) for tokens in sentences]
     as_bytes = [text.encode("utf-8", "surrogateescape") for text in texts]
-    figures = {}
+    figures: dict[str, float] = {}
     for unit, strings in (("character", texts), ("byte", as_bytes)):
         total = likelihood(log_marginals, map(len, strings))
-        figures[f"{unit}s"] = total.words
         bits = -total.llh / math.log(2) / total.words if total.words else math.nan
-        figures[f"bits_per_{unit}"] = bits
+        figures |= {f"{unit}s": total.words, f"bits_per_{unit}": bits}
     return figures
 
 
@@ -107,25 +116,29 @@ def likelihood_lines(
 
 
 def read_other(
-    path: str, lengths: Sequence[int], words: Sequence[Words]
+    path: str, sentences: Sequence[Sequence[str]], words: Sequence[Words]
 ) -> tuple[list[float], str | None]:
     """Return log p in nats of the same sentences by another model, and why it may not compare.
 
     The file is a table with COLUMNS, or one that `read_log_probs` reads. Raises InputError if it
-    has other sentences.
+    has other sentences: with other numbers of words, or more words that differ than are unknown.
     """
     if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         raise InputError("this is read several times: name a file", path)
-    log_ps = read_log_probs(path, lengths)
-    with reading(path), open_text(path) as stream:
-        has_columns = stream.readline().startswith("words\t")
-    if not has_columns:
+    log_ps = read_log_probs(path, list(map(len, sentences)))
+    if not next(read_lines(path))[1].startswith(LIKELIHOODS):
         return log_ps, "it does not say which words its model knows"
-    others = [cells for _, cells in read_columns(path, COLUMNS[2:5])]
+    lines, others = zip(*read_columns(path, COLUMNS[2:5]), strict=True)
     if [tuple(row[1:]) for row in others] == [row[1:] for row in words]:
         return log_ps, None
     if others[0][1] != words[0][1]:
         return log_ps, "one vocabulary is open, the other closed"
+    with reading(path) as location:
+        rows = zip(lines, others, sentences, strict=True)
+        for location.line, (number, kind, read), tokens in rows:
+            differing = sum(map(ne, map(plain, map(one_word, tokens)), map(plain, read.split())))
+            if differing > int(number) * (kind == VOCABULARIES[0]):
+                raise ValueError(f"not the words {' '.join(tokens)!r:.60} of INPUT")
     unknown = " and ".join(str(sum(int(row[0]) for row in rows)) for rows in (others, words))
     return log_ps, f"its model knows other words ({unknown} are unknown): compare both with --open"
 
@@ -133,7 +146,7 @@ def read_other(
 def report(
     log_ps: Sequence[float],
     sentences: Sequence[Sequence[str]],
-    of_strings: bool = False,
+    texts: Sequence[str] = (),
     others: Sequence[float] | None = None,
     problem: str | None = None,
 ) -> tuple[list[str], dict[str, object]]:
@@ -142,7 +155,7 @@ def report(
     Args:
         log_ps: log p of each sentence in nats.
         sentences: The tokens of each sentence.
-        of_strings: Whether to add the rates per character and byte.
+        texts: The sentences as `written`, which add the rates per character and byte.
         others: log p in nats by another model or method, to compare with on the sentences with p >
             0 in both.
         problem: The reason why the difference has no interval and no p.
@@ -151,21 +164,20 @@ def report(
     whole = likelihood(log_ps, lengths)
     lines = whole.lines(len(sentences))
     figures: dict[str, object] = whole._asdict() | {"of": len(sentences)}
-    if of_strings:
-        per_unit = rates(log_ps, sentences)
+    if texts:
+        per_unit = rates(log_ps, texts)
         figures |= per_unit
         lines.append("characters={characters} bytes={bytes}".format(**per_unit))
         lines.append("bits/character={bits_per_character:.6g}".format(**per_unit))
         lines.append("bits/byte={bits_per_byte:.6g}".format(**per_unit))
     if others is not None:
-        rows = zip(log_ps, others, lengths, strict=True)
-        both = [row for row in rows if all(map(math.isfinite, row))]
+        both = [r for r in zip(log_ps, others, lengths, strict=True) if all(map(math.isfinite, r))]
         first, second, words = ([row[k] for row in both] for k in range(3))
         this, other = likelihood(first, words), likelihood(second, words)
         # a table has nine digits, so that equal models have no difference
         less = perplexity_difference(second, [float(f"{x:.9g}") for x in first], words)
         if problem:
-            less = replace(less, low=math.nan, high=math.nan, p=math.nan)
+            less = less._replace(low=math.nan, high=math.nan, p=math.nan)
         ends = f"95 % interval {less.low:.6g} to {less.high:.6g}"
         interval = ends if less.low == less.low else "no interval"
         test = f"p={less.p:.4g}" if less.p == less.p else f"no p: {problem or TOO_FEW}"
@@ -177,6 +189,6 @@ def report(
             f"difference: {less.value:.6g} ({interval}), {test}",
             f"gap: {gap:.6g} nats per sentence",
         ]
-        both_figures = {"first": this._asdict(), "second": other._asdict()}
-        figures["against"] = {**both_figures, "difference": asdict(less), "nats_per_sentence": gap}
+        pair = {"first": this._asdict(), "second": other._asdict(), "difference": less._asdict()}
+        figures["against"] = {**pair, "nats_per_sentence": gap}
     return lines, figures

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def predictors(times: Times, measured: Measured, design: Design) -> dict[str, np
         name: np.array([np.nan if row is None else value_of(row, name) for row in measured])
         for name in dict.fromkeys([*design.over, *design.measures])
     }
-    controls = {"length": np.array([float(len(word.text)) for word in times.words])}
+    controls = {"length": np.array([len(normalize("NFC", word.text)) for word in times.words])}
     if not np.isnan(count).all():
         controls = {"log_frequency": np.log2(count + 1), **controls}
     before = [words_before(times, distance) for distance in range(design.spillover + 1)]
@@ -117,8 +118,7 @@ def predicted_effects(
     has_names = dict(zip(("item", "condition"), tokens[0].variant, strict=True))
     for column in (*has_names, REGION, WORD):
         if column not in tokens[0].cells and has_names.get(column) is None:
-            how = "`surprisal --stimuli` writes a row per word with its region"
-            raise InputError(f"no column {column!r}: {how}", path, 1)
+            raise InputError(f"no column {column!r}: `surprisal --stimuli` writes it", path, 1)
     slopes = {row["predictor"]: row["coefficient"] for row in figures["coefficients"]}
     items: dict[str, list[Condition]] = {}
     values: dict[str, dict[RegionKey, float]] = defaultdict(lambda: defaultdict(float))

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +43,7 @@ class ReadWord(NamedTuple):
     """The variant of the item that was read; empty if the table has none."""
 
 
-@dataclass(frozen=True)
-class Times:
+class Times(NamedTuple):
     """A table of reading times."""
 
     path: str

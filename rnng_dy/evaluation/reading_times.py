@@ -169,8 +169,7 @@ class _Rows:
         names, self.item_of = np.unique([word.item for word in words], return_inverse=True)
         self.items = len(names)
         if self.items < 2:
-            message = "all rows are of one item; folds need two items at least"
-            raise RnngError(f"{times.path}: {message}")
+            raise RnngError(f"{times.path}: rows are of one item; folds need two items at least")
         number = {item: i for i, item in enumerate(in_order(names.tolist()))}
         self.fold = np.array([number[word.item] % min(folds, self.items) for word in words])
         self.columns = {

@@ -5,9 +5,8 @@ Units of the test and the bootstrap are sentences, or items, whose words are not
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ TOO_FEW = f"the systems differ in fewer than {FEWEST} sentences"
 Figure = Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """The second system's figure minus the first's, on the same sentences."""
 
     value: float

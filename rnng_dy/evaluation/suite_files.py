@@ -196,6 +196,8 @@ def _syntaxgym(text: str, path: str, segmenter: Segmenter | None) -> Suite:
     for i, item in enumerate(items, 1):
         with reading(path, remedy=f"see item {i} of the file"):
             made.append(_item(item, segmenter))
+    if repeated := [number for number, n in Counter(x.name for x in made).items() if n > 1]:
+        raise InputError(f"item {repeated[0]} is there twice: number items apart", path)
     return Suite(name, path, names, tuple(formulas), tuple(made))
 
 

@@ -3,7 +3,6 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import NamedTuple
 
@@ -46,8 +45,7 @@ class Accuracy(NamedTuple):
         return {**self._asdict(), "accuracy": self.share, "low": low, "high": high}
 
 
-@dataclass(frozen=True)
-class ItemResult:
+class ItemResult(NamedTuple):
     """A model's values and outcomes for one item."""
 
     item: Item
@@ -96,8 +94,7 @@ class Effect(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
-class SuiteResult:
+class SuiteResult(NamedTuple):
     """A model's results on one suite."""
 
     suite: Suite

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate, count, groupby
 from typing import NamedTuple
+from unicodedata import normalize
 
 from oracle.brackets import unspelled
 from oracle.common.errors import InputError, RnngError
@@ -27,7 +28,7 @@ _USUAL = {
     "condition": CONDITION_NAMES[1:],
 }
 """Other usual names of columns, as `plain_column` writes them."""
-_KNOWN = {"1": True, "true": True, "0": False, "false": False}
+_KNOWN = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 UNKNOWN = "<unk>"
 _UNKNOWNS = (UNKNOWN, "<UNK>", "[UNK]")
 _ENDS = (END, "<s>", "<eos>", "<bos>", "<|endoftext|>", "[CLS]", "[SEP]")
@@ -171,19 +172,21 @@ def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int
 def plain(token: str) -> str:
     r"""Return a token without blanks and marks of subwords, with plain brackets, quotes and dashes.
 
+    Accents follow their letters (NFD).
+
     >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "##s", "do@@", "a\u00a0b", "1\\/2")]
     ['(', "''", 'dog', 's', 'do', 'ab', '1/2']
     """
     text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
-    return _PLAIN.get(text) or text.translate(_PLAIN_CHARACTERS)
+    return _PLAIN.get(text) or normalize("NFD", text.translate(_PLAIN_CHARACTERS))
 
 
 class _ByteLetters:
     """The letters of GPT-2's tokens, which are bytes; a letter belongs to the token that ends it.
 
     >>> letters = _ByteLetters()
-    >>> [letters(token) for token in ("Ġcaf", "Ã©", "âĢ", "Ļ", "s")]
-    ['caf', 'é', '', "'", 's']
+    >>> [letters(token) for token in ("Ġsm", "Ã¸", "âĢ", "Ļ", "s")]
+    ['sm', 'ø', '', "'", 's']
     """
 
     def __init__(self) -> None:

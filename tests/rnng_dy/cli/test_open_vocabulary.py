@@ -166,14 +166,21 @@ def test_perplexity_counts_strings(folder, system):
     closed, opened = measured(), measured("--open", "-o", "n.json", "-o", "open.tsv", "-o", "-")
     surprisal(system, "--open", "--end", "-o", "bits.tsv", source="some.gen.oracle")
     by_table = ("--scorer", "surprisals=bits.tsv", "--against", "open.tsv")
-    again = invoke("perplexity", "some.gen.oracle", *by_table)
-    assert "vocabulary is open" not in again.stderr and "bits/character=" in again.stdout
+    for more in ((), ("--open",)):
+        again = invoke("perplexity", "some.gen.oracle", *by_table, *more)
+        assert "vocabulary is open" not in again.stderr and "bits/character=" in again.stdout
+    trained = invoke("perplexity", "some.gen.oracle", "--scorer", "kneser-ney=bits.tsv", code=2)
+    assert "bits.tsv: a table is no text to train on" in trained.stderr
     table = rows((folder / "bits.tsv").read_text())
     bits = sum(float(row["spelling_surprisal"]) for row in table)
     llh = value("LLH", opened)
     assert llh == pytest.approx(value("LLH", closed) - bits * math.log(2), rel=1e-5)
     characters = len("".join(row["token"] for row in table if row["token"] != "</s>"))
     assert f"characters={characters} bytes={characters}" in opened and "characters" not in closed
+    # PTB-like tokens are `` the '' -- cat ...; the e has its accent as a second character
+    (folder / "raw").write_text("“th\u0065\u0301” – cat…\n")
+    raw = invoke("perplexity", "raw", "--text", "--open", *SYSTEMS[system], *search)
+    assert "characters=10 bytes=19" in raw.stdout
     numbers = json.loads((folder / "n.json").read_text())
     expected = pytest.approx(-llh / math.log(2) / characters, rel=1e-9)
     assert numbers["bits_per_byte"] == numbers["bits_per_character"] == expected

@@ -243,8 +243,7 @@ def test_a_workbook_with_marks_is_a_suite_without_its_fillers(shared):
 def test_sentences_of_one_cell_are_measured_one_by_one(kind):
     content = "item,text\n1,The train slept. She | read.\n2,She read.\n"
     Path("r.csv").write_text(content, encoding="utf-8")
-    result = run(*KINDS[kind], "--stimuli", "r.csv")
-    rows = table(result.stdout)
+    rows = table(run(*KINDS[kind], "--stimuli", "r.csv").stdout)
     assert list(rows[0])[:4] == ["item", "sentence_of_text", "region", "word_id"]
     assert column(rows, "sentence_of_text") == ["1", "1", "1", "2", "2", "1", "1"]
     assert column(rows, "sentence_id") == ["1", "1", "1", "2", "2", "3", "3"]

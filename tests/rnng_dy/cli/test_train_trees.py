@@ -58,8 +58,7 @@ def test_unk_stays_where_the_training_words_have_the_same_class_by_other_rules(k
     write("few.trees", *lines * 2, "(S (NN hört) (VB ruft) (. .))")
     data = ["--trees", "few.trees", "--hold-out", "0.2", "--unk", "berkeley-unicode"]
     train(kind, *data)
-    unknown = load("m").vocabulary.unknown
-    assert unknown.unkify(["École"]) == ["UNK-INITC"]
+    assert load("m").vocabulary.unknown.unkify(["École"]) == ["UNK-INITC"]
     assert "resuming" in train(kind, *data, "--resume").stderr
 
 

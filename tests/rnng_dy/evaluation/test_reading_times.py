@@ -5,7 +5,6 @@ import itertools
 import math
 import os
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -92,7 +91,7 @@ def by_normal_equations(y, x):
 def test_held_out_likelihoods_by_hand():
     times = read_times("times.csv")
     systems = systems_of(times, "good")
-    study = study_of(times, systems, 0)
+    [(figures, columns)] = study_of(times, systems, 0).systems
     y = np.array([t for _, t in sorted(zip(times.word_of, times.times, strict=True))])
     bits = np.array([row.bits for row in systems["good"]])
     lengths = np.array([len(word.text) for word in times.words])
@@ -107,7 +106,6 @@ def test_held_out_likelihoods_by_hand():
             variance = ((y[rest] - coefficients[0] - x[rest] @ coefficients[1:]) ** 2).mean()
             errors = y[held] - coefficients[0] - x[held] @ coefficients[1:]
             sums[name] += (-0.5 * (np.log(2 * np.pi * variance) + errors**2 / variance)).sum()
-    [(figures, columns)] = study.systems
     n = ITEMS * WORDS
     assert len(columns["time"]) == n and set(columns["fold"]) == set(range(ITEMS))
     assert figures["log_likelihood"] == pytest.approx(sums["with"] / n)
@@ -219,11 +217,11 @@ def test_a_predictor_that_is_constant_in_a_fold_is_left_out_and_constant_times_a
     systems = systems_of(times, "good")
     # one item alone has words of different lengths
     words = [w._replace(text="a" * (1 + (w.item == "1") * i)) for i, w in enumerate(times.words)]
-    [(figures, columns)] = study_of(replace(times, words=words), systems, 0).systems
+    [(figures, columns)] = study_of(times._replace(words=words), systems, 0).systems
     assert [of["predictor"] for of in figures["coefficients"]] == ["surprisal", "position"]
     assert "length" not in columns
     with pytest.raises(RnngError, match="the times are the same in all rows of a regression"):
-        study_of(replace(times, times=0 * times.times + 300), systems)
+        study_of(times._replace(times=0 * times.times + 300), systems)
 
 
 def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
@@ -232,7 +230,7 @@ def test_positions_have_steps_of_one_and_a_gap_begins_no_item():
     counts = rows_used(times, systems_of(times, "good"), Design())[1]
     assert counts["after a gap in the positions"] == 3
     assert counts["first words of an item, without words before them"] == 2 * ITEMS
-    times = replace(times, words=[w._replace(position=10 * w.position) for w in times.words])
+    times = times._replace(words=[w._replace(position=10 * w.position) for w in times.words])
     with pytest.raises(RnngError, match=r"times.csv: positions 10, 20, 30: not in steps of 1"):
         rows_used(times, systems_of(times, "good"), Design())
 
@@ -280,6 +278,17 @@ def test_words_must_be_equal_and_differences_have_places():
     _, counts = rows_used(times, {"good": found}, Design(1))
     assert counts["not in every table of surprisals"] == 1
     assert counts["no surprisal of the word or a word before it"] == 1
+
+
+def test_letters_of_several_characters_are_those_of_one():
+    """As macOS and PDF files write them, in the times, the surprisals or both; subwords, too."""
+    write("bits.csv", ["token,surprisal", "café,1", "ca,1", "fe\u0301,2", "cafe,1", "\u0301,2"])
+    for text in ("café", "cafe\u0301"):
+        write("some.csv", ["item,position,word,time", *(f"1,{i},{text},300" for i in range(3))])
+        times = read_times("some.csv")
+        words, _ = align(times, read_surprisals("bits.csv"), "bits.csv", allow_missing=False)
+        assert [word.bits for word in words] == [1, 3, 3]
+        assert predictors(times, words, Design(0))["length"].tolist() == [4, 4, 4]
 
 
 def test_words_may_be_equal_by_their_letters_alone():
@@ -410,11 +419,12 @@ def test_no_word_has_the_bits_of_another_sentence(header, case):
 
 
 @pytest.mark.parametrize(
-    ("known", "others"), [("known", "1 0 TRUE false True False"), ("unknown", "0 1 0 2 0 1")]
+    ("known", "others"),
+    [("known", "1 0 TRUE false 1.0 0.0 True False"), ("unknown", "0 1 0 2 0 1 0 9")],
 )
 def test_what_is_known_is_said_in_one_way(known, others):
     write("bits.csv", [f"content,surp,{known}", *(f"a,1,{cell}" for cell in others.split())])
-    assert [token.is_known for token in read_surprisals("bits.csv")] == [True, False] * 3
+    assert [token.is_known for token in read_surprisals("bits.csv")] == [True, False] * 4
     for cell in ("yes", "-1", ""):
         change("bits.csv", f"a,1,{others[0]}\n", f"a,1,{cell}\n")
         with pytest.raises(InputError, match=f"bits.csv:2: column '{known}': '{cell}' is n"):
@@ -438,8 +448,7 @@ def test_tables_that_are_none(header, says):
 
 
 def test_a_table_of_another_program_has_its_own_names_and_units():
-    rows = lines_of("good.tsv")[1:]
-    write("nats.tsv", ["id\tn\tword\tunk\tknown\tnats", *rows])
+    write("nats.tsv", ["id\tn\tword\tunk\tknown\tnats", *lines_of("good.tsv")[1:]])
     lows, in_nats = [], ["--column", "surprisal=nats", "--unit", "nats"]
     for path, options in (("good.tsv", []), ("nats.tsv", in_nats)):
         run(path, *options, "--times", "times.csv", "-o", "c.tsv")
@@ -467,6 +476,7 @@ def test_exclusions_need_their_columns(exclude, column):
         ("time,count\n", "time,count\n9,1,x,3,1.5\n", "'1.5' is no count (a whole number, not its"),
         ("\n8,12,", "\n8,twelve,", ":2: column 'position': 'twelve' is no number"),
         ("\n8,12,", "\n8,nan,", ":2: column 'position': 'nan' is no number"),
+        ("\n8,12,", "\n8,1_2,", ":2: column 'position': '1_2' is no number"),
         ("\n8,12,", "\n8,11,", "line 2 has"),
         ("\n8,12,", "\n,12,", "times.csv:2: no item in this row"),
         ("time,count\n", 'time,count\n1,1,a,"1,150",1\n', ":2: column 'time': '1,150' may have thousands"),
@@ -521,8 +531,7 @@ def test_figures_and_the_joined_table():
     assert good[1:4] == [str(used), str(ITEMS), str(ITEMS)]
     bits, delta, _ = good[4:]
     assert surprisal[:2] == ["good", "surprisal"] and float(surprisal[3]) < 4 < float(surprisal[4])
-    difference = float(delta) - float(other[5])
-    assert float(pair[2]) == pytest.approx(difference, abs=2e-6)
+    assert float(pair[2]) == pytest.approx(float(delta) - float(other[5]), abs=2e-6)
     rows = [*csv.DictReader(lines_of("joined.csv"))]
     assert len(rows) == 2 * used
     assert {row["condition"] for row in rows} == {""}

@@ -99,8 +99,7 @@ def test_accuracies_and_sums_are_those_computed_by_hand(write):
     assert [r.compares_oov for r in result.items] == [(False, False), (False, False), (False, True)]
     assert [found for *_, found in result.rows()] == [(1, 3, 0, 0), (2, 3, 0, 1), (1, 3, 0, 1)]
     assert result.accuracy.share == pytest.approx(1 / 3)
-    values = result.items[0].values
-    assert [values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
+    assert [result.items[0].values["mismatch", i] for i in (1, 2, 3, 4)] == [5.0, 0.0, 2.5, 3.0]
     # the infinite subject is in no mean
     assert result.means()["match"] == pytest.approx({1: 7.75, 2: 0.0, 3: 7 / 3, 4: 3.0})
 
@@ -344,6 +343,7 @@ BAD_SUITES = [
     ({"items": [{**ITEMS[0], "item_number": "x"}]}, "see item 1 of the file"),
     ({"items": [item(7, ("match", ("a",)), ("match", ("b",)))]}, "item 7: the condition 'match' is there twice"),
     ({"items": [item(7, ("match", ("", " ")))]}, "item 7, condition 'match': a sentence without words"),
+    ({"items": [ITEMS[0], *ITEMS]}, "item 1 is there twice: number items apart"),
     ({"items": [REGION_TWICE]}, "item 1, condition 'match': the region 1 is there twice"),
     ({"items": [NULL]}, "item 1, condition match, region 2: content is null, not a text"),
     ({"region_meta": {"x": "y"}}, "invalid literal"),
