@@ -140,8 +140,7 @@ class PennTreebank(BracketedFiles):
         of_wsj = {Path(f).parent.parent for f in selected if _PTB_FILE.match(Path(f).name.lower())}
         selected = [f for f in selected if not of_wsj or Path(f).parent.parent in of_wsj]
         there = {self.section(Path(file)) for file in selected}
-        absent = next((number for number in chain(*ranges) if number not in there), None)
-        if absent is not None:
+        if (absent := next((n for n in chain(*ranges) if n not in there), None)) is not None:
             how = "copy the whole treebank, or name the sections that are there"
             raise RnngError(f"sections {sections}: no file is of section {absent}: {how}")
         return selected

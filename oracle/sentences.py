@@ -16,7 +16,9 @@ from oracle.treebank import has_preterminals, tags, untraced, words
 _ORACLE_BEGINS = re.compile(rf"# [{WHITE_SPACE}]*\(")
 _TREE_BEGINS = re.compile(
     rf"[{WHITE_SPACE}]*\([^(){WHITE_SPACE}]*[{WHITE_SPACE}]*\([^ ]|\d+ \|\|\| \S+ \|\|\| \("
+    r"|\d+\t(?:\d+\.\d+|inf)$"
 )
+"""A tree, one under outer brackets, a sample, or its likelihood."""
 
 _TAG = re.compile(r"[A-Z]+\$?|[-.,:;$#`'()A-Z]{1,5}")
 # surrogates stand for bytes of a file that are not UTF-8; all others are half a character
@@ -117,11 +119,12 @@ def _from_tokens(
 
 
 def tokens_of(text: str, path: object, line: int) -> list[str]:
-    """Return the tokens of a line. Raises InputError for a tree, a sample, a byte order mark."""
+    """Return the tokens of a line. Raises InputError for a tree, a sample, a likelihood, a BOM."""
     if text.startswith("\ufeff"):
         raise InputError("a byte order mark, as of a file that was appended: remove it", path, line)
     if _TREE_BEGINS.match(text):
-        raise InputError("a tree among tokenised sentences: give a file of one format", path, line)
+        what = "a tree or likelihood among tokenised sentences"
+        raise InputError(f"{what}: give a file of one format", path, line)
     return [escape_brackets(token) for token in files.split_words(text)]
 
 

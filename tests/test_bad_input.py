@@ -52,7 +52,7 @@ CASES = [
     ("two test files of one name", TREE, "reproduce trees good.trees good.trees bad bad -o out", "rename one"),
     *((f"{part} file that is the training file", TREE, f"reproduce trees {files} -o out", f"TRAIN and {part} are")
       for part, files in (("DEV", "bad bad good.trees"), ("TEST", "bad good.trees good.props bad"))),
-    ("samples as text", SAMPLE, "clusters bad -o out", "bad:1: a tree among tokenised sentences"),
+    ("samples as text", SAMPLE, "clusters bad -o out", "bad:1: a tree or likelihood among tokenised sentences"),
     ("the export format as text", "#BOS 1\n", "clusters bad -o out", "this is the export format"),
     ("unknown UNK rules", TREE, f"{ORACLE} --unk stanford", "stanford"),
     *((f"a trace: {command}", TRACE, command, "bad:1: a trace (-NONE-)")

@@ -68,8 +68,7 @@ def widening(shared):
 
 
 def gum(shared):
-    archive = shared / "treebanks" / "open" / "gum.tar.xz"
-    paths = treebanks.unpacked(archive, Path("gum"))
+    paths = treebanks.unpacked(shared / "treebanks" / "open" / "gum.tar.xz", Path("gum"))
     test = [path for path in paths if treebanks.DOCUMENTS.get(path.stem, "d")[0] == "test"]
     lines = [line for path in test for line in treebanks.tree_lines(path)]
     Path("gold.trees").write_text("".join(lines), encoding="utf-8")

@@ -50,8 +50,7 @@ def test_a_regressor_of_fmri_has_the_responses_to_the_words(here):
 
 
 def test_a_temporal_response_is_found_where_it_was_made(here):
-    names = names_of("mne", here)
-    responses = names["trf"].coef_[:, 0]
+    responses = names_of("mne", here)["trf"].coef_[:, 0]
     # 0.3 s after the word, from 0.1 s before it
     assert [abs(response).argmax() for response in responses] == [40, 40]
     assert responses[:, 40] == pytest.approx([0.5, -1.0], abs=0.01)

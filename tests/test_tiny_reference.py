@@ -139,8 +139,7 @@ def first_samples(tiny_reference: Path, alpha: float) -> list[Sample]:
 def test_greedy_trees_of_the_original(tiny_reference, made):
     invoke("parse", "--model", made / "parser", made / "test20.oracle", "-o", made / "greedy.trees")
     ours = [located.tree for located in read_trees(made / "greedy.trees")]
-    located = read_trees(tiny_reference / "corrected/disc.greedy.trees")
-    theirs = [of.tree for of in located]
+    theirs = [of.tree for of in read_trees(tiny_reference / "corrected/disc.greedy.trees")]
     sentences = read_oracle(tiny_reference / "test20.oracle")
     # the original prints UNK classes and XX for every tag, we print words and tags
     assert [tuple(words(tree)) for tree in ours] == [s.tokens for s in sentences]

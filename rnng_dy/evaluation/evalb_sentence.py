@@ -172,8 +172,7 @@ def score_flat(gold: FlatTree, system: FlatTree, params: Params) -> SentenceScor
         return SentenceScore(Status.ERROR, length, problem=problem)
     for word, other in zip(gold.words, system.words, strict=True):
         if not params.same_word(word, other):
-            problem = f"Words unmatch ({word}|{other})"
-            return SentenceScore(Status.ERROR, length, problem=problem)
+            return SentenceScore(Status.ERROR, length, problem=f"Words unmatch ({word}|{other})")
     golds, systems = gold.counted_brackets(params), system.counted_brackets(params)
     pairs = matches(golds, systems, params)
     return SentenceScore(

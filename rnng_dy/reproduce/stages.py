@@ -210,5 +210,4 @@ def _word_data(transitions: str) -> str:
 
 def _trees(e: Experiment, part: str, generative: bool) -> str:
     """Return the trees of a part; those of the parser have the tags that it reads."""
-    is_tagged = e.tags == "jackknife" and not generative
-    return f"{part}.tagged.trees" if is_tagged else f"{part}.trees"
+    return f"{part}.tagged.trees" if e.tags == "jackknife" and not generative else f"{part}.trees"

@@ -151,8 +151,7 @@ class Segmenter:
             raise RnngError(f"{items[0]!r:.60} looks like a tagged word: give a list of sentences")
         items = [list(i) if isinstance(i, tuple) and not has_tags else i for i in items]
         are_marked = all(isinstance(item, str) and _MARKED.search(item) for item in items)
-        is_column = hasattr(text, "to_frame") or are_marked
-        several = is_column or any(map(_is_sentence, items))
+        several = hasattr(text, "to_frame") or are_marked or any(map(_is_sentence, items))
         items = [_texts(i) if several and not isinstance(i, str) else i for i in items]
         for number, item in enumerate(items, 1):
             words = item.strip(WHITE_SPACE) if isinstance(item, str) else item

@@ -110,8 +110,7 @@ def gradients(kind: str, reference: Arrays | None) -> Arrays:
     dy.renew_cg()
     # the masks of dropout are the same on both devices
     dy.reset_random_seed(1)
-    loss = model.training_loss(list(islice(examples, SENTENCES)), 0.2)
-    arrays = backward(loss, model.store)
+    arrays = backward(model.training_loss(list(islice(examples, SENTENCES)), 0.2), model.store)
     return arrays | {"norm": np.array(model.store.collection.gradient_l2_norm())}
 
 

@@ -109,9 +109,10 @@ def test_where_tokens_are_tagged_each_is(tmp_path):
     [
         ("", None, "no sentence"),
         (" \n\n", None, "no sentence"),
-        ("a b\n(S (NP c) d)\n", 2, "a tree among tokenised sentences"),
-        ("a b\n( (S (NN x)))\n", 2, "a tree among tokenised sentences"),
-        ("0 ||| -1.5 ||| (S x)\n", 1, "a tree among tokenised sentences"),
+        ("a b\n(S (NP c) d)\n", 2, "a tree or likelihood among tokenised sentences"),
+        ("a b\n( (S (NN x)))\n", 2, "a tree or likelihood among tokenised sentences"),
+        ("0 ||| -1.5 ||| (S x)\n", 1, "a tree or likelihood among tokenised sentences"),
+        ("4\t25.1\n", 1, "a tree or likelihood among tokenised sentences"),
         ("(S (NN a))\nb c\n", 2, "'b' stands beside the brackets"),
         ("(S (NN a))\n(S (-NONE- *) (VB b))\n", 2, "a trace (-NONE-), which is no word"),
         ("a b\n\ufeffc d\n", 2, "a byte order mark"),

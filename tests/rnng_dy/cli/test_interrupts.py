@@ -18,8 +18,7 @@ def test_an_interrupt_in_a_command_ends_with_130(monkeypatch, tmp_path, said):
         raise KeyboardInterrupt(*filter(None, [said]))
 
     monkeypatch.setattr(evalb, "score_systems", interrupted)
-    result = invoke("evalb", "a", "b", code=130)
-    assert result.stderr == f"\n{said or 'stopped'}\n"
+    assert invoke("evalb", "a", "b", code=130).stderr == f"\n{said or 'stopped'}\n"
 
 
 def test_ctrl_c_while_a_command_waits_for_its_input(tmp_path):

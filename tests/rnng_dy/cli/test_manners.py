@@ -92,6 +92,5 @@ def test_the_example_is_a_command(names):
 )
 def test_what_is_wrong_names_what_is_right(typed, said, here):
     Path("some.trees").write_text(tiny_trees(0, 1), encoding="utf-8")
-    result = invoke(*shlex.split(typed), code=2)
     # click makes the lines of a long message as wide as a terminal
-    assert said in " ".join(result.stderr.split())
+    assert said in " ".join(invoke(*shlex.split(typed), code=2).stderr.split())

@@ -152,8 +152,7 @@ def deep(depth):
 
 
 def test_trees_that_are_too_deep_are_left_out_with_their_place():
-    lines = Path("t.trees").read_text(encoding="utf-8").splitlines()
-    write("t.trees", *lines, deep(102))
+    write("t.trees", *Path("t.trees").read_text(encoding="utf-8").splitlines(), deep(102))
     said = train("generative", "--trees", "t.trees", "--dev-trees", "d.trees").stderr
     says = "t.trees: left out, since action 102, 'NT(S)', opens one constituent more than the 101"
     assert says in said

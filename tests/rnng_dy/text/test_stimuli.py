@@ -358,8 +358,7 @@ def test_a_cell_may_have_several_sentences(read):
     stimuli = read('text\n"It rained. | The dog, e.g. | Rex, ran."\n')
     [sentences] = stimuli.tokenised(Segmenter())
     assert [" ".join(s.tokens) for s in sentences] == ["It rained .", "The dog , e.g. Rex , ran ."]
-    regions = stimuli.texts[0].regions_of(sentences)
-    assert [len(tokens) for _, tokens in regions] == [3, 4, 4]
+    assert [len(tokens) for _, tokens in stimuli.texts[0].regions_of(sentences)] == [3, 4, 4]
 
 
 def test_workbooks_and_rows_of_python_are_tables(tmp_path):

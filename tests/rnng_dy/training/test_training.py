@@ -288,8 +288,7 @@ def test_a_model_that_diverged_takes_the_place_of_none(sentences, tmp_path, valu
     run.begin()
     before = {path: path.read_bytes() for path in (tmp_path / "m").iterdir()}
 
-    bias = model.store.dense["action_bias"]
-    bias.set_value(np.full(len(model.transitions), value))
+    model.store.dense["action_bias"].set_value(np.full(len(model.transitions), value))
     run.updater.update = lambda *arguments: 1.0
     for changes in ({"first_evaluation": 1}, {"save_every": 0.0}):
         run.updater.settings = replace(run.updater.settings, **changes)
@@ -303,8 +302,7 @@ def test_the_norm_of_a_gradient_does_not_depend_on_what_a_table_was_used_for_bef
 
     def backward(rows):
         dy.renew_cg()
-        loss = dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows])
-        loss.backward()
+        dy.esum([dy.squared_norm(dy.lookup(table, int(i))) for i in rows]).backward()
 
     random = np.random.default_rng(1)
     norms = []

@@ -31,8 +31,7 @@ def test_an_update_leaves_the_words_of_unused_clusters_alone(generative_sentence
     def gradient_of(examples):
         store.forget_used_rows()
         dy.renew_cg()
-        loss = model.training_loss(examples, 0.0)
-        loss.backward()
+        model.training_loss(examples, 0.0).backward()
         return store.used_rows(), store.rows_with_gradient()
 
     # with moments from an update that uses all
