@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from oracle.common.errors import RnngError
 from oracle.transitions import SHIFT, TransitionSystem
 from rnng_dy.models.configuration import Configuration
-from rnng_dy.settings import COUNT, NOT_NEGATIVE, require_whole, setting
+from rnng_dy.settings import COUNT, NOT_NEGATIVE, require_setting, require_whole, setting
 
 T = TypeVar("T")
 
@@ -135,9 +135,11 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         """Raise RnngError for impossible options."""
-        require_whole(0, fast_track=self.fast_track, seed=self.seed)
-        require_whole(1, beam=self.beam, word_beam=self.word_beam, runs=self.runs)
-        require_whole(1, particles=self.particles)
+        for field in fields(self):
+            if field.type == "int" and field.metadata:
+                require_setting(field, getattr(self, field.name))
+        require_whole(1, runs=self.runs)
+        require_whole(0, seed=self.seed)
 
 
 class WordSearch(ABC):

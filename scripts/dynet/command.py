@@ -73,8 +73,7 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
         chains = [Toolchain(Compiler.zig(level, machine)) for level in machine.levels]
         platform = machine.tag
     else:
-        cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
-        chains = [Toolchain(Compiler.find(), cuda)]
+        chains = [Toolchain(Compiler.find(), Cuda.find(chosen.cuda_arch) if chosen.cuda else None)]
     cache = cache_folder()
     wheels = {}
     for chain in chains:

@@ -92,8 +92,7 @@ def toolchain(options: argparse.Namespace) -> tuple[Toolchain, Path]:
 
     Raises BuildError if one is missing.
     """
-    compiler = replace(Compiler.find(), march=options.march)
-    chain = Toolchain(compiler, Cuda.find(options.cuda_arch))
+    chain = Toolchain(replace(Compiler.find(), march=options.march), Cuda.find(options.cuda_arch))
     return chain, cache_folder() / f"gpu-{key(inputs(chain))}"
 
 

@@ -188,7 +188,8 @@ def test_long_sentences_have_no_underflow():
 
 
 BAD_OPTIONS = [{"beam": 0}, {"beam": "10"}, {"fast_track": -1}, {"search": "depth-first"}]
-BAD_OPTIONS += [{"search": search, "particles": 0} for search in ("particles", "variable")]
+BAD_OPTIONS += [{"search": name, "particles": 0} for name in ("particles", "variable")]
+BAD_OPTIONS += [{"particles": 10**10}]
 
 
 @pytest.mark.parametrize("options", BAD_OPTIONS)
