@@ -240,8 +240,7 @@ def with_vocabulary(folder: Path, size: int) -> Program:
         (folder / f"{part}{size}.gen.oracle").write_text("".join(drawn), encoding="utf-8")
     flat = ["NT(S)", *20 * ["SHIFT"], "REDUCE"]
     every = [block(range(i, i + 20), flat) for i in range(0, size, 20)]
-    text = "".join([*drawn, *every])
-    (folder / f"every{size}.gen.oracle").write_text(text, encoding="utf-8")
+    (folder / f"every{size}.gen.oracle").write_text("".join([*drawn, *every]), encoding="utf-8")
     start, dev = f"--clusters clusters{size} --model known{size}", f"dev{size}"
     run(ours(f"{training('generative', f'every{size}', '', start, dev)} 1"), folder)
     how, start = "--model tried --batch-size 16", f"--init known{size}"

@@ -20,6 +20,8 @@ NumberedRows = Iterator[tuple[int, list[str]]]
 """Rows of cells, each with its line, from 1."""
 
 TSV, CSV = "tsv", "csv"
+TABLES = ".csv", ".tsv", ".xlsx"
+"""The endings of files that are read as tables."""
 _COMMA = re.compile(r"^(\s*[-+]?\d+),(\d+\s*)$")
 _DELIMITERS = ",;\t"
 _RESULTS = "# Results on "
@@ -251,6 +253,5 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     NP     10
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    cells = (f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
-    line = "  ".join(cells)
+    line = "  ".join(f"{{:{'<' if i < left else '>'}{width}}}" for i, width in enumerate(widths))
     return "".join(line.format(*row).rstrip() + "\n" for row in rows)

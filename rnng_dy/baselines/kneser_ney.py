@@ -17,6 +17,7 @@ import numpy as np
 from oracle.blocks import OracleSentence
 from oracle.common.errors import RnngError
 from oracle.common.files import reading
+from oracle.common.tables import TABLES
 from oracle.sentences import SourceSentence, read_sentences
 from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, known_words
 from rnng_dy.evaluation.records import WordRecord
@@ -194,7 +195,7 @@ class KneserNey(WordScorer):
 
 def _training_sentences(path: str) -> Iterator[SourceSentence]:
     """Yield the sentences of a file; words that occur once are classes of unknown words."""
-    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
+    if path.lower().endswith(TABLES):
         raise RnngError("a table is no text to train on: --scorer surprisals=TABLE reads it")
     sentences = (sentence for sentence in read_sentences(path) if sentence.tokens)
     first = next(sentences)

@@ -9,6 +9,7 @@ from functools import partial
 import click
 
 from oracle.common.errors import RnngError
+from oracle.common.tables import TABLES
 from rnng_dy.baselines.scorers import SCORERS, OpenableScorer
 from rnng_dy.cli.messages import say, warn
 from rnng_dy.cli.options import FILE, GENERATIVE, SEED, LiveChoice, all_of, together
@@ -55,7 +56,7 @@ def source_of(
         say("INPUT is no file: it is read as running text")
         text = ("\n" if one_per_line else "\n\n").join(paths)
         path, is_text = "-", True
-    if path.lower().endswith((".csv", ".tsv", ".xlsx")):
+    if path.lower().endswith(TABLES):
         warn(f"{path} is read as a text: `surprisal --stimuli` reads tables")
     return Source(path, is_text, one_per_line, text, tagged, own_tags)
 
