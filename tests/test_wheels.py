@@ -220,8 +220,7 @@ except rnng_dy.RnngError as error:
 def other_first(tmp_path):
     """The environment of a Python that would find another DyNet first."""
     (tmp_path / "dynet_config.py").touch()
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    return {**os.environ, "PYTHONPATH": path}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
 
 
 def test_dynet_is_ours_and_python_finds_what_it_found_before(other_first):
