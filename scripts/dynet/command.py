@@ -73,7 +73,8 @@ def builds_for(chosen: argparse.Namespace) -> tuple[dict[str, Path], str]:
         chains = [Toolchain(Compiler.zig(level, machine)) for level in machine.levels]
         platform = machine.tag
     else:
-        chains = [Toolchain(Compiler.find(), Cuda.find(chosen.cuda_arch) if chosen.cuda else None)]
+        cuda = Cuda.find(chosen.cuda_arch) if chosen.cuda else None
+        chains = [Toolchain(Compiler.find(), cuda)]
     cache = cache_folder()
     wheels = {}
     for chain in chains:
@@ -96,9 +97,7 @@ def _ready() -> dict[str, Path]:
     """Return the builds of a ready wheel of rnng_dy that run here; empty without such a wheel."""
     folder = Path(os.environ.get(READY) or CHECKOUT / "dist")
     if os.environ.get(READY) and not any(folder.glob("rnng_dy-*.whl")):
-        raise BuildError(
-            f"{READY} names {folder}, which has no wheel of rnng_dy: name another, or unset it"
-        )
+        raise BuildError(f"{READY}={folder} has no wheel of rnng_dy: name another, or unset it")
     needed = (CHECKOUT / "scripts" / "dynet" / "versions.txt").read_text().split()[-2]
     machine = MACHINES.get(SYSTEM[0].removeprefix("linux-"))
     if machine is None or not SYSTEM[1].startswith("glibc"):
