@@ -83,8 +83,7 @@ class Scorer:
             # also a text of one word, such as can't, has several tokens
             require_sentence(tokens)
             tokens = self.segmenter.tokens(tokens)
-        [records] = self.surprisals_of([tokens], options, end, open_vocabulary)
-        return records
+        return self.surprisals_of([tokens], options, end, open_vocabulary)[0]
 
     def surprisals_of(
         self,
