@@ -270,7 +270,7 @@ def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
     assert read_suite(str(path)).name == "blimp"
 
 
-ROWS = [("b1", "p", "It is .", "It are ."), ("b2", "q", "It is .", "It am .")]
+ROWS = [("b1 ", "p ", "It is .", "It are ."), ("b2", " q", "It is .", "It am .")]
 
 
 @pytest.mark.parametrize(
