@@ -73,8 +73,7 @@ class GenerativeModel(Model, Scorer, ParserI):
             RnngError: The tree has a trace, or `open_vocabulary` is true and the model has no
                 spelling model.
         """
-        [log_p] = self.log_probs([tree], open_vocabulary)
-        return log_p
+        return self.log_probs([tree], open_vocabulary)[0]
 
     def log_probs(self, trees: Iterable[nltk.Tree], open_vocabulary: bool = False) -> list[float]:
         """Return `log_prob` of several trees, faster than one by one.

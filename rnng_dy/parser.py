@@ -264,8 +264,7 @@ class DiscriminativeParser(Model, ParserI):
         Raises:
             RnngError: The tree has a trace.
         """
-        [log_q] = self.log_probs([tree])
-        return log_q
+        return self.log_probs([tree])[0]
 
     def log_probs(self, trees: Iterable[nltk.Tree]) -> list[float]:
         """Return `log_prob` of several trees, faster than one by one.

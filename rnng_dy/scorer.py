@@ -83,8 +83,7 @@ class Scorer:
             # also a text of one word, such as can't, has several tokens
             require_sentence(tokens)
             tokens = self.segmenter.tokens(tokens)
-        [records] = self.surprisals_of([tokens], options, end, open_vocabulary)
-        return records
+        return self.surprisals_of([tokens], options, end, open_vocabulary)[0]
 
     def surprisals_of(
         self,
@@ -108,8 +107,7 @@ class Scorer:
         """
         sentences, _ = self.segmenter.sentences_in(sentences, has_tags=False)
         if not open_vocabulary:
-            measured = self.measure(sentences, options, end, numbers=numbers)
-            return [sentence.records for sentence in measured]
+            return [s.records for s in self.measure(sentences, options, end, numbers=numbers)]
         spelling = required_spelling(self, "this model")
         spelt = [spelling.read(split_tokens(tokens)[0]) for tokens in sentences]
         measured = self.measure(sentences, options, end, [words for words, _ in spelt], numbers)
@@ -163,7 +161,7 @@ class Scorer:
         records: Iterable[list[WordRecord]] = self.records_of(tokens, unkified)
         if options.next_word:
             records = self._with_next_words([*records])
-        return (_measured(sentence, end) for sentence in records)
+        return (_measured(row, words, end) for row, words in zip(records, tokens, strict=True))
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return a record per token and one, with the token None, for the end; surprisals in bits.
@@ -181,8 +179,9 @@ class Scorer:
 
     def sentence_log_probs(self, sentences: Sequence[SourceSentence]) -> list[float]:
         """Return log p of sentences with ends in nats; not finite where a surprisal is missing."""
-        records = self.records_of([s.tokens for s in sentences], [s.unkified for s in sentences])
-        return [-math.log(2) * math.fsum(r.surprisal for r in sentence) for sentence in records]
+        tokens, unkified = [s.tokens for s in sentences], [s.unkified for s in sentences]
+        measured = self.measure(tokens, end=True, unkified=unkified)
+        return [-math.log(2) * math.fsum(r.surprisal for r in m.records) for m in measured]
 
     def next_word_entropies(self, sentences: Sentences) -> Sequence[Sequence[float]]:
         """Return the entropy of the next word in bits before each word and before each end.
@@ -226,8 +225,13 @@ def _with_entropies(record: WordRecord, before: float, after: float) -> WordReco
     return replace(record, next_word_entropy=after, next_word_entropy_delta=after - before)
 
 
-def _measured(records: Records, end: bool) -> MeasuredSentence:
-    """Return the measures of a sentence; `records` include that of its end."""
+def _measured(records: Records, tokens: Sequence[str], end: bool) -> MeasuredSentence:
+    """Return the measures of a sentence; `records` include that of its end.
+
+    Raises RnngError for records of other tokens, or without the end.
+    """
+    if [record.token for record in records] != [*tokens, None]:
+        raise RnngError(f"the scorer's records are not of {' '.join(tokens)!r} and its end")
     unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]
     problem = f"not in the model's vocabulary, so skipped: {', '.join(unseen)}" if unseen else None
     wanted = list(records if end else records[:-1])

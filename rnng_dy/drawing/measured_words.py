@@ -110,8 +110,7 @@ class WordWriter(NamedTuple):
         if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
             return ""
         texts = [[record for record in text if record.token is not None] for text in words]
-        panels = islice(panels_of(self.rows, texts).items(), most)
-        return figure(dict(panels), form, self.signature)
+        return figure(dict(islice(panels_of(self.rows, texts).items(), most)), form, self.signature)
 
     def _words(self, number: int, measured: MeasuredSentence) -> Records:
         records = measured.records

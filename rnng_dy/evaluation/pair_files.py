@@ -84,7 +84,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             if not isinstance(row, dict):
                 raise RnngError("no object with a good and a bad sentence")
             require_names([*columns.texts, *named], [*row])
-            plain = {plain_column(name): cell_text(value) for name, value in row.items()}
+            plain = {plain_column(name): cell_text(value).strip() for name, value in row.items()}
             # merged cells have the value in the first of them
             last = {name: text or last.get(name, "") for name, text in plain.items()}
             items, groups = (

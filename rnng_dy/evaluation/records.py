@@ -153,8 +153,7 @@ def mean_of_runs(runs: Sequence[MeasuredSentence]) -> MeasuredSentence:
     """
     records = []
     for of_word in zip(*(run.records for run in runs), strict=True):
-        columns = _values(of_word).items()
-        means: dict[str, Any] = {n: None if None in v else fmean(v) for n, v in columns}
+        means: Any = {n: None if None in v else fmean(v) for n, v in _values(of_word).items()}
         bits = [record.surprisal for record in of_word]
         means["standard_error"] = standard_error_of_mean(bits)
         records.append(replace(of_word[0], **means, of_runs=bits))

@@ -17,6 +17,7 @@ from rnng_dy.evaluation.pair_files import read_json, read_pairs, text_of
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite, numbers_of
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.columns import USUAL, Columns, as_names, require_names
+from rnng_dy.text.no_sentences import require_sentence
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.sources import running_text
 from rnng_dy.text.stimuli import Stimulus, StimulusRegion, read_stimuli, tokens_of
@@ -213,6 +214,8 @@ def _item(content: Any, segmenter: Segmenter | None) -> Item:
             text += " " * bool(text and words)
             regions.append(StimulusRegion(number, "", len(text), ()))
             text += words
+        if text:
+            require_sentence(text)
         try:
             sentences = segmenter.sentences(text, one_per_line=True) if segmenter else None
         except InputError as error:

@@ -17,10 +17,10 @@ _TOUCHING = re.compile(r"[^\W\d_][.,]?([\\^~*|](?=\s?[^\W\d_])|[/@](?=\s[^\W\d_]
 _JOINED = re.compile(r"[^\W\d_]_[^\W\d_]")
 
 
-def _marks_in(text: str) -> set[str]:
+def marks_in(text: str) -> set[str]:
     """Return the marks that a text seems to have, as `--mark` takes them; `a_b` if `_` joins words.
 
-    >>> sorted(_marks_in("The dog / that *barked* [ran] away / up 5 % or 1 / 2"))
+    >>> sorted(marks_in("The dog / that *barked* [ran] away / up 5 % or 1 / 2"))
     ['*', '/', '[]']
     """
     marks = {match[1] for way in (_ALONE, _AROUND, _TOUCHING) for match in way.finditer(text)}
@@ -33,7 +33,7 @@ def mark_of(rows: Sequence[tuple[int, str]], is_usual: bool = False) -> tuple[st
 
     They agree if all have it, or several and a third of them.
     """
-    marks = [_marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows]
+    marks = [marks_in(text) - {USUAL_MARK * is_usual} for _, text in rows]
     for mark, count in Counter(chain.from_iterable(marks)).most_common(1):
         if count == len(rows) or (count > 1 and 3 * count >= len(rows)):
             return mark, *next(row for row, has in zip(rows, marks, strict=True) if mark in has)

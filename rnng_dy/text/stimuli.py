@@ -16,7 +16,7 @@ from oracle.sentences import SourceSentence
 from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
 from rnng_dy.text.conventions import HAN
 from rnng_dy.text.no_sentences import require_column
-from rnng_dy.text.regions import divided
+from rnng_dy.text.regions import USUAL_MARK, divided
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimulus_rows import TextKey, TextRow, by_region, common, read_rows, text_rows
 
@@ -147,9 +147,11 @@ def read_stimuli(table: Any, columns: Columns = USUAL) -> Stimuli:
         raise InputError("no stimuli in this table", path)
     if at.region is None:
         _divide(texts, path, columns.mark)
-    elif columns.mark is not None:
+    elif columns.mark not in (None, USUAL_MARK):
         raise InputError("--mark is for tables with a text in a row, not a region", path)
     stimuli = _stimuli(texts, path)
+    if at.region is not None:
+        divided([(text.line, text.text) for text in stimuli], path, columns.mark, True)
     _require_sentences(stimuli, names, at, path)
     has_names = any(region.name for text in stimuli for region in text.regions)
     return Stimuli(path, [*output, *[REGION_NAME] * has_names], stimuli)
@@ -175,8 +177,7 @@ def _stimuli(texts: Mapping[TextKey, Sequence[TextRow]], path: str) -> list[Stim
     others = [row for row in every if row.number is None or not row.number.is_integer()]
     if 0 < len(others) < len(every):
         raise InputError("give whole numbers to all regions or to none", path, others[0].line)
-    numbers = [cell_text(row.number) * (not others) for row in every]
-    has_names = any(row.name not in ("", n) for row, n in zip(every, numbers, strict=True))
+    has_names = any(row.name not in ("", cell_text(row.number) * (not others)) for row in every)
     counted: dict[tuple[float | str, int], int] = {}
     stimuli = []
     for (item, condition, _), rows in texts.items():

@@ -11,7 +11,7 @@ from oracle.common.files import placed
 from oracle.common.tables import cell_text, read_table
 from oracle.sentences import is_list
 from rnng_dy.text.columns import CONDITION, ColumnIndices
-from rnng_dy.text.regions import USUAL_MARK
+from rnng_dy.text.regions import USUAL_MARK, marks_in
 
 _log = logging.getLogger(__name__)
 _LINE_ENDS = str.maketrans("\t\r\n", "   ")
@@ -135,7 +135,7 @@ def _text_row(
         number = float(name)
     if number is not None and at.number in (None, at.region):
         name = cell_text(number)
-    if f" {USUAL_MARK} " in cells[text]:
+    if USUAL_MARK in marks_in(cells[text]):
         raise RnngError(f"{USUAL_MARK!r} in {name!r}: one row per region")
     if cells[text] in _MISSING:
         raise RnngError(f"{cells[text]!r} in {name!r}: leave an empty region empty")

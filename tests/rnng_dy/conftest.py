@@ -149,8 +149,7 @@ def looked_up_rows(vocabulary, sentences, gated=False):
 @pytest.fixture(scope="session")
 def tagger(sentences):
     """A tagger of their tags."""
-    pairs = [list(zip(s.tokens, s.tags, strict=True)) for s in sentences]
-    return tagger_of_training(pairs, seed=1)
+    return tagger_of_training([[*zip(s.tokens, s.tags, strict=True)] for s in sentences], seed=1)
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ import re
 
 import pytest
 
-from oracle.common.errors import InputError
+from oracle.common.errors import InputError, RnngError
+from oracle.sentences import SourceSentence
 from rnng_dy.baselines.scorers import OpenableScorer, SurprisalTable
+from rnng_dy.evaluation.records import WordRecord
 
 TABLE = """\
 sentence_id\ttoken_id\ttoken\tsurprisal
@@ -60,6 +62,13 @@ def test_marks_belong_to_words_and_ends(table, rows, sentence, bits):
     content = "sentence_id,token,surprisal\n" + "".join(f"1,{row}\n" for row in rows.split(" "))
     [records] = table(content).records_of([sentence.split()])
     assert [r.surprisal for r in records] == pytest.approx(bits, nan_ok=True)
+
+
+def test_records_of_other_words_and_without_the_end_are_refused(table, monkeypatch):
+    scorer = table(TABLE)
+    monkeypatch.setattr(scorer, "records_of", lambda *_: [[WordRecord("a", "a", 1.0)]])
+    with pytest.raises(RnngError, match="records are not of 'a' and its end"):
+        scorer.sentence_log_probs([SourceSentence(("a",), None, None, 1)])
 
 
 def test_a_sentence_that_is_there_twice_has_one_surprisal(table):

@@ -157,10 +157,9 @@ def test_resume_with_other_options_is_refused(data, options, says):
 
 def deep_block(words, depth):
     """The generative block of a tree with `depth` constituents open at its first word."""
-    shifts = "SHIFT\n" * len(words)
     tree = "(S " * depth + " ".join(f"(XX {w})" for w in words) + ")" * depth
     line = " ".join(words)
-    actions = "NT(S)\n" * depth + shifts + "REDUCE\n" * depth
+    actions = "NT(S)\n" * depth + "SHIFT\n" * len(words) + "REDUCE\n" * depth
     return f"# {tree}\n{line}\n{line}\n{actions}\n"
 
 
@@ -198,8 +197,7 @@ def test_resume_with_other_data_names_what_changed(data, command, change, says):
     invoke(*command, *SMALL)
     before = Path("m/training.npz").read_bytes()
     change()
-    result = invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2)
-    assert says in result.stderr
+    assert says in invoke(*command, "--model", "m", "--resume", "--epochs", "2", code=2).stderr
     assert Path("m/training.npz").read_bytes() == before
 
 

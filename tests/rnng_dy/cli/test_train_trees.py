@@ -108,8 +108,7 @@ CONTRADICTIONS = [
 
 @pytest.mark.parametrize(("options", "says"), CONTRADICTIONS)
 def test_options_that_contradict_each_other_say_what_to_give(options, says):
-    result = train("discriminative", *options, code=2)
-    assert says in " ".join(result.stderr.split())
+    assert says in " ".join(train("discriminative", *options, code=2).stderr.split())
     assert not Path("m").exists()
 
 
@@ -125,8 +124,7 @@ def test_options_that_contradict_each_other_say_what_to_give(options, says):
 )
 def test_a_setting_that_is_none_is_named(setting, says):
     data = ["--trees", "t.trees", "--hold-out", "0.1"]
-    result = train("lstm-lm", *data, "--set", setting, code=2)
-    assert says in " ".join(result.stderr.split())
+    assert says in " ".join(train("lstm-lm", *data, "--set", setting, code=2).stderr.split())
 
 
 def test_a_folder_in_the_way_is_told_before_anything_is_made(monkeypatch):

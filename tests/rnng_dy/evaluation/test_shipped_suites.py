@@ -14,8 +14,7 @@ def treebank_words():
     from nltk.corpus import treebank
 
     try:
-        sentences = treebank.parsed_sents()
-        return {w for tree in sentences for w, tag in tree.pos() if tag != "-NONE-"}
+        return {w for tree in treebank.parsed_sents() for w, tag in tree.pos() if tag != "-NONE-"}
     except LookupError:
         pytest.skip("NLTK's treebank sample is not there")
 

@@ -116,8 +116,7 @@ def test_of_equal_systems_one_in_twenty_is_significant(sentences):
     random = np.random.default_rng(sentences)
     shares = np.zeros(2)
     for _ in range(2000):
-        chances = random.random(sentences)
-        matched = random.binomial(20, chances, (2, sentences))
+        matched = random.binomial(20, random.random(sentences), (2, sentences))
         first, second = (
             np.stack([m, m * 0 + 20, random.integers(18, 23, sentences)], 1) for m in matched
         )

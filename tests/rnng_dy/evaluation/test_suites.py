@@ -270,7 +270,7 @@ def test_pairs_of_several_phenomena_are_several_suites(tmp_path):
     assert read_suite(str(path)).name == "blimp"
 
 
-ROWS = [("b1", "p", "It is .", "It are ."), ("b2", "q", "It is .", "It am .")]
+ROWS = [("b1 ", "p ", "It is .", "It are ."), ("b2", " q", "It is .", "It am .")]
 
 
 @pytest.mark.parametrize(
@@ -346,6 +346,7 @@ BAD_SUITES = [
     ({"items": [ITEMS[0], *ITEMS]}, "item 1 is there twice: number items apart"),
     ({"items": [REGION_TWICE]}, "item 1, condition 'match': the region 1 is there twice"),
     ({"items": [NULL]}, "item 1, condition match, region 2: content is null, not a text"),
+    ({"items": [item(1, ("match", ("A", "<unk>")))]}, "'A <unk>' has '<unk>', which is markup and no word"),
     ({"region_meta": {"x": "y"}}, "invalid literal"),
     ({"meta": {"metric": "mean"}}, "the metric 'mean' is not the sum of surprisals"),
     ({"meta": []}, "'list' object has no attribute 'get'"),

@@ -199,6 +199,8 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
         ("item,text\n1,\xe9\n".encode("latin-1"), "2: not utf-8"),
         ("region,text\n1,a\n", "1: regions need a column item or condition"),
         ("item,region,text\n1,1,x | y\n", "2: '|' in '1': one row per region"),
+        ("item,region,text\n1,1,Dogs\n1,2,ran |\n", "3: '|' in '2': one row per region"),
+        ("item,region,text\n1,1,Dogs\n1,2,[ran]\n", "2: 'Dogs [ran]': '[]' is a mark of regions"),
         ("item,region_number,text\n1,x,a\n", "2: 'x' is no number of a region"),
         ("item,region_number,text\n1,2-3,a\n", "2: '2-3' is no number of a region"),
         (
@@ -236,11 +238,8 @@ def test_other_tables_are_errors_with_their_line(read, content, message):
 )
 def test_neighbouring_words_with_one_name_are_a_region(read, rows):
     both = read(rows).texts
-    regions = [[(r.number, r.name, text.strip()) for r, text in of.region_texts] for of in both]
-    assert regions == [
-        [(1, "np", "The dog"), (2, "v", "ran")],
-        [(2, "v", "Dogs"), (3, "end", "ran")],
-    ]
+    found = [[(r.number, r.name, text.strip()) for r, text in of.region_texts] for of in both]
+    assert found == [[(1, "np", "The dog"), (2, "v", "ran")], [(2, "v", "Dogs"), (3, "end", "ran")]]
 
 
 def test_a_name_that_a_sentence_has_again_is_another_region(read):
@@ -256,6 +255,7 @@ def test_a_name_that_a_sentence_has_again_is_another_region(read):
 def test_a_region_without_a_name_has_a_number_alone(read):
     stimuli = read("item,region,word\n1,,Dogs\n1,,ran\n")
     assert (stimuli.columns, shown(stimuli)) == (["item"], [("[1:Dogs ran]", "1")])
+    assert read("item,region,word\n1,,Dogs\n1,,/\n", Columns(mark="|")).texts[0].text == "Dogs /"
 
 
 @pytest.mark.parametrize("other", ["x", "2b", "1.5", ""])
