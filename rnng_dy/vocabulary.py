@@ -161,7 +161,8 @@ class ParserVocabulary(ModelVocabulary):
 
     def word_ids(self, unkified: Iterable[str]) -> list[int]:
         """Return the ids of words after unkifying; a word outside the vocabulary is UNK."""
-        return [self.words.get(word, self.words[UNK]) for word in unkified]
+        unk = self.words[UNK]
+        return [self.words.get(word, unk) for word in unkified]
 
     def pretrained_rows(self, tokens: Iterable[str]) -> list[int | None]:
         """Return rows of the pretrained table, None for a word without a vector.
