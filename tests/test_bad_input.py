@@ -104,6 +104,7 @@ CASES = [
     ("a sample without log q", "0 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
     ("a sample that cannot have been drawn", "0 ||| -inf ||| (S the)\n", SCORE.format("bad"), "bad:1: log q is -inf"),
     ("likelihoods of other samples", "3\t9.5\n4\t8.5\n", RERANK.format("good.props", "bad"), "bad"),
+    ("MAP trees for samples", "4\t1.5\n", RERANK.format("good.props", "bad"), "good.props: MAP trees by `rerank`"),
     ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle",
      "good.oracle"),
     # clusters and checkpoints of the original
