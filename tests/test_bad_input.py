@@ -71,8 +71,9 @@ CASES = [
     ("a generative oracle for the parser", None, TRAIN.format("good.gen.oracle"), "generative"),
     ("UNK classes of other rules", "# (S (NN a))\na\nRARE\nNT(S)\nSHIFT\nREDUCE\n\n",
      TRAIN_GEN.format("bad", "good.paths"), "RARE"),
-    ("development trees of other sentences", TREE,
-     "train discriminative --train good.oracle --dev good.oracle --dev-trees bad --model new", "bad"),
+    *((f"development trees of other {what}", content,
+       "train discriminative --train good.oracle --dev good.oracle --dev-trees bad --model new", f"bad:1: its {what}")
+      for what, content in (("words", TREE), ("constituents", tiny_trees(0, 40).replace("(NP ", "(XP ")))),
     # clusters and vectors
     ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
