@@ -163,8 +163,7 @@ def _read_block(block: list[str], location: Any) -> OracleSentence:
         location.line = begin + 1
         raise ValueError(f"the tag {bad!r} has a bracket: write -LRB- or -RRB-")
     actions = tuple(map(intern, block[first:]))
-    if " ".join(actions).count(" ") >= len(actions):
-        bad = next(action for action in actions if " " in action)
+    if bad := next((action for action in actions if " " in action), None):
         raise ValueError(f"in the sentence that begins here, the action {bad!r} has a blank")
     try:
         system = system_of(actions, len(rows[0])).name

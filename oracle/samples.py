@@ -148,6 +148,8 @@ def read_scored_samples(
             what = f"this tree has log q {sample.log_q:g}, and before {first.log_q:g}"
             how = "`weight` is for samples of one parser at one alpha"
             raise InputError(f"{what}: {how}", samples_path, sample.line)
+    if all(_are_equal(s.log_q, log_p) for group, _ in groups.values() for s, log_p in group):
+        raise InputError("MAP trees by `rerank`: give the samples that it chose from", samples_path)
     return [group for group, _ in groups.values()]
 
 

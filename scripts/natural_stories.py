@@ -11,6 +11,8 @@ from oracle.common.files import open_text, replacing
 from oracle.common.tables import read_columns
 
 _LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
+_COUNT = re.compile(r"^(\d+)\.(\d+)\.word\t[^\t]*\t[^\t]*\t([^\t]*)", re.MULTILINE)
+"""A line with a code, 1, the word, and the count."""
 WordNumber = tuple[int, int]
 """A story and a word of it, which the corpus calls item and zone."""
 
@@ -61,18 +63,10 @@ def _sentences(corpus: Path) -> dict[WordNumber, int]:
 
 
 def _counts(corpus: Path) -> dict[WordNumber, str]:
-    """Return the count of each word without its punctuation.
-
-    A line has a code, 1, the word, and the count.
-    """
-    counts = {}
+    """Return the count of each word without its punctuation."""
     with open_text(corpus / "freqs-1.tsv.xz") as lines:
-        for line in lines:
-            code, _, _, count, *_ = line.split("\t")
-            item, zone, kind = code.split(".")
-            if kind == "word":
-                counts[int(item), int(zone)] = count
-    return counts
+        found = _COUNT.findall(lines.read())
+    return {(int(item), int(zone)): count for item, zone, count in found}
 
 
 if __name__ == "__main__":

@@ -71,8 +71,9 @@ CASES = [
     ("a generative oracle for the parser", None, TRAIN.format("good.gen.oracle"), "generative"),
     ("UNK classes of other rules", "# (S (NN a))\na\nRARE\nNT(S)\nSHIFT\nREDUCE\n\n",
      TRAIN_GEN.format("bad", "good.paths"), "RARE"),
-    ("development trees of other sentences", TREE,
-     "train discriminative --train good.oracle --dev good.oracle --dev-trees bad --model new", "bad"),
+    *((f"development trees of other {what}", content,
+       "train discriminative --train good.oracle --dev good.oracle --dev-trees bad --model new", f"bad:1: its {what}")
+      for what, content in (("words", TREE), ("constituents", tiny_trees(0, 40).replace("(NP ", "(XP ")))),
     # clusters and vectors
     ("clusters without tabs", "01 the 3\n", TRAIN_GEN.format("good.gen.oracle", "bad"), "bad:1"),
     ("training words without a cluster", "0\tthe\t3\n", TRAIN_GEN.format("good.gen.oracle", "bad"),
@@ -104,6 +105,7 @@ CASES = [
     ("a sample without log q", "0 ||| (S the)\n", SCORE.format("bad"), "bad:1"),
     ("a sample that cannot have been drawn", "0 ||| -inf ||| (S the)\n", SCORE.format("bad"), "bad:1: log q is -inf"),
     ("likelihoods of other samples", "3\t9.5\n4\t8.5\n", RERANK.format("good.props", "bad"), "bad"),
+    ("MAP trees for samples", "4\t1.5\n", RERANK.format("good.props", "bad"), "good.props: MAP trees by `rerank`"),
     ("an oracle of other sentences", "4\t9.5\n", RERANK.format("good.props", "bad") + " --oracle good.oracle",
      "good.oracle"),
     # clusters and checkpoints of the original
@@ -144,6 +146,7 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser -o out", "--into"),
+    ("trees that the tagger has learned from", TREE, "tag bad --train bad -o out", "--jackknife tags the training"),
     ("no tagger", TREE, "tag bad -o out", "give either --train"),
     ("a server without words", None, "serve --model parser --limit words=0", "0 is not in the range"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),

@@ -49,8 +49,8 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
         tagger = train_into(folder, train_path, SEED)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return
-    if trees_path is None:
-        raise click.UsageError("name the TREES to tag")
+    if trees_path in (None, train_path):
+        raise click.UsageError("name the TREES to tag: --jackknife tags the training trees")
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)

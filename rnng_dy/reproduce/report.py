@@ -19,10 +19,9 @@ def write_report(folder: Path, e: Experiment) -> list[Path]:
     planned = stages(e)
     key_of = keys(folder, planned)
     done = [stage for stage in planned if is_done(folder, stage, key_of[stage.name])]
-    needed = (s for s in planned if s.group not in OPTIONAL and s not in done)
-    if missing := next((stage.name for stage in needed), None):
+    if missing := [s.name for s in planned if s.group not in OPTIONAL and s not in done]:
         raise RnngError(
-            f"no report without the stage `{missing}`: run with --stages data,train,infer,report"
+            f"no report without the stage `{missing[0]}`: run with --stages data,train,infer,report"
         )
     outputs = {path for stage in done for path in stage.outputs}
     curves, heads = inside.curves(folder, e, outputs), inside.heads(folder, e)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import rnng_dy
 from oracle.common import plugins
-from oracle.common.errors import RnngError
-from oracle.common.files import locked
+from oracle.common.errors import InputError, RnngError
+from oracle.common.files import file_hash, locked
 from rnng_dy.checkpoint import content_hash
 from rnng_dy.engine import CPU
 from rnng_dy.reproduce.stages import Stage
@@ -43,7 +43,7 @@ def run(
     Raises:
         RnngError: A stage failed (with the last line of its log), or reads what a stage makes that
             is neither done nor of these groups; another reproduction runs in the folder, or this
-            has other files of an output's name.
+            has other files of an output's name, or a changed output.
     """
     (folder / LOGS).mkdir(parents=True, exist_ok=True)
     with locked(folder):
@@ -121,7 +121,8 @@ def _finish(folder: Path, stage: Stage, key: str, code: int, version: str) -> No
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"did not write {', '.join(missing)}"
         raise RnngError(f"{stage.name} ended with code {code}: {why} (log: {log})")
-    _record(folder, stage, {"settings": key, "done": True, "version": version})
+    made = {name: file_hash(folder / name) for name in stage.outputs if (folder / name).is_file()}
+    _record(folder, stage, {"settings": key, "done": True, "version": version, "made": made})
 
 
 def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
@@ -143,9 +144,17 @@ def keys(folder: Path, planned: Sequence[Stage]) -> dict[str, str]:
 
 
 def is_done(folder: Path, stage: Stage, key: str) -> bool:
-    """Return whether the outputs are there and were made with the settings of the key."""
-    is_made = record_of(folder, stage).items() >= {"settings": key, "done": True}.items()
-    return is_made and all((folder / output).exists() for output in stage.outputs)
+    """Return whether the outputs are there and were made with the settings of the key.
+
+    Raises InputError for such a file that somebody has changed since.
+    """
+    record = record_of(folder, stage)
+    is_made = record.items() >= {"settings": key, "done": True}.items()
+    is_made = is_made and all((folder / output).exists() for output in stage.outputs)
+    for name, made in record.get("made", {}).items() if is_made else ():
+        if file_hash(folder / name) != made:
+            raise InputError(f"changed since `{stage.name}` made it: remove it", folder / name)
+    return is_made
 
 
 def made_by(folder: Path, stage: Stage) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -14,8 +14,8 @@ from oracle.brackets import format_tree, read_trees
 from oracle.common.errors import ImpossibleError, InputError, RnngError
 from oracle.common.files import placed
 from oracle.training_data import Preparation, Trees, cleaned_trees, make_training_data
-from oracle.transitions import SYSTEMS
-from oracle.treebank import words
+from oracle.transitions import SYSTEMS, TOP_DOWN, unlimited
+from oracle.treebank import clean, words
 from oracle.unknown import RULES
 from rnng_dy.training.presets import Settings
 
@@ -99,22 +99,25 @@ class Data:
                 if first.tags is None:
                     message = "this is a generative oracle: make the parser's without --generative"
                     raise InputError(message, path, first.line)
-            dev = with_trees(dev, self.dev, self.dev_trees)
+            dev = [*with_trees(dev, self.dev, self.dev_trees)]
         return Corpus(train, dev, str(self.train), str(self.dev))
 
 
-def with_trees(sentences: Sequence[OracleSentence], path: str, trees: str) -> list[OracleSentence]:
-    """Return the sentences of an oracle with the trees of a file.
+def with_trees(oracle: Sequence[OracleSentence], path: str, trees: str) -> Iterator[OracleSentence]:
+    """Yield the sentences of an oracle with the trees of a file.
 
-    Raises InputError if that has other words.
+    Raises InputError if that has other words, or other constituents when both are cleaned.
     """
-    pairs = []
-    for gold, sentence in zip_longest(read_trees(trees), sentences):
+    for gold, sentence in zip_longest(read_trees(trees), oracle):
         if not (gold and sentence) or tuple(words(gold.tree)) != sentence.tokens:
             message = f"its words are not those of this sentence in {path}"
             raise InputError(message, trees, gold.line if gold else None)
-        pairs.append(replace(sentence, tree=format_tree(gold.tree)))
-    return pairs
+        with placed(trees, gold.line):
+            system = unlimited(SYSTEMS[sentence.transitions])
+            made = system.tree_of(sentence.actions, sentence.tokens, sentence.tags)
+            if TOP_DOWN.actions_of(clean(gold.tree)) != TOP_DOWN.actions_of(clean(made)):
+                raise RnngError(f"its constituents are not those of this sentence in {path}")
+        yield replace(sentence, tree=format_tree(gold.tree))
 
 
 @dataclass(eq=False, repr=False)

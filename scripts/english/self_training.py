@@ -20,14 +20,10 @@ def mix(gold: Path, parsed: Path, keep_above: float, output: Path) -> int:
     """
     with open_text(parsed) as lines:
         trees = [tree for line in lines for tree in json.loads(line)["trees"]]
-    silver = [
-        f"{tree['tree']}\n"
-        for tree in trees
-        if sum(tree["posteriors"]) / len(tree["posteriors"]) >= keep_above
-    ]
+    silver = [t["tree"] for t in trees if sum(p := t["posteriors"]) / len(p) >= keep_above]
     with replacing(output) as stream:
         stream.write(gold.read_text(encoding="utf-8"))
-        stream.writelines(silver)
+        stream.writelines(f"{tree}\n" for tree in silver)
     return len(silver)
 
 

@@ -99,9 +99,8 @@ def test_a_line_that_is_no_sample_is_refused(tmp_path, line, message):
 
 @pytest.mark.parametrize("line", ["3", "3\t4\t5", "x\t3", "3\tx", "3\tnan", "3.5\t2", "-3\t2"])
 def test_a_line_that_is_no_likelihood_is_refused(tmp_path, line):
-    path = write(tmp_path, f"3\t4\n{line}\n")
     with pytest.raises(InputError) as caught:
-        read_likelihoods(path)
+        read_likelihoods(write(tmp_path, f"3\t4\n{line}\n"))
     assert caught.value.line == 2
 
 

@@ -128,31 +128,30 @@ def finished(models):
     return part.exists() and part.stat().st_size
 
 
-def test_ctrl_c_keeps_finished_work_and_the_same_command_continues(models):
+def stopped(models, stop):
+    """The exit code and the last message of a command that `stop` stops, after its first results."""
     arguments = command(models, "--jobs", "2")
     with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
         until(lambda: finished(models))
-        os.killpg(process.pid, signal.SIGINT)
+        stop(process)
         _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said.strip().splitlines()[-1].startswith("stopped; the same command continues with ")
     assert "Traceback" not in said
+    return process.returncode, said.strip().splitlines()[-1]
+
+
+def test_ctrl_c_keeps_finished_work_and_the_same_command_continues(models):
+    code, said = stopped(models, lambda process: os.killpg(process.pid, signal.SIGINT))
+    assert code == 130 and said.startswith("stopped; the same command continues with ")
     assert 0 < len((models / "out.part").read_text().splitlines()) < 1000
-    run(models, *arguments)
+    run(models, *command(models, "--jobs", "2"))
     lines = (models / "out").read_text().splitlines()
     assert len(lines) == 1000 and len(set(lines)) == 1
     assert not (models / "out.part").exists()
 
 
 def test_a_killed_worker_of_a_command_gives_one_line_and_code_2(models):
-    arguments = command(models, "--jobs", "2")
-    with started(*COMMAND, *arguments, cwd=models, stderr=-1, text=True) as process:
-        until(lambda: finished(models))
-        os.kill(workers_of(process)[0], signal.SIGKILL)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert said.splitlines()[-1].startswith("Error: a worker has ended")
-    assert "Traceback" not in said
+    code, said = stopped(models, lambda process: os.kill(workers_of(process)[0], signal.SIGKILL))
+    assert code == 2 and said.startswith("Error: a worker has ended")
     assert finished(models)
 
 

@@ -59,6 +59,9 @@ def test_what_is_there_with_the_same_settings_is_skipped(folder):
         ran(folder, TREES, ORACLE, CLUSTERS, groups=["infer"])
     assert ran(folder, TREES, ORACLE, CLUSTERS) == every
     assert ran(folder, TREES, ORACLE, CLUSTERS, groups=()) == set()
+    (folder / "out.trees").write_text("(S (XX a) (XX c))\n")
+    with pytest.raises(RnngError, match=r"out.trees: changed since `trees` made it: remove"):
+        ran(folder, TREES, ORACLE)
 
 
 def test_a_changed_file_in_a_folder_of_sources_is_another_source(folder):
