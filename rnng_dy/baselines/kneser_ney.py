@@ -22,8 +22,8 @@ from oracle.sentences import SourceSentence, read_sentences
 from oracle.unknown import CLASSES, RULES, UnknownWords, infer_unknown_words, known_words
 from rnng_dy.evaluation.records import WordRecord
 from rnng_dy.scorer import Sentences, Unkified, WordScorer
+from rnng_dy.text.no_sentences import running_text
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import running_text
 from rnng_dy.text.spelling import SpellingModel
 
 _log = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ def _training_sentences(path: str) -> Iterator[SourceSentence]:
         yield from chain([first], sentences)
         return
     texts = [first, *sentences]
-    if warning := running_text([sentence.tokens for sentence in texts]):
+    if warning := running_text([sentence.tokens for sentence in texts], "tokenise it"):
         _log.warning(f"{path}:{texts[warning[0]].line}: {warning[1]}")
     unknown = UnknownWords(RULES[0], known_words(sentence.tokens for sentence in texts))
     for sentence in texts:

@@ -17,9 +17,8 @@ from rnng_dy.evaluation.pair_files import read_json, read_pairs, text_of
 from rnng_dy.evaluation.suites import Condition, Formula, Item, Suite, numbers_of
 from rnng_dy.evaluation.unknown_words import SHOWN_WORDS
 from rnng_dy.text.columns import USUAL, Columns, as_names, require_names
-from rnng_dy.text.no_sentences import require_sentence
+from rnng_dy.text.no_sentences import require_sentence, running_text
 from rnng_dy.text.segmenter import Segmenter
-from rnng_dy.text.sources import running_text
 from rnng_dy.text.stimuli import Stimulus, StimulusRegion, read_stimuli, tokens_of
 from rnng_dy.text.stimulus_rows import report_filled
 
@@ -60,7 +59,7 @@ def suites_of(
     ]
     if not segmenter:
         for suite in suites:
-            if looks_running := running_text(suite.sentences()):
+            if looks_running := running_text(suite.sentences(), "add --text"):
                 _log.warning(f"{suite.name}: {looks_running[1]}")
     suites = [without_fillers(suite) for suite in suites]
     return [s for suite in suites for s in (*(suite.by_group() if columns.by else ()), suite)]

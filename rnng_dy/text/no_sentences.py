@@ -23,6 +23,8 @@ _MARKUP = re.compile(
 )
 _WORD = re.compile(rf"[^\s{HAN}]+")
 """A text without a blank, in a script that has blanks."""
+_STUCK = re.compile(r"\S*[^\W\d_](?:[,;:!?][\"'”’)]*(?!\S)|(?<=[^\W\d_]{2})\.[\"'”’)]*\Z)")
+"""A word that ends in a mark, as in running text; in a period only at the end of the sentence."""
 
 
 def is_number(text: str) -> bool:
@@ -84,3 +86,21 @@ def require_column(
 def are_words(texts: Sequence[str]) -> bool:
     """Return whether several texts are one word each, in a script with blanks."""
     return len(texts) > 1 and all(_WORD.fullmatch(text.strip()) for text in texts)
+
+
+def running_text(sentences: Sequence[Sequence[str]], remedy: str) -> tuple[int, str] | None:
+    """Return the index of the first sentence with a mark attached to a word, and a warning.
+
+    Returns None if fewer than a tenth of the sentences have such a mark.
+
+    >>> running_text([["Mr.", "Li", ",", "yes", "."], ["Mr.", "Li,", "yes"], ["Sit."]], "split")
+    (1, "running text? 'Li,' ends in a mark (2 of 3 sentences): split, or put blanks around marks")
+    >>> running_text([["It", "works."]] + 10 * [["Yes"]], "split")
+    """
+    found = [(i, word[0]) for i, s in enumerate(sentences) if (word := _STUCK.search(" ".join(s)))]
+    if not found or 10 * len(found) < len(sentences):
+        return None
+    index, word = found[0]
+    of = f"({len(found)} of {len(sentences)} sentences)"
+    how = f"{remedy}, or put blanks around marks"
+    return index, f"running text? {word!r:.80} ends in a mark {of}: {how}"

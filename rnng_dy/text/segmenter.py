@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from oracle.common.lazy import nltk
 from oracle.sentences import SourceSentence, is_list
 from oracle.treebank import require_length
 from rnng_dy.text.conventions import CLITIC, CLOSERS, HAN, HAN_ENDS, NUMBERED, TITLES, Conventions
-from rnng_dy.text.no_sentences import require_sentence, require_unmarked
+from rnng_dy.text.no_sentences import require_sentence, require_unmarked, running_text
 from rnng_dy.text.tokens import Tokenizer, spelled
 
 FORMAT, VERSION = "rnng_dy text", 1
@@ -136,6 +137,8 @@ class Segmenter:
                 or tokens of spaCy. A column of a table (a Series) is a list of sentences.
             has_tags: Whether a tuple is a word with its tag; otherwise it is a list of tokens.
 
+        Warns of lists of tokens whose words end in marks, as `text.split()` makes them.
+
         Raises:
             RnngError: An element is neither, or tuples that are lists look like tagged words.
         """
@@ -162,8 +165,11 @@ class Segmenter:
                     (require_sentence if isinstance(words, str) else require_length)(words)
         if not several:
             require_length(items)
-            return [items], False
-        return [self.tokens(i) if isinstance(i, str) else i for i in items], True
+            items = [items]
+        split = [s for s in items if not isinstance(s, str) and all(isinstance(x, str) for x in s)]
+        if warning := running_text(split, "give sentences as str"):
+            warnings.warn(warning[1], stacklevel=4)
+        return [self.tokens(i) if isinstance(i, str) else i for i in items], several
 
     def tokens(self, sentence: str) -> list[str]:
         """Return the tokens of one sentence of running text."""

@@ -1,9 +1,8 @@
 """Sentences for models: of trees, oracles, tokenised or running text, with tags for parsers."""
 
 import logging
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
@@ -13,15 +12,13 @@ from oracle.common.errors import RnngError
 from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from oracle.treebank import require_length
-from rnng_dy.text.no_sentences import require_unmarked
+from rnng_dy.text.no_sentences import require_unmarked, running_text
 from rnng_dy.text.regions import mark_of
 from rnng_dy.text.segmenter import Segmenter
 
 S = TypeVar("S", SourceSentence, OracleSentence)
 
 _log = logging.getLogger(__name__)
-_STUCK = re.compile(r"[^\W\d_][,;:!?][\"'”’)]*\Z")
-_STUCK_PERIOD = re.compile(r"[^\W\d_]{2}\.[\"'”’)]*\Z")
 
 
 class NumberedSentence(NamedTuple):
@@ -63,7 +60,7 @@ class Source(NamedTuple):
             if text is None or sentence.tokens[0][0] != "?":
                 with placed(self.path, sentence.line):
                     require_unmarked(sentence.text or " ".join(sentence.tokens))
-        if text is None and (warning := running_text([s.tokens for s in lines])):
+        if text is None and (warning := running_text([s.tokens for s in lines], "add --text")):
             _log.warning(f"{self.path}:{lines[warning[0]].line}: {warning[1]}")
         if marked := mark_of([(s.line, s.text or " ".join(s.tokens)) for s in lines]):
             mark, line, _ = marked
@@ -141,35 +138,3 @@ class SentenceReader:
         if self._unseen:
             names = ", ".join(f"{tag} ({count})" for tag, count in self._unseen.most_common())
             _log.warning(f"POS tags unseen in training, taken for an average tag: {names}")
-
-
-def stuck_mark(tokens: Sequence[str]) -> str | None:
-    """Return a token that ends in a mark, as in running text, or None.
-
-    Periods count only at the end of the sentence.
-
-    >>> stuck_mark(["Mr.", "Smith,", "yes"]), stuck_mark(["He", "sat."])
-    ('Smith,', 'sat.')
-    >>> stuck_mark(["Mr.", "Smith", ",", "yes", "."])
-    """
-    last = [tokens[-1]] if _STUCK_PERIOD.search(tokens[-1]) else []
-    return next(iter([*filter(_STUCK.search, tokens), *last]), None)
-
-
-def running_text(sentences: Sequence[Sequence[str]]) -> tuple[int, str] | None:
-    """Return the index of the first sentence with a mark attached to a word, and a warning.
-
-    Returns None if fewer than a tenth of the sentences have such a mark.
-
-    >>> running_text([["It", "works", "."], ["It", "works."]])[0]
-    1
-    >>> running_text([["It", "works."]] + 10 * [["Yes"]])
-    """
-    stuck = [(i, word) for i, s in enumerate(sentences) if (word := stuck_mark(s)) is not None]
-    if not stuck or 10 * len(stuck) < len(sentences):
-        return None
-    index, word = stuck[0]
-    return index, (
-        f"running text? {word!r:.80} ends in a mark ({len(stuck)} of {len(sentences)} sentences): "
-        "add --text, or put blanks around marks"
-    )
