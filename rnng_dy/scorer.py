@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, ClassVar
 
 from oracle.common.errors import RnngError
@@ -161,7 +161,8 @@ class Scorer:
         records: Iterable[list[WordRecord]] = self.records_of(tokens, unkified)
         if options.next_word:
             records = self._with_next_words([*records])
-        return (_measured(row, words, end) for row, words in zip(records, tokens, strict=True))
+        pairs = zip_longest(records, tokens, fillvalue=())
+        return (_measured([*row], words, end) for row, words in pairs)
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
         """Return a record per token and one, with the token None, for the end; surprisals in bits.

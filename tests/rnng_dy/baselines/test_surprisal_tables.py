@@ -66,9 +66,10 @@ def test_marks_belong_to_words_and_ends(table, rows, sentence, bits):
 
 def test_records_of_other_words_and_without_the_end_are_refused(table, monkeypatch):
     scorer = table(TABLE)
-    monkeypatch.setattr(scorer, "records_of", lambda *_: [[WordRecord("a", "a", 1.0)]])
-    with pytest.raises(RnngError, match="records are not of 'a' and its end"):
-        scorer.sentence_log_probs([SourceSentence(("a",), None, None, 1)])
+    for records in ([[WordRecord("a", "a", 1.0)]], []):
+        monkeypatch.setattr(scorer, "records_of", lambda *_, found=records: found)
+        with pytest.raises(RnngError, match="records are not of 'a' and its end"):
+            scorer.sentence_log_probs([SourceSentence(("a",), None, None, 1)])
 
 
 def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
