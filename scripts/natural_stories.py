@@ -11,8 +11,6 @@ from oracle.common.files import open_text, replacing
 from oracle.common.tables import read_columns
 
 _LEAF = re.compile(r" [^\s()]+/([0-9]+)\.([0-9]+)[^\s()]*\)")
-_COUNT = re.compile(r"^(\d+)\.(\d+)\.word\t[^\t]*\t[^\t]*\t([^\t]*)", re.MULTILINE)
-"""A line with a code, 1, the word, and the count."""
 WordNumber = tuple[int, int]
 """A story and a word of it, which the corpus calls item and zone."""
 
@@ -63,10 +61,14 @@ def _sentences(corpus: Path) -> dict[WordNumber, int]:
 
 
 def _counts(corpus: Path) -> dict[WordNumber, str]:
-    """Return the count of each word without its punctuation."""
+    """Return the count of each word without its punctuation.
+
+    A line has a code, 1, the word, and the count.
+    """
     with open_text(corpus / "freqs-1.tsv.xz") as lines:
-        found = _COUNT.findall(lines.read())
-    return {(int(item), int(zone)): count for item, zone, count in found}
+        cells = (line.split("\t") for line in lines)
+        rows = [(*code.split("."), count) for code, _, _, count, *_ in cells]
+    return {(int(item), int(zone)): count for item, zone, kind, count in rows if kind == "word"}
 
 
 if __name__ == "__main__":

@@ -110,7 +110,8 @@ class WordWriter(NamedTuple):
         if not isinstance(self.rows, WordRows) or self.rows.stimuli is None:
             return ""
         texts = [[record for record in text if record.token is not None] for text in words]
-        return figure(dict(islice(panels_of(self.rows, texts).items(), most)), form, self.signature)
+        panels = islice(panels_of(self.rows, texts).items(), most)
+        return figure(dict(panels), form, self.signature)
 
     def _words(self, number: int, measured: MeasuredSentence) -> Records:
         records = measured.records

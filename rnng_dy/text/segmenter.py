@@ -168,7 +168,7 @@ class Segmenter:
             items = [items]
         split = [s for s in items if not isinstance(s, str) and all(isinstance(x, str) for x in s)]
         if warning := running_text(split, "give sentences as str"):
-            warnings.warn(warning[1], stacklevel=4)
+            warnings.warn(warning[1], stacklevel=3)
         return [self.tokens(i) if isinstance(i, str) else i for i in items], several
 
     def tokens(self, sentence: str) -> list[str]:

@@ -89,4 +89,5 @@ def _leading(matrix: np.ndarray, dimension: int) -> np.ndarray:
     for _ in range(4):
         basis, _ = np.linalg.qr(matrix.T @ (matrix @ basis))
     singular, values, _ = np.linalg.svd(matrix @ basis, full_matrices=False)
-    return (singular * np.sign(singular.sum(axis=0)) * np.sqrt(values))[:, :dimension]
+    scale = np.sign(singular.sum(axis=0)) * np.sqrt(values)
+    return (singular * scale)[:, :dimension]
