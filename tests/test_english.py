@@ -17,6 +17,7 @@ import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import cli, model_folder
 from rnng_dy.cli.rules import require_once
+from rnng_dy.interop.vectors import read_vectors
 from scripts.english import __main__ as recipe
 from scripts.english import circuits, commands, figures, score, texts, treebanks, vectors
 from scripts.english.self_training import add_different, mix
@@ -202,20 +203,38 @@ def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
     assert list(texts.tagged_text(tmp_path, tmp_path)) == [["It", "works", "."], ["No", "!"]]
 
 
-def test_different_sentences_of_some_words_are_parsed_for_training(tmp_path):
-    sentences = ["It_PRP works_VBZ ._. ", "It_PRP always_RB works_VBZ well_RB ._. "] * 2
-    with zipfile.ZipFile(tmp_path / "masc_tagged.zip", "w") as archive:
-        archive.writestr("masc_tagged/written/unseen.txt", "".join(sentences))
-    texts.write_unlabelled(tmp_path, tmp_path, tmp_path / "text")
-    assert (tmp_path / "text").read_text() == "It always works well .\n"
+def test_different_sentences_of_some_words_without_gold_trees_are_parsed_for_training(tmp_path):
+    (tmp_path / "gum.dev.trees").write_text("(S (NN it) (VB was) (JJ dev) (. .) (. .))\n")
+    known = ["it", "was", "dev", ".", "."]
+    short, fitting = ["It", "works", "."], ["It", "always", "works", "well", "."]
+    texts.write_sentences([known, fitting, fitting, short], tmp_path / "masc.txt")
+    paragraphs = tmp_path / "news.txt"
+    paragraphs.write_text("She met Mr. Smith. They talked about it. No.\n\nIt always works well.\n")
+    texts.write_sentences(texts.segmented([paragraphs]), tmp_path / "open.txt")
+    texts.write_unlabelled(tmp_path, tmp_path / "text")
+    assert (tmp_path / "text").read_text().splitlines() == [
+        "It always works well .",
+        "She met Mr. Smith .",
+        "They talked about it .",
+        "It always works well .",
+    ]
+
+
+def test_vectors_are_of_the_frequent_words_of_trees_and_texts(tmp_path):
+    (tmp_path / "train.trees").write_text("(S (NN Cat) (VB saw) (JJ rare))\n" * 4)
+    for name in texts.UNLABELLED:
+        texts.write_sentences([["cat", "saw"]] * 3, tmp_path / name)
+    vectors.write_vectors(tmp_path, tmp_path / "vectors")
+    words, array = read_vectors(tmp_path / "vectors")
+    assert words == ["cat", "saw"] and array.shape[1] == 2
 
 
 def test_words_with_the_same_neighbours_have_like_vectors():
     nouns, verbs = ("cat", "dog", "Bird"), ("saw", "met", "heard")
-    sentences = [["the", n, v, "a", m, "."] for n in nouns for v in verbs for m in nouns]
+    sentences = [["the", n, v, "a", m, "."] for n in nouns for v in verbs for m in nouns] * 2
     # numbers of one form share a vector, though each is rare
     sentences += [
-        ["in", year, "."] for year in ("1990", "1991", "1992", "1990", "1991", "1992") * 2
+        ["in", year, "."] for year in ("1990", "1991", "1992", "1990", "1991", "1992") * 5
     ]
     words, array = vectors.vectors_of(sentences, dimension=3)
     unit = array / np.linalg.norm(array, axis=1, keepdims=True)

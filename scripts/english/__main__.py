@@ -10,7 +10,13 @@ from pathlib import Path
 from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
 from scripts.english.self_training import add_different, mix
-from scripts.english.texts import OPEN, write_unlabelled
+from scripts.english.texts import (
+    OPEN,
+    segmented,
+    tagged_text,
+    write_sentences,
+    write_unlabelled,
+)
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
@@ -20,7 +26,7 @@ DATA = (
 TERMS = "--licence", "CC BY 4.0", "--data", DATA
 VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
 TRAINING = "--preset fast --dropout 0.3 --set evaluate_every=15000"
-PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 {TRAINING}"
+PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 --epochs 6 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
 KEPT_ABOVE = 0.7
 """The least mean posterior of the constituents of a silver tree."""
@@ -43,20 +49,26 @@ def main() -> None:
     texts = [(options.texts / f"{name}.txt.xz").resolve(strict=True) for name in OPEN]
     print("On two cores all steps together take about six hours.", flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
-    trees(options.archives, options.output)
+    trees(options.archives, texts, options.output)
     os.chdir(options.output)
     oracles()
     make_parser()
     make_language_models(texts)
 
 
-def trees(archives: Path, folder: Path) -> None:
-    """Write the trees of all splits, the word vectors, and text; trees of development come last."""
+def trees(archives: Path, texts: list[Path], folder: Path) -> None:
+    """Write the trees of all splits, sentences without trees, and word vectors."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
-    for file, write in ((VECTORS, write_vectors), (TEXT, write_unlabelled)):
+    steps = {
+        "masc.txt": lambda path: write_sentences(tagged_text(archives, folder), path),
+        "open.txt": lambda path: write_sentences(segmented(texts), path),
+        TEXT: lambda path: write_unlabelled(folder, path),
+        VECTORS: lambda path: write_vectors(folder, path),
+    }
+    for file, write in steps.items():
         if not (folder / file).exists():
-            write(archives, folder, folder / file)
+            write(folder / file)
 
 
 def oracles() -> None:
@@ -116,7 +128,7 @@ def export(folder: str, name: str, bits: int) -> None:
 def self_train() -> None:
     """Continue to train the parser on gold trees, and on trees that both models are sure of."""
     parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = "--model parser --generator english-judge.rnng.zip"
+    both = "--model parser --generator english-judge.rnng.zip --samples 50"
     make(str(parsed), f"parse {both} {TEXT} --jobs 2")
     if not train.exists():
         print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)

@@ -1,26 +1,39 @@
 """Tokenised sentences of the English texts that have no trees."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
+from oracle.brackets import parse_line
+from oracle.common.files import open_text, replacing
 from oracle.training_data import evenly_spaced
 from rnng_dy.text.segmenter import Segmenter
 from scripts.english.treebanks import DOCUMENTS, write
 
-SPEECHES = ("inaugural.zip", "state_union.zip")
-"""Archives of addresses of presidents, as plain text."""
 OPEN = Path(__file__).with_name("open_texts.txt").read_text().split()
-"""The texts of the generative model, in the order of its training."""
-UNLABELLED, LENGTHS = 12_000, range(5, 41)
-"""The number of sentences of which the parser makes training trees, and their lengths."""
+"""The names of open texts, in the order of the generative model's training."""
+UNLABELLED = {"masc.txt": 12_000, "open.txt": 50_000}
+"""Files of sentences, and of how many of each the parser makes training trees."""
+LENGTHS = range(5, 41)
+"""The possible numbers of words of these."""
 
 
-def write_unlabelled(archives: Path, folder: Path, path: Path) -> None:
-    """Write different sentences of MASC without trees, evenly spaced, one per line."""
-    fitting = (s for s in tagged_text(archives, folder) if len(s) in LENGTHS)
-    lines = dict.fromkeys(f"{' '.join(sentence)}\n" for sentence in fitting)
-    write(path, evenly_spaced(list(lines), UNLABELLED))
+def write_unlabelled(folder: Path, path: Path) -> None:
+    """Write different sentences of UNLABELLED that have no gold tree, evenly spaced, one a line."""
+    chosen = []
+    trees = (file.read_text(encoding="utf-8").splitlines() for file in folder.glob("*.*.trees"))
+    known = {f"{' '.join(parse_line(tree).leaves())}\n" for lines in trees for tree in lines}
+    for name, number in UNLABELLED.items():
+        with open_text(folder / name) as lines:
+            fitting = (s for s in dict.fromkeys(lines) if len(s.split()) in LENGTHS)
+            chosen += evenly_spaced([s for s in fitting if s not in known], number)
+    write(path, chosen)
+
+
+def write_sentences(sentences: Iterable[list[str]], path: Path) -> None:
+    """Write tokenised sentences, one per line."""
+    with replacing(path) as stream:
+        stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
 
 
 def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
@@ -38,12 +51,10 @@ def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
                         sentence = []
 
 
-def speeches(archives: Path) -> Iterator[list[str]]:
-    """Yield the sentences of the presidents' addresses."""
+def segmented(texts: Iterable[Path]) -> Iterator[list[str]]:
+    """Yield the sentences of texts with one paragraph per line."""
     segmenter = Segmenter()
-    for name in SPEECHES:
-        with ZipFile(archives / name) as packed:
-            for member in sorted(packed.namelist()):
-                if member.endswith(".txt"):
-                    text = packed.read(member).decode("utf-8", "replace")
-                    yield from (sentence.tokens for sentence in segmenter.sentences(text))
+    for text in texts:
+        with open_text(text) as paragraphs:
+            for paragraph in paragraphs:
+                yield from (sentence.tokens for sentence in segmenter.sentences(paragraph))

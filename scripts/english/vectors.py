@@ -1,6 +1,7 @@
 """Word vectors for the English parser, from the words beside each word in the texts at hand."""
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -9,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from oracle.brackets import parse_line
+from oracle.common.files import open_text
 from rnng_dy.interop import vectors as vectors_file
-from scripts.english.texts import speeches, tagged_text
+from scripts.english.texts import UNLABELLED
 
 DIMENSION = 100
-LEAST = 3
+LEAST = 10
 """The least occurrences of a word that gets a vector."""
 NEIGHBOURS = 4000
 """The number of frequent words that count as neighbours; the others are one."""
@@ -23,12 +25,14 @@ SCALE, STEP = 0.3, 0.2
 """The standard deviation of the numbers, and the step between them: coarse, for a small archive."""
 
 
-def write_vectors(archives: Path, folder: Path, path: Path) -> None:
+def write_vectors(folder: Path, path: Path) -> None:
     """Write vectors in word2vec's text format, from training trees and from texts without trees."""
-    lines = (folder / "train.trees").read_text(encoding="utf-8").splitlines()
-    with_trees = (parse_line(line).leaves() for line in lines)
-    texts = chain(with_trees, tagged_text(archives, folder), speeches(archives))
-    words, vectors = vectors_of(texts)
+    with open_text(folder / "train.trees") as trees:
+        sentences = [parse_line(tree).leaves() for tree in trees]
+    for name in UNLABELLED:
+        with open_text(folder / name) as lines:
+            sentences += (list(map(sys.intern, line.split())) for line in lines)
+    words, vectors = vectors_of(sentences)
     vectors_file.write_vectors(path, words, STEP * np.round(vectors / STEP))
 
 
