@@ -20,7 +20,6 @@ from rnng_dy.cli.rules import require_once
 from rnng_dy.interop.vectors import read_vectors
 from scripts.english import __main__ as recipe
 from scripts.english import circuits, commands, figures, score, texts, treebanks, vectors
-from scripts.english.self_training import add_different, mix
 from tests.commands import invoke
 
 NAMES = ("english", "english-generative", "english-judge", "english-lstm")
@@ -187,7 +186,7 @@ def test_each_step_of_the_recipe_is_a_command_with_options_that_exist(here, monk
         Path(f"{split}.trees").write_text(f"{TREE}\n" * 2)
     recipe.oracles()
     recipe.make_parser()
-    recipe.make_language_models([Path("news.txt.xz")])
+    recipe.make_language_models()
     assert {*Path().glob("english*.rnng.zip")} == {Path(f"{name}.rnng.zip") for name in NAMES}
 
 
@@ -204,27 +203,23 @@ def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
 
 
 def test_different_sentences_of_some_words_without_gold_trees_are_parsed_for_training(tmp_path):
-    (tmp_path / "gum.dev.trees").write_text("(S (NN it) (VB was) (JJ dev) (. .) (. .))\n")
-    known = ["it", "was", "dev", ".", "."]
-    short, fitting = ["It", "works", "."], ["It", "always", "works", "well", "."]
-    texts.write_sentences([known, fitting, fitting, short], tmp_path / "masc.txt")
-    paragraphs = tmp_path / "news.txt"
-    paragraphs.write_text("She met Mr. Smith. They talked about it. No.\n\nIt always works well.\n")
-    texts.write_sentences(texts.segmented([paragraphs]), tmp_path / "open.txt")
-    texts.write_unlabelled(tmp_path, tmp_path / "text")
-    assert (tmp_path / "text").read_text().splitlines() == [
-        "It always works well .",
-        "She met Mr. Smith .",
-        "They talked about it .",
-        "It always works well .",
-    ]
+    (tmp_path / "gum.dev.trees").write_text("(S (NN it) (VB was) (JJ dev))\n")
+    known, fitting = ["it", "was", "dev"], ["It", "works", "."]
+    texts.write_sentences([known, fitting, fitting, ["No", "!"]], tmp_path / "masc.txt")
+    (tmp_path / "news.txt").write_text("Mr. Smith left. It did. No!\n\nIt works. It works well.\n")
+    trees = tmp_path / "train.trees"
+    trees.write_text("(S (NP (NNP Mr.) (NNP Smith)) (VP (VBD left)) (. .))\n")
+    texts.write_sentences(texts.segmented([tmp_path / "news.txt"], trees), tmp_path / "open.txt")
+    most = {"masc.txt": 5, "open.txt": 2}
+    texts.write_different(tmp_path, tmp_path / "text", most, range(3, 5))
+    lines = (tmp_path / "text").read_text().splitlines()
+    assert lines == ["It works .", "Mr. Smith left .", "It works ."]
 
 
 def test_vectors_are_of_the_frequent_words_of_trees_and_texts(tmp_path):
     (tmp_path / "train.trees").write_text("(S (NN Cat) (VB saw) (JJ rare))\n" * 4)
-    for name in texts.UNLABELLED:
-        texts.write_sentences([["cat", "saw"]] * 3, tmp_path / name)
-    vectors.write_vectors(tmp_path, tmp_path / "vectors")
+    texts.write_sentences([["cat", "saw"]] * 6, tmp_path / "text")
+    vectors.write_vectors(tmp_path, tmp_path / "vectors", "text")
     words, array = read_vectors(tmp_path / "vectors")
     assert words == ["cat", "saw"] and array.shape[1] == 2
 
@@ -269,33 +264,6 @@ def test_models_that_are_compared_are_tested_on_documents_that_others_are_chosen
     dev, test = "(X (NN lw1))\n", "(X (NN chZ))\n"
     divided = {"masc.dev.trees": dev, "masc.test.trees": test}
     assert trees == (divided if with_test else {"masc.dev.trees": test + dev})
-
-
-def test_silver_trees_are_those_whose_constituents_are_probable(tmp_path):
-    gold, parsed, train = (tmp_path / name for name in ("gold", "parsed", "train"))
-    gold.write_text("(S (NP (DT a)))\n")
-    shares = {"(S (NP (NN sure)))": [1.0, 0.5], "(S (NP (NN unsure)))": [1.0, 0.25]}
-    trees = ({"tree": tree, "posteriors": of_tree} for tree, of_tree in shares.items())
-    parsed.write_text("".join(json.dumps({"trees": [tree]}) + "\n" for tree in trees))
-    assert mix(gold, parsed, 0.7, train) == 1
-    assert train.read_text() == "(S (NP (DT a)))\n(S (NP (NN sure)))\n"
-
-
-def test_a_sentence_of_text_is_learned_once_and_is_not_one_to_judge_by(tmp_path):
-    gold, dev, one, two, train = (tmp_path / name for name in ("gold", "dev", "1", "2", "train"))
-    gold.write_text("(S (NN it) (VB is) (JJ gold))\n(X (UH No))\n")
-    dev.write_text("(S (NN it) (VB was) (JJ dev))\n")
-    one.write_text(
-        "(S (NN it) (VB is) (NN gold))\n\n(S (DT the) (NN cat) (VB slept))\n(X (UH Yes))\n"
-    )
-    two.write_text(
-        "(S (NN it) (NP (VB was) (JJ dev)))\n(X (DT the) (NN cat) (VB slept))\n"
-        "(S (NN we) (VB saw) (NN it))\n"
-    )
-    assert add_different(gold, [one, two], [dev], train) == (2, 2)
-    assert train.read_text() == (
-        f"{gold.read_text()}(S (DT the) (NN cat) (VB slept))\n(S (NN we) (VB saw) (NN it))\n"
-    )
 
 
 def test_the_sources_of_all_texts_are_named(shared):

@@ -9,14 +9,7 @@ from pathlib import Path
 
 from rnng_dy.model_folder import TAGGER
 from scripts.english.commands import make, run
-from scripts.english.self_training import add_different, mix
-from scripts.english.texts import (
-    OPEN,
-    segmented,
-    tagged_text,
-    write_sentences,
-    write_unlabelled,
-)
+from scripts.english.texts import OPEN, segmented, tagged_text, write_different, write_sentences
 from scripts.english.treebanks import GENERAL, write_trees
 from scripts.english.vectors import write_vectors
 
@@ -24,12 +17,12 @@ DATA = (
     "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0), other text: see ATTRIBUTION.md"
 )
 TERMS = "--licence", "CC BY 4.0", "--data", DATA
-VECTORS, TEXT = "vectors.txt", "unlabelled.txt"
+MASC, TEXT, SOME, ALL = "masc.txt", "open.txt", "some.txt", "all.txt"
+"""Sentences without trees: two files, and those that have trees by models in the trainings."""
+VECTORS = "vectors.txt"
 TRAINING = "--preset fast --dropout 0.3 --set evaluate_every=15000"
 PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 --epochs 6 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
-KEPT_ABOVE = 0.7
-"""The least mean posterior of the constituents of a silver tree."""
 # half the paper's dimensions: this model only judges the parser's trees
 JUDGE = "--preset fast --epochs 4 --set lstm_input=128 --hidden 128 --set evaluate_every=15000"
 OF_TEXT = (
@@ -53,18 +46,20 @@ def main() -> None:
     os.chdir(options.output)
     oracles()
     make_parser()
-    make_language_models(texts)
+    make_language_models()
 
 
 def trees(archives: Path, texts: list[Path], folder: Path) -> None:
     """Write the trees of all splits, sentences without trees, and word vectors."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
+    some = {MASC: 12_000, TEXT: 50_000}
     steps = {
-        "masc.txt": lambda path: write_sentences(tagged_text(archives, folder), path),
-        "open.txt": lambda path: write_sentences(segmented(texts), path),
-        TEXT: lambda path: write_unlabelled(folder, path),
-        VECTORS: lambda path: write_vectors(folder, path),
+        MASC: lambda path: write_sentences(tagged_text(archives, folder), path),
+        TEXT: lambda path: write_sentences(segmented(texts, folder / "train.trees"), path),
+        SOME: lambda path: write_different(folder, path, some, range(5, 41)),
+        ALL: lambda path: write_different(folder, path, {TEXT: 10**7}, range(3, 81)),
+        VECTORS: lambda path: write_vectors(folder, path, MASC, TEXT),
     }
     for file, write in steps.items():
         if not (folder / file).exists():
@@ -97,18 +92,13 @@ def make_parser() -> None:
     export("silver", "english", bits=16)
 
 
-def make_language_models(texts: list[Path]) -> None:
+def make_language_models() -> None:
     """Train and export the generative model on gold trees and the parser's, and an LSTM."""
     Path("texts").mkdir(exist_ok=True)
-    parsed = [Path("texts", f"{text.name}.trees") for text in texts]
-    for text, file in zip(texts, parsed, strict=True):
-        make(str(file), f"parse --model english.rnng.zip --text {text} --jobs 2")
-    train = Path("all.trees")
-    if not train.exists():
-        held_out = [path for split in ("dev", "test") for path in Path().glob(f"*{split}.trees")]
-        print(*add_different(Path("train.trees"), parsed, held_out, train), flush=True)
+    make("texts/parsed.trees", f"parse --model english.rnng.zip {ALL} --jobs 2")
+    make("all.trees", "prepare --from trees train.trees texts/parsed.trees")
     for split in ("all", "dev"):
-        oracle = f"oracle --train {train} {split}.trees --generative --min-count 5"
+        oracle = f"oracle --train all.trees {split}.trees --generative --min-count 5"
         make(f"texts/{split}.gen.oracle", oracle)
     make("texts/clusters.paths", "clusters texts/all.gen.oracle --refine")
     data = "--train texts/all.gen.oracle --dev texts/dev.gen.oracle --clusters texts/clusters.paths"
@@ -126,15 +116,12 @@ def export(folder: str, name: str, bits: int) -> None:
 
 
 def self_train() -> None:
-    """Continue to train the parser on gold trees, and on trees that both models are sure of."""
-    parsed, train, gold = Path("silver.jsonl"), Path("silver.trees"), Path("train.tagged.trees")
-    both = "--model parser --generator english-judge.rnng.zip --samples 50"
-    make(str(parsed), f"parse {both} {TEXT} --jobs 2")
-    if not train.exists():
-        print("silver trees:", mix(gold, parsed, KEPT_ABOVE, train), flush=True)
-    trees = f"--trees {train} --dev-trees dev.tagged.trees --init parser --extend"
-    into = f"--model silver --resume {SELF_TRAINING} {weighted()}"
-    run(f"train discriminative {trees} {into}")
+    """Continue to train the parser on gold trees, and on trees that both models make of text."""
+    both = "--model parser --generator english-judge.rnng.zip"
+    make("parsed.trees", f"parse {both} --samples 50 {SOME} --jobs 2")
+    make("silver.trees", "prepare --from trees train.tagged.trees parsed.trees")
+    trees = "--trees silver.trees --dev-trees dev.tagged.trees --init parser --extend"
+    run(f"train discriminative {trees} --model silver --resume {SELF_TRAINING} {weighted()}")
 
 
 def weighted() -> str:

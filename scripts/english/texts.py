@@ -1,6 +1,6 @@
 """Tokenised sentences of the English texts that have no trees."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -12,28 +12,32 @@ from scripts.english.treebanks import DOCUMENTS, write
 
 OPEN = Path(__file__).with_name("open_texts.txt").read_text().split()
 """The names of open texts, in the order of the generative model's training."""
-UNLABELLED = {"masc.txt": 12_000, "open.txt": 50_000}
-"""Files of sentences, and of how many of each the parser makes training trees."""
-LENGTHS = range(5, 41)
-"""The possible numbers of words of these."""
-
-
-def write_unlabelled(folder: Path, path: Path) -> None:
-    """Write different sentences of UNLABELLED that have no gold tree, evenly spaced, one a line."""
-    chosen = []
-    trees = (file.read_text(encoding="utf-8").splitlines() for file in folder.glob("*.*.trees"))
-    known = {f"{' '.join(parse_line(tree).leaves())}\n" for lines in trees for tree in lines}
-    for name, number in UNLABELLED.items():
-        with open_text(folder / name) as lines:
-            fitting = (s for s in dict.fromkeys(lines) if len(s.split()) in LENGTHS)
-            chosen += evenly_spaced([s for s in fitting if s not in known], number)
-    write(path, chosen)
 
 
 def write_sentences(sentences: Iterable[list[str]], path: Path) -> None:
     """Write tokenised sentences, one per line."""
     with replacing(path) as stream:
         stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
+
+
+def write_different(folder: Path, path: Path, most: Mapping[str, int], lengths: range) -> None:
+    """Write different sentences of files, at most some of each, evenly spaced, of some lengths.
+
+    Those of gold trees, which may be held out, are left out.
+    """
+    chosen = []
+    known = {f"{' '.join(tree)}\n" for file in folder.glob("*.*.trees") for tree in leaves(file)}
+    for name, number in most.items():
+        with open_text(folder / name) as lines:
+            fitting = (s for s in dict.fromkeys(lines) if len(s.split()) in lengths)
+            chosen += evenly_spaced([s for s in fitting if s not in known], number)
+    write(path, chosen)
+
+
+def leaves(path: Path) -> Iterator[list[str]]:
+    """Yield the words of each tree of a file."""
+    with open_text(path) as trees:
+        yield from (parse_line(tree).leaves() for tree in trees)
 
 
 def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
@@ -51,9 +55,9 @@ def tagged_text(archives: Path, folder: Path) -> Iterator[list[str]]:
                         sentence = []
 
 
-def segmented(texts: Iterable[Path]) -> Iterator[list[str]]:
-    """Yield the sentences of texts with one paragraph per line."""
-    segmenter = Segmenter()
+def segmented(texts: Iterable[Path], trees: Path) -> Iterator[list[str]]:
+    """Yield the sentences of texts with a paragraph per line, in the style of trees."""
+    segmenter = Segmenter.of_training(leaves(trees))
     for text in texts:
         with open_text(text) as paragraphs:
             for paragraph in paragraphs:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from oracle.brackets import parse_line
 from oracle.common.files import open_text
 from rnng_dy.interop import vectors as vectors_file
-from scripts.english.texts import UNLABELLED
+from scripts.english.texts import leaves
 
 DIMENSION = 100
 LEAST = 10
@@ -25,11 +24,10 @@ SCALE, STEP = 0.3, 0.2
 """The standard deviation of the numbers, and the step between them: coarse, for a small archive."""
 
 
-def write_vectors(folder: Path, path: Path) -> None:
-    """Write vectors in word2vec's text format, from training trees and from texts without trees."""
-    with open_text(folder / "train.trees") as trees:
-        sentences = [parse_line(tree).leaves() for tree in trees]
-    for name in UNLABELLED:
+def write_vectors(folder: Path, path: Path, *texts: str) -> None:
+    """Write vectors in word2vec's text format, from training trees and files of sentences."""
+    sentences = list(leaves(folder / "train.trees"))
+    for name in texts:
         with open_text(folder / name) as lines:
             sentences += (list(map(sys.intern, line.split())) for line in lines)
     words, vectors = vectors_of(sentences)
