@@ -77,7 +77,12 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
             require_names(chosen, names)
         if chosen:
             return [names.index(name) for name in chosen]
-        return [plain.index(name) for name in usual if name in plain][:1]
+        name = next(filter(plain.__contains__, usual), None)
+        found = [i for i, other in enumerate(plain) if other == name]
+        if len(found) > 1:
+            alike = " and ".join(names[i] for i in found)
+            raise InputError(f"columns {alike} are alike: name one by an option", path, line)
+        return found
 
     def one(chosen: str | None, usual: Sequence[str]) -> int | None:
         return next(iter(several(chosen, usual)), None)

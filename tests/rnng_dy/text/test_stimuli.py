@@ -189,6 +189,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     ("content", "message"),
     [
         ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item, words: name it by"),
+        ("Text,TEXT\na,b\n", "1: columns Text and TEXT are alike: name one by"),
         ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
