@@ -64,12 +64,16 @@ def test_marks_belong_to_words_and_ends(table, rows, sentence, bits):
     assert [r.surprisal for r in records] == pytest.approx(bits, nan_ok=True)
 
 
-def test_records_of_other_words_and_without_the_end_are_refused(table, monkeypatch):
+def test_records_of_other_words_without_the_end_and_of_logs_are_refused(table, monkeypatch):
     scorer = table(TABLE)
     for records in ([[WordRecord("a", "a", 1.0)]], []):
         monkeypatch.setattr(scorer, "records_of", lambda *_, found=records: found)
         with pytest.raises(RnngError, match="records are not of 'a' and its end"):
             scorer.sentence_log_probs([SourceSentence(("a",), None, None, 1)])
+    logs = [WordRecord("a", "a", -1.0), WordRecord(None, None, -2.0)]
+    monkeypatch.setattr(scorer, "records_of", lambda *_: [logs])
+    with pytest.raises(RnngError, match=r"surprisal of a is negative, -1\.0: log probabilities"):
+        scorer.surprisals(["a"])
 
 
 def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
