@@ -146,7 +146,7 @@ CASES = [
     ("a suite that is missing", None, SUITES.format("nowhere"), "agreement-pp"),
     ("trees without tags to tag", "(S the cat)\n", "tag bad --train good.trees -o out", "bad:1"),
     ("outputs of a tagger that is only kept", None, "tag --train good.trees --into parser -o out", "--into"),
-    ("trees that the tagger has learned from", TREE, "tag bad --train bad -o out", "--jackknife tags the training"),
+    ("trees that the tagger has learned from", TREE, "tag bad --train bad -o out", "bad: most trees are in bad: tag"),
     ("no tagger", TREE, "tag bad -o out", "give either --train"),
     ("a server without words", None, "serve --model parser --limit words=0", "0 is not in the range"),
     ("a model to serve that is missing", None, "serve --model nowhere", "nowhere"),

@@ -49,14 +49,17 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
         tagger = train_into(folder, train_path, SEED)
         click.echo(f"{folder}: a tagger with {len(tagger.classes)} POS tags")
         return
-    if trees_path in (None, train_path):
-        raise click.UsageError("name the TREES to tag: --jackknife tags the training trees")
+    if trees_path is None:
+        raise click.UsageError("name the TREES to tag")
     trees = list(read_trees(trees_path))
     if not trees:
         raise InputError("no trees", trees_path)
     gold = tagging.tagged_trees(trees)
     if train_path:
-        tagger = tagging.train_tagger(tagging.training_pairs(train_path), SEED)
+        training = tagging.training_pairs(train_path)
+        if 2 * sum(map({*map(tuple, training)}.__contains__, map(tuple, gold))) > len(gold):
+            raise InputError(f"most trees are in {train_path}: tag them by --jackknife", trees_path)
+        tagger = tagging.train_tagger(training, SEED)
         tags = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]
     else:
         if folds > len(gold):

@@ -99,7 +99,8 @@ def test_the_command_takes_tags_from_taggers(tmp_path):
     for jobs in (1, 2):
         tag(tmp_path, "--jackknife", 3, "--jobs", jobs, "-o", tmp_path / f"jobs{jobs}")
     assert (tmp_path / "jobs1").read_bytes() == (tmp_path / "jobs2").read_bytes()
-    tag(tmp_path, "--train", tmp_path / "jobs1")
+    (tmp_path / "others.trees").write_text("".join(lines).replace("the", "a"))
+    tag(tmp_path, "--train", tmp_path / "others.trees")
 
 
 def test_too_many_folds_and_no_choice_are_refused(tmp_path):

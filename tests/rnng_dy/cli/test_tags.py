@@ -159,10 +159,12 @@ def test_a_folder_is_given_the_tagger_that_training_would_have_made():
         ("tag 30.trees --train 30.trees --into none", "--into goes without TREES"),
         ("tag --jackknife 2 --into none", "--into goes with --train"),
         ("tag --train 30.trees", "name the TREES to tag"),
+        ("tag copied.trees --train 30.trees", "copied.trees: most trees are in 30.trees: tag them by"),
     ],
 )  # fmt: skip
 def test_a_tagger_that_cannot_be_given(command, says):
     Path("empty").write_text("\n")
+    Path("copied.trees").write_text(Path("30.trees").read_text() + "(S (UH No) (. .))\n")
     Path("other").write_text("(S (PRON it) (VERB rains) (PUNCT .))\n")
     Path("untagged").write_text("(S (NP the cat) sleeps)\n")
     assert says in run(command, code=2).stderr
