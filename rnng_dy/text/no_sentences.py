@@ -54,8 +54,13 @@ def require_sentence(text: str, remedy: str = "leave it out") -> None:
     if is_number(text):
         raise RnngError(f"{text!r:.60} is a number or a missing value: {remedy}")
     require_unmarked(text)
-    if markup := _MARKUP.search(text):
-        raise RnngError(f"{text!r:.60} has {markup[0]!r}, which is markup and no word: take it out")
+    if markup := markup_in(text):
+        raise RnngError(f"{text!r:.60} has {markup!r}, which is markup and no word: take it out")
+
+
+def markup_in(text: str) -> str | None:
+    """Return the first tag of HTML, entity, or symbol of a language model's corpus in a text."""
+    return markup[0] if (markup := _MARKUP.search(text)) else None
 
 
 def require_column(

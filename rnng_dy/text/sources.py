@@ -12,7 +12,7 @@ from oracle.common.errors import RnngError
 from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from oracle.treebank import require_length
-from rnng_dy.text.no_sentences import require_unmarked, running_text
+from rnng_dy.text.no_sentences import markup_in, require_unmarked, running_text
 from rnng_dy.text.regions import mark_of
 from rnng_dy.text.segmenter import Segmenter
 
@@ -62,7 +62,10 @@ class Source(NamedTuple):
                     require_unmarked(sentence.text or " ".join(sentence.tokens))
         if text is None and (warning := running_text([s.tokens for s in lines], "add --text")):
             _log.warning(f"{self.path}:{lines[warning[0]].line}: {warning[1]}")
-        if marked := mark_of([(s.line, s.text or " ".join(s.tokens)) for s in lines]):
+        texts = [(s.line, s.text or " ".join(s.tokens)) for s in lines]
+        if markup := next(((n, found) for n, t in texts if (found := markup_in(t))), None):
+            _log.warning(f"{self.path}:{markup[0]}: {markup[1]!r} is text here: take markup out")
+        if marked := mark_of(texts):
             mark, line, _ = marked
             _log.warning(f"{self.path}:{line}: {mark!r} is text here; stimuli have regions")
         for sentence in chain(head, sentences):

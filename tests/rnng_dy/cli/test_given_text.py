@@ -44,12 +44,15 @@ def test_several_texts_are_read_one_by_one():
     assert "'The' is none" in invoke("parse", "The", "dog", "slept.", code=2).stderr
 
 
-def test_a_mark_in_a_text_is_no_word(tmp_path):
+def test_marks_and_markup_in_a_text_are_no_words(tmp_path):
     said = invoke("surprisal", "The dog / slept.", code=2).stderr
     assert "'/' is a mark of regions, not a word: name it by --mark '/'" in said
     (tmp_path / "t.txt").write_text("The dog / slept .\nHe / left .\n", encoding="utf-8")
     for given in ("The dog / slept.", tmp_path / "t.txt"):
         assert ":1: '/' is text here; stimuli have regions" in invoke("parse", given).stderr
+    (tmp_path / "t.txt").write_text("It slept .\nThe <unk> slept .\n", encoding="utf-8")
+    for given, found in {"It <b>slept</b>.": "1: '<b>'", tmp_path / "t.txt": "2: '<unk>'"}.items():
+        assert f":{found} is text here: take markup out" in invoke("parse", given).stderr
 
 
 def test_a_text_may_have_regions():
