@@ -20,7 +20,7 @@ help:
 	@echo 'make test-all    run all tests'
 	@echo 'make setup       make $(VENV) with DyNet, this package and its test tools'
 	@echo 'make wheels      write to dist/ wheels for x86-64 and ARM Linux that need no compiler; MACHINE=macos-arm64 for Macs'
-	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it; MACHINE=aarch64 (emulated), macos-arm64 (inspected)'
+	@echo 'make test-wheels  install the wheel of dist/ in a new environment and try it; MACHINE=aarch64 (emulated), macos-arm64 (the file alone)'
 	@echo 'make test-sdist  install the sdist of dist/ in a new environment and run its first tests'
 	@echo 'make english     train the English models that the package brings (needs the open treebanks); ARGS="--output english"'
 	@echo 'make faithfulness  write docs/faithfulness.md (needs the reference data)'

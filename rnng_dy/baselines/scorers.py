@@ -6,6 +6,7 @@ A table has the surprisals of another program.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import chain, groupby, zip_longest
@@ -39,20 +40,22 @@ class SurprisalTable(WordScorer):
         if path is None:
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
-        self._sentences: dict[str, list[Token]] = {}
-        self._unclear: set[str] = set()
+        self._sentences: dict[str | tuple[str, ...], list[Token]] = {}
+        self._unclear: set[str | tuple[str, ...]] = set()
         for sentence, rows in groupby(read_surprisals(path), lambda token: token.sentence):
             if sentence is None:
                 raise InputError("no column 'sentence_id' or 'item'", path, 1)
             tokens = list(rows)
             self.of_strings = {*OPEN_MEASURES} <= tokens[0].cells.keys()
-            letters = "".join(token.letters for token in tokens)
-            both = self._sentences.setdefault(letters, tokens), tokens
-            first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
-            bits, others = ([token.bits for token in row] for row in both)
-            if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
-                self._unclear.add(letters)
-        with_gaps = (letters for letters in self._sentences if GAP in letters)
+            words = tuple(token.letters for token in tokens if token.letters)
+            for key in (words, "".join(words)):
+                both = self._sentences.setdefault(key, tokens), tokens
+                first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
+                bits, others = ([token.bits for token in row] for row in both)
+                if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
+                    self._unclear.add(key)
+        self._texts = [key for key in self._sentences if isinstance(key, str)]
+        with_gaps = (letters for letters in self._texts if GAP in letters)
         self._with_gaps = sorted(with_gaps, key=lambda letters: letters.count(GAP))
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
@@ -90,23 +93,29 @@ class SurprisalTable(WordScorer):
         letters_of = list(map(plain, words))
         letters, shown = "".join(letters_of), f"{' '.join(words)!r:.200}"
         with_gaps = (s for s in self._with_gaps if letters.startswith(s.partition(GAP)[0]))
-        for candidate in chain([letters], with_gaps):
+        for candidate in chain([tuple(letters_of), letters], with_gaps):
             tokens = self._sentences.get(candidate, [])
             if tokens and (at_words := places(tokens, letters_of)) is not None:
                 if candidate in self._unclear:
                     message = f"the sentence {shown} is in this table with different surprisals"
                     raise InputError(f"{message}: keep one of them", self._path)
                 for token, (first, last) in zip(tokens, at_words, strict=True):
-                    if first < last and len(token.text.split()) > 1:
+                    if first < last and self._is_several(token, words[first : last + 1]):
                         message = f"{token.text!r} is several words: give the surprisals of words"
                         raise InputError(message, self._path, token.line)
                 return [(token, first) for token, (first, _) in zip(tokens, at_words, strict=True)]
         message = f"no sentence {shown} in this table"
-        for near in get_close_matches(letters, self._sentences, 1, 0):
+        for near in get_close_matches(letters, self._texts, 1, 0):
             at = next(i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1)
             there, here = (f"{text[at : at + 20]!r}" for text in (near, letters))
             message += f": the most similar one has {there} in place of {here}"
         raise InputError(message, self._path)
+
+    def _is_several(self, token: Token, words: Sequence[str]) -> bool:
+        """Return whether a token of the table is not written as one word, as `can't` is."""
+        are_letters = re.search("[a-z] [a-z]", " ".join(words).lower())
+        whole = self.segmenter.tokens("".join(words))
+        return len(token.text.split()) > 1 or bool(are_letters and whole != [*words])
 
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
@@ -15,6 +16,7 @@ from rnng_dy.evaluation.records import of_tokens
 from rnng_dy.evaluation.token_tables import GAP, Token, places, plain
 
 _ENDS_A_SENTENCE = re.compile(r"[.?!…。！？][^\w\s]*$")
+_MARKS = re.compile(r"[\W_]+")
 SHOWN = 10
 """The most differences that an error lists."""
 
@@ -47,7 +49,8 @@ def align(
 
     Words and tokens are aligned that have the same letters in the same order, see `plain`; a word
     has the sum of the bits of its tokens, None if there are none. With `by_letters`, only letters
-    and digits count, in either case. If both tables have the same items, or the times have
+    and digits count, in either case; a mark belongs to the word before it, or after it if only that
+    begins with it. If both tables have the same items, or the times have
     conditions, tokens come in the order in which the times have these.
 
     If the texts differ, difflib aligns them, and the words of a sentence of the table count if it
@@ -57,9 +60,13 @@ def align(
     """
     words, tokens = times.words, _in_order_of(times, tokens)
     letters = [plain(word.text) for word in words]
+    every, others = tokens, [*range(len(tokens))]
     if by_letters:
         letters = [*map(_letters, letters)]
         tokens = [token._replace(letters=_letters(token.letters)) for token in tokens]
+        marks = {*filter(_MARKS.fullmatch, (token.letters for token in tokens))} - {*letters}
+        others = [k for k, token in enumerate(tokens) if token.letters not in marks]
+        tokens = [tokens[k] for k in others]
     indices, blocks = _matched(words, tokens, letters)
     wanted = {*times.word_of[times.rows_where(where)]}
     reports = [
@@ -69,11 +76,13 @@ def align(
     ]
     if reports and not allow_missing:
         first, *more = reports[:SHOWN]
-        how = "correct a table, compare `by_letters`, or leave out words by `allow_missing`"
+        how = "correct a table, " + "compare `by_letters`, " * (not by_letters)
+        how += "or leave out words by `allow_missing`"
         what = f"words with surprisals are not those read, {len(reports)} differences in all: {how}"
         raise InputError("\n".join([f"{first}: {what}", *more]))
-    sentences = [None, *(token.sentence if token.has_ends else None for token in tokens), None]
-    return [_measured(tokens, sentences, of_word) for of_word in indices], reports
+    indices = _with_marks(words, every, others, indices)
+    sentences = [None, *(token.sentence if token.has_ends else None for token in every), None]
+    return [_measured(every, sentences, of_word) for of_word in indices], reports
 
 
 def _in_order_of(times: Times, tokens: Sequence[Token]) -> list[Token]:
@@ -121,6 +130,30 @@ def _matched(
             differing.append((i, i + 1, of_word[0], of_word[-1] + 1))
             indices[i] = []
     return indices, differing
+
+
+def _with_marks(
+    words: Sequence[ReadWord],
+    tokens: Sequence[Token],
+    others: Sequence[int],
+    indices: Sequence[Sequence[int]],
+) -> list[list[int]]:
+    """Return per word the indices of its tokens, with marks; those given are among `others`.
+
+    A mark belongs to the word before it in its sentence, or after it if only that begins with it.
+    """
+    of_all = [[others[k] for k in of_word] for of_word in indices]
+    word_of = {k: i for i, of_word in enumerate(of_all) for k in of_word}
+    for k in sorted({*range(len(tokens))}.difference(others)):
+        mark, at = tokens[k].letters, bisect_left(others, k)
+        before = word_of.get(k - 1 if tokens[k - 1].sentence == tokens[k].sentence else -1)
+        after = word_of.get(others[at] if at < len(others) else -1)
+        first, second = (plain(words[i].text) if i is not None else "" for i in (before, after))
+        i = after if second.startswith(mark) and not first.endswith(mark) else before
+        if i is not None:
+            word_of[k] = i
+            of_all[i].append(k)
+    return [*map(sorted, of_all)]
 
 
 def _misplaced(

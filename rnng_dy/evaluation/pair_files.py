@@ -24,6 +24,7 @@ _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _END = re.compile(r"[.!?…。]\W*$")
 """The mark at the end of a sentence, which names of columns lack."""
+_ENCLOSED = re.compile(r'"(?:[^"]|"")*"')
 _PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
 
 
@@ -97,8 +98,12 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             filled += [line] * any(last[name] != plain[name] for name in (*items, *groups))
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
-            if (prefix := plain.get("prefix", "")) and not (good + bad).startswith(prefix):
-                good, bad = f"{prefix} {good}", f"{prefix} {bad}"
+            if prefix := plain.get("prefix"):
+                begins = [re.match(rf"{re.escape(prefix)}(?!\w)", text) for text in (good, bad)]
+                if any(begins) and not all(begins):
+                    raise RnngError(f"only one sentence begins with the prefix {prefix!r}")
+                if not any(begins):
+                    good, bad = f"{prefix} {good}", f"{prefix} {bad}"
             yield Pair(line, good, bad, group, item)
     report_filled(path, filled, "items or groups")
 
@@ -132,6 +137,9 @@ def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
             needed = "not two sentences with a tab between them"
             what = f"{len(sentences)} columns, {needed}; a table of stimuli needs --prediction"
             raise InputError(what, path, line)
+        if any(_ENCLOSED.fullmatch(text.strip()) for text in sentences):
+            what = "quotation marks around a sentence: add a header, good and bad, in which they"
+            raise InputError(f"{what} enclose cells", path, line)
         yield Pair(line, *sentences)
 
 

@@ -15,6 +15,7 @@ from oracle.common.files import placed
 from oracle.common.tables import is_whole_number, number_of, read_columns
 from rnng_dy.evaluation.records import END, ROUNDING
 from rnng_dy.text.columns import CONDITION_NAMES, ITEM
+from rnng_dy.text.segmenter import clean
 
 UNITS = {"bits": 1.0, "nats": 1 / math.log(2)}
 """Units of surprisals, in bits."""
@@ -40,7 +41,6 @@ _SUBWORD = re.compile(r"^##(?=.)|(?<=.)(?:@@|</w>)$")
 """Marks of subwords that go on with a word, or that a word goes on after, or that end it."""
 GAP = "\0"
 """What stands for an unknown word among the letters of a sentence."""
-_PLAIN = {"--": "-"}
 # quotes and ellipses are equal however a tokeniser cuts them
 _PLAIN_CHARACTERS = {
     ord(mark): letters
@@ -177,8 +177,8 @@ def plain(token: str) -> str:
     >>> [plain(token) for token in ("-LRB-", "``", "Ġdog", "##s", "do@@", "a\u00a0b", "1\\/2")]
     ['(', "''", 'dog', 's', 'do', 'ab', '1/2']
     """
-    text = unspelled(_SUBWORD.sub("", "".join(token.split()).lstrip(_MARKS)))
-    return _PLAIN.get(text) or normalize("NFD", text.translate(_PLAIN_CHARACTERS))
+    text = unspelled(_SUBWORD.sub("", "".join(clean(token)[0].split()).lstrip(_MARKS)))
+    return normalize("NFD", text.translate(_PLAIN_CHARACTERS).replace("--", "-"))
 
 
 class _ByteLetters:

@@ -80,7 +80,7 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
         name = next(filter(plain.__contains__, usual), None)
         found = [i for i, other in enumerate(plain) if other == name]
         if len(found) > 1:
-            alike = " and ".join(names[i] for i in found)
+            alike = shown([names[i] for i in found])
             raise InputError(f"columns {alike} are alike: name one by an option", path, line)
         return found
 

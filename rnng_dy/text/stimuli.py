@@ -20,8 +20,10 @@ from rnng_dy.text.regions import USUAL_MARK, divided
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimulus_rows import TextKey, TextRow, by_region, common, read_rows, text_rows
 
-_LETTERS = re.compile(rf"(?:(?![{HAN}])\w){{2}}")
-"""Two letters that `|` separates as a blank would; Chinese has no blanks."""
+_LETTER = rf"(?![{HAN}])\w"
+_CLOSING = r"[;!?…)\]}”»]|[,:.](?!\d)|(?<=\S)\""
+_BORDER = re.compile(rf"(?:{_LETTER}|{_CLOSING})(?:{_LETTER}|[(\[{{“«])\Z")
+"""What `|` separates as a blank would: letters, and marks of two words; Chinese has no blanks."""
 
 
 class StimulusRegion(NamedTuple):
@@ -204,10 +206,10 @@ def _with_border(text: str, following: str) -> str:
     """Return a text before another one.
 
     A blank at either side of a border is one blank, and so is a border between the letters of two
-    words.
+    words, or after a closing and before an opening mark.
     """
-    letters = text[-1:] + following[:1]
-    is_blank = text and (" " in letters or _LETTERS.fullmatch(letters))
+    before, after = text[-2:], following[:1]
+    is_blank = before and (" " in before[-1] + after or _BORDER.search(before + after))
     return text.rstrip(" ") + " " if is_blank else text
 
 

@@ -1,7 +1,7 @@
 """`python3 -m scripts.dynet.wheels`: check the newest wheel of dist/ for a machine.
 
 This machine's wheel runs without a compiler, with each of its builds that this processor can run.
-That of ARM Linux runs emulated, on Debian's Python. That of a Mac is inspected.
+That of ARM Linux runs emulated, on Debian's Python. Of that of a Mac, only the file is checked.
 """
 
 from __future__ import annotations
@@ -41,10 +41,8 @@ def main() -> None:
         folder = Path(name)
         try:
             wheel = newest(CHECKOUT / "dist", machine)
-            tools = check_file(wheel, folder)
+            check_file(wheel, folder)
             if machine == "macos-arm64":
-                inspector = str(Path(__file__).with_name("mach_o.py"))
-                print(called([tools, inspector, str(wheel)]), flush=True)
                 return
             if machine == here:
                 check_runs(install(wheel, folder), folder)
@@ -66,21 +64,20 @@ def newest(folder: Path, machine: str) -> Path:
     return wheel
 
 
-def check_file(wheel: Path, folder: Path) -> Path:
-    """Check the size, and which functions the modules need; return the Python of the tools."""
+def check_file(wheel: Path, folder: Path) -> None:
+    """Check the size, and which functions the modules need."""
     size = wheel.stat().st_size
     print(f"{wheel.name}: {size / 1e6:.1f} MB", flush=True)
     if size > LARGEST:
         sys.exit(f"error: over {LARGEST / 1e6:.0f} MB")
     tools = new_environment(folder / "tools")
-    called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel", "lief"])
+    called([tools, "-m", "pip", "install", "--quiet", "abi3audit", "auditwheel"])
     called([tools, "-m", "abi3audit", "--strict", str(wheel)])
     if "-manylinux" in wheel.name:
         said = " ".join(called([tools, "-m", "auditwheel", "show", str(wheel)]).split())
         print(said, flush=True)
         if f'platform tag: "{wheel.stem.rpartition("-")[2]}"' not in said:
             sys.exit("error: auditwheel finds another platform than the name of the wheel says")
-    return tools
 
 
 def install(wheel: Path, folder: Path) -> Path:

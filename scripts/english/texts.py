@@ -5,7 +5,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from oracle.brackets import parse_line
-from oracle.common.files import open_text, replacing
+from oracle.common.files import open_text
 from oracle.training_data import evenly_spaced
 from rnng_dy.text.segmenter import Segmenter
 from scripts.english.treebanks import DOCUMENTS, write
@@ -16,8 +16,7 @@ OPEN = Path(__file__).with_name("open_texts.txt").read_text().split()
 
 def write_sentences(sentences: Iterable[list[str]], path: Path) -> None:
     """Write tokenised sentences, one per line."""
-    with replacing(path) as stream:
-        stream.writelines(f"{' '.join(sentence)}\n" for sentence in sentences)
+    write(path, [f"{' '.join(sentence)}\n" for sentence in sentences])
 
 
 def write_different(folder: Path, path: Path, most: Mapping[str, int], lengths: range) -> None:

@@ -84,6 +84,14 @@ def test_a_sentence_that_is_there_twice_has_one_surprisal(table):
         table(content.format(1.1)).records_of([["a"]])
 
 
+def test_sentences_of_the_same_letters_are_told_apart_by_their_words(table):
+    found = table(
+        "sentence_id,token,surprisal\n1,into,1\n2,in,2\n2,to,3\n3,can't,\t4\n4,Fri\u00adday,5\n"
+    )
+    records = found.records_of([["into"], ["in", "to"], ["ca", "n't"], ["Friday"]])
+    assert [[r.surprisal for r in row[:-1]] for row in records] == [[1], [2, 3], [4, 0], [5]]
+
+
 @pytest.mark.parametrize("other", ["2,a,3", "2,a,nan\n2,</s>,1", "2,a,nan\n2,▁,1"])
 def test_a_sentence_that_is_there_twice_has_one_surprisal_of_each_word(table, other):
     found = table(f"sentence_id,token,surprisal\n1,a,nan\n{other}\n")
@@ -140,6 +148,7 @@ def test_it_is_a_scorer_by_name(tmp_path):
         ("sentence_id,token,surprisal\n1,a,-3\n", "2: -3 is negative: log probabili"),
         ("item,known,token,surp\n1,no,a,1\n", "2: column 'known': 'no' is neither 1 nor 0, true"),
         ("sentence_id,token,surprisal\n1,a b,1\n", "2: 'a b' is several words: give"),
+        ("sentence_id,token,surprisal\n1,ab,1\n", "2: 'ab' is several words: give"),
         ("sentence_id,token,surprisal\n1,a\n", "2: 2 columns, and the first line has 3"),
         (
             "sentence_id,token,surprisal\n1,b,1\n",

@@ -25,47 +25,27 @@ BY_HAND = {
     "another label": (GOLD, GOLD.replace("VP", "NP"), (2, 3, 3, 0, 3, 3)),
     "a tag changed": (GOLD, GOLD.replace("VBZ", "NNS"), (3, 3, 3, 0, 3, 2)),
     "punctuation may hang anywhere, since it is deleted": (
-        "(S (NP (NN a) (, ,) (NN b)) (VP (VB c)) (. .))",
-        "(S (NP (NN a) (NN b)) (, ,) (VP (VB c) (. .)))",
-        (3, 3, 3, 0, 3, 3),
-    ),
+        "(S (NP (NN a) (, ,) (NN b)) (VP (VB c)) (. .))", "(S (NP (NN a) (NN b)) (, ,) (VP (VB c) (. .)))",
+        (3, 3, 3, 0, 3, 3)),
     "TOP is deleted on either side": (f"(TOP {GOLD})", GOLD, (3, 3, 3, 0, 3, 3)),
     "ADVP matches PRT": (
-        "(VP (VB go) (PRT (RP up)) (ADVP (RB there)))",
-        "(VP (VB go) (ADVP (RP up)) (PRT (RB there)))",
-        (3, 3, 3, 0, 3, 3),
-    ),
+        "(VP (VB go) (PRT (RP up)) (ADVP (RB there)))", "(VP (VB go) (ADVP (RP up)) (PRT (RB there)))",
+        (3, 3, 3, 0, 3, 3)),
     "each gold bracket takes the first free match": (
-        "(X (ADVP (PRT (NN a))))",
-        "(X (PRT (ADVP (NN a))))",
-        (3, 3, 3, 0, 1, 1),
-    ),
+        "(X (ADVP (PRT (NN a))))", "(X (PRT (ADVP (NN a))))", (3, 3, 3, 0, 1, 1)),
     "a repeated bracket matches once": (
-        "(NP (NP (NN a) (NN b)))",
-        "(NP (NP (NP (NN a) (NN b))))",
-        (2, 2, 3, 0, 2, 2),
-    ),
+        "(NP (NP (NN a) (NN b)))", "(NP (NP (NP (NN a) (NN b))))", (2, 2, 3, 0, 2, 2)),
     "one crossing system bracket": (
-        "(S (X (NN a) (NN b)) (Y (NN c) (NN d)))",
-        "(S (NN a) (X (NN b) (NN c)) (NN d))",
-        (1, 3, 2, 1, 4, 4),
-    ),
+        "(S (X (NN a) (NN b)) (Y (NN c) (NN d)))", "(S (NN a) (X (NN b) (NN c)) (NN d))",
+        (1, 3, 2, 1, 4, 4)),
     "a system bracket that crosses two gold brackets counts once": (
-        "(S (X (X (NN a) (NN b)) (NN c)) (NN d))",
-        "(S (NN a) (X (NN b) (NN c) (NN d)))",
-        (1, 3, 2, 1, 4, 4),
-    ),
+        "(S (X (X (NN a) (NN b)) (NN c)) (NN d))", "(S (NN a) (X (NN b) (NN c) (NN d)))",
+        (1, 3, 2, 1, 4, 4)),
     "labels are cut at - and =, tags are not": (
-        "(S (NP-SBJ-1 (NN a)) (NP=2 (NN-X b)))",
-        "(S (NP (NN a)) (NP (NN b)))",
-        (3, 3, 3, 0, 2, 1),
-    ),
+        "(S (NP-SBJ-1 (NN a)) (NP=2 (NN-X b)))", "(S (NP (NN a)) (NP (NN b)))", (3, 3, 3, 0, 2, 1)),
     "a trace and what it empties are deleted": (
-        "(S (NP (-NONE- *)) (VP (VB go)))",
-        "(S (VP (VB go)))",
-        (2, 2, 2, 0, 1, 1),
-    ),
-}
+        "(S (NP (-NONE- *)) (VP (VB go)))", "(S (VP (VB go)))", (2, 2, 2, 0, 1, 1)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", BY_HAND)

@@ -285,7 +285,8 @@ ROWS = [("b1 ", "p ", "It is .", "It are ."), ("b2", " q", "It is .", "It am .")
 )
 def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns):
     given = Columns(columns, "id" if columns else ())
-    rows = [(*row, *["So"] * ("prefix" in header)) for row in ROWS]
+    # at the beginning of a word, a prefix is none
+    rows = [(*row, *["I"] * ("prefix" in header)) for row in ROWS]
     lines = [header, *map(",".join, rows)]
     if name == "p.jsonl":
         lines = [json.dumps(dict(zip(header.split(","), row, strict=True))) for row in rows]
@@ -293,7 +294,7 @@ def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns)
     first, second = suites_of([str(tmp_path / name)], (), None, given)
     assert (first.name, second.name) == ("p", "q")
     assert [item.name for suite in (first, second) for item in suite.items] == ["b1", "b2"]
-    before = ("So",) * ("prefix" in header)
+    before = ("I",) * ("prefix" in header)
     assert second.items[0].regions["bad", 1] == (*before, "It", "am", ".")
 
 
@@ -384,6 +385,8 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),
         ("Right one\tWrong one\nIt is .\tIt are .\n", "among Right one, Wrong one: name the good and the bad"),
         ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence_good and sentence_bad"),
+        ('"It is, ."\tIt are .\n', "bad.json:1: quotation marks around a sentence: add a header, good and bad"),
+        ("prefix,good,bad\nThe,Theo ran,The ran\n", "bad.json:2: only one sentence begins with the prefix 'The'"),
         ("It is .\t*It are .\n", "bad.json:1: '*It are .' begins with '*'"),
         ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
     ],

@@ -66,6 +66,7 @@ def test_the_text_is_in_the_column_text_or_else_sentence(read):
     [
         ("The dog | ran | home.", "[1:The dog ][2:ran ][3:home.]"),
         ("The dog|'s tail|, it|ran|.", "[1:The dog][2:'s tail][3:, it ][4:ran][5:.]"),
+        ("Go,|he|(she)|“3.|5 go”|in", "[1:Go, ][2:he ][3:(she) ][4:“3.][5:5 go” ][6:in]"),
         ("我|喜欢|2 cats", "[1:我][2:喜欢][3:2 cats]"),
         ("| The dog |, or | | so |", "[1:The dog ][2:, or ][3:][4:so]"),
         ("| The dog | ran", "[1:][2:The dog ][3:ran]"),
@@ -189,7 +190,7 @@ def test_rows_of_an_item_and_a_condition_are_one_sentence(read):
     ("content", "message"),
     [
         ("item,words\n1,a\n", "1: no column text, sentence, content, stimulus or word, but item, words: name it by"),
-        ("Text,TEXT\na,b\n", "1: columns Text and TEXT are alike: name one by"),
+        ("Text,TEXT\na,b\n", "1: columns Text, TEXT are alike: name one by"),
         ("", "1: no column text, sentence, content, stimulus or word, but none"),
         ("text\n", " no stimuli in this table"),
         ("item,text\n1,a\n2, \n", "3: column 'text': no text"),
