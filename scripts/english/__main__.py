@@ -89,7 +89,7 @@ def make_parser() -> None:
     run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted()}")
     export("judge", "english-judge", bits=16)
     self_train()
-    export("silver", "english", bits=16)
+    export("silver", "english", bits=8)
 
 
 def make_language_models() -> None:

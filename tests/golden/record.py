@@ -2,8 +2,9 @@
 
 `numbers/` and `texts/` of FOLDER get a file for each record. The record of the project was made on
 commit 13503d9, but for show.txt, whose trees NLTK draws since, and the intervals of suite.txt;
-surprisal.english.json was made there with the parameters of a later model. The columns
-`structure`, `cluster` and `word_in_cluster` are of the commit that made them.
+surprisal.english.json was made there with the parameters of a later model. english.trees, and what
+evalb.txt and show.txt say of it, are by the parser that a6dacb3a made. The columns `structure`,
+`cluster` and `word_in_cluster` are of the commit that made them.
 """
 
 from __future__ import annotations
