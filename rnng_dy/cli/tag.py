@@ -57,7 +57,8 @@ def tag(trees_path, train_path, folds, folder, output, jobs) -> None:
     gold = tagging.tagged_trees(trees)
     if train_path:
         training = tagging.training_pairs(train_path)
-        if 2 * sum(map({*map(tuple, training)}.__contains__, map(tuple, gold))) > len(gold):
+        known = {*map(tuple, training)}
+        if 2 * sum(tuple(sentence) in known for sentence in gold) > len(gold):
             raise InputError(f"most trees are in {train_path}: tag them by --jackknife", trees_path)
         tagger = tagging.train_tagger(training, SEED)
         tags = [tagging.tags_by(tagger, [word for word, _ in sentence]) for sentence in gold]

@@ -53,13 +53,12 @@ def trees(archives: Path, texts: list[Path], folder: Path) -> None:
     """Write the trees of all splits, sentences without trees, and word vectors."""
     if not (folder / "dev.trees").exists():
         print(*write_trees(archives, folder), sep="\n", flush=True)
-    some = {MASC: 12_000, TEXT: 50_000}
     steps = {
-        MASC: lambda path: write_sentences(tagged_text(archives, folder), path),
-        TEXT: lambda path: write_sentences(segmented(texts, folder / "train.trees"), path),
-        SOME: lambda path: write_different(folder, path, some, range(5, 41)),
-        ALL: lambda path: write_different(folder, path, {TEXT: 10**7}, range(3, 81)),
-        VECTORS: lambda path: write_vectors(folder, path, MASC, TEXT),
+        MASC: lambda to: write_sentences(tagged_text(archives, folder), to),
+        TEXT: lambda to: write_sentences(segmented(texts, folder / "train.trees"), to),
+        SOME: lambda to: write_different(folder, to, {MASC: 12_000, TEXT: 50_000}, range(5, 41)),
+        ALL: lambda to: write_different(folder, to, {TEXT: 10**7}, range(3, 81)),
+        VECTORS: lambda to: write_vectors(folder, to, MASC, TEXT),
     }
     for file, write in steps.items():
         if not (folder / file).exists():
