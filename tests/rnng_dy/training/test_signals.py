@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,8 @@ def test_a_signal_to_the_group_ends_training_after_an_update_and_resume_goes_on(
     command = (sys.executable, "slow.py", *TRAIN.split(), model)
     with started(*command, stderr=subprocess.PIPE, text=True) as process:
         until(Path(model, "log.jsonl").exists)
+        # a signal that comes while a message is written is not announced
+        time.sleep(0.1)
         os.killpg(process.pid, number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == CODES[number], said
