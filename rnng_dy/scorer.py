@@ -232,8 +232,7 @@ def _measured(records: Records, tokens: Sequence[str], end: bool) -> MeasuredSen
     Raises RnngError for records of other tokens, or without the end, and a negative surprisal.
     """
     if wrong := [r for r in records if r.surprisal < -1e-4]:
-        message = f"the scorer's surprisal of {wrong[0].token or END} is negative"
-        raise RnngError(f"{message}, {wrong[0].surprisal}: log probabilities need the other sign")
+        raise RnngError(f"surprisal of {wrong[0].token} < 0: log probabilities need the other sign")
     if [record.token for record in records] != [*tokens, None]:
         raise RnngError(f"the scorer's records are not of {' '.join(tokens)!r} and its end")
     unseen = [f"{r.token} ({r.unk})" for r in records if math.isinf(r.surprisal)]

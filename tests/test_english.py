@@ -17,7 +17,6 @@ import rnng_dy
 from oracle.brackets import parse_line
 from rnng_dy import cli, model_folder
 from rnng_dy.cli.rules import require_once
-from rnng_dy.interop.vectors import read_vectors
 from scripts.english import __main__ as recipe
 from scripts.english import circuits, commands, figures, score, texts, treebanks, vectors
 from tests.commands import invoke
@@ -203,25 +202,22 @@ def test_unlabelled_sentences_are_of_documents_without_trees(tmp_path):
 
 
 def test_different_sentences_of_some_words_without_gold_trees_are_parsed_for_training(tmp_path):
-    (tmp_path / "gum.dev.trees").write_text("(S (NN it) (VB was) (JJ dev))\n")
+    trees = tmp_path / "gum.dev.trees"
+    trees.write_text("(S (NN it) (VB was) (JJ dev))\n")
     known, fitting = ["it", "was", "dev"], ["It", "works", "."]
     texts.write_sentences([known, fitting, fitting, ["No", "!"]], tmp_path / "masc.txt")
     (tmp_path / "news.txt").write_text("Mr. Smith left. It did. No!\n\nIt works. It works well.\n")
-    trees = tmp_path / "train.trees"
-    trees.write_text("(S (NP (NNP Mr.) (NNP Smith)) (VP (VBD left)) (. .))\n")
     texts.write_sentences(texts.segmented([tmp_path / "news.txt"], trees), tmp_path / "open.txt")
-    most = {"masc.txt": 5, "open.txt": 2}
-    texts.write_different(tmp_path, tmp_path / "text", most, range(3, 5))
-    lines = (tmp_path / "text").read_text().splitlines()
-    assert lines == ["It works .", "Mr. Smith left .", "It works ."]
+    into = tmp_path / "text"
+    texts.write_different(tmp_path, into, {"masc.txt": 5, "open.txt": 2}, range(3, 5))
+    assert into.read_text() == "It works .\nMr. Smith left .\nIt works .\n"
 
 
 def test_vectors_are_of_the_frequent_words_of_trees_and_texts(tmp_path):
     (tmp_path / "train.trees").write_text("(S (NN Cat) (VB saw) (JJ rare))\n" * 4)
     texts.write_sentences([["cat", "saw"]] * 6, tmp_path / "text")
     vectors.write_vectors(tmp_path, tmp_path / "vectors", "text")
-    words, array = read_vectors(tmp_path / "vectors")
-    assert words == ["cat", "saw"] and array.shape[1] == 2
+    assert re.findall("[a-z]+", (tmp_path / "vectors").read_text()) == ["cat", "saw"]
 
 
 def test_words_with_the_same_neighbours_have_like_vectors():

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from oracle.brackets import unspelled
 from oracle.common import plugins
 from oracle.common.errors import InputError, RnngError
 from oracle.common.plugins import Registry
@@ -29,7 +30,8 @@ class SurprisalTable(WordScorer):
 
     `read_surprisals` reads it. A sentence is found by its letters, whatever its tokens are:
     subwords are added up to words, and a mark of subwords alone belongs to the word after it. If a
-    token of the table covers several words, its surprisal belongs to the first. `<unk>` stands for
+    token of the table is one written word, such as `can't`, and covers several words, its surprisal
+    belongs to the first. `<unk>` stands for
     any one word; the fewest count. Columns item and condition may stand in place of sentence_id.
     """
 
@@ -114,8 +116,8 @@ class SurprisalTable(WordScorer):
     def _is_several(self, token: Token, words: Sequence[str]) -> bool:
         """Return whether a token of the table is not written as one word, as `can't` is."""
         are_letters = re.search("[a-z] [a-z]", " ".join(words).lower())
-        whole = self.segmenter.tokens("".join(words))
-        return len(token.text.split()) > 1 or bool(are_letters and whole != [*words])
+        whole = [*map(plain, self.segmenter.tokens("".join(map(unspelled, words))))]
+        return len(token.text.split()) > 1 or bool(are_letters and whole != [*map(plain, words)])
 
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)

@@ -64,9 +64,12 @@ def align(
     if by_letters:
         letters = [*map(_letters, letters)]
         tokens = [token._replace(letters=_letters(token.letters)) for token in tokens]
-        marks = {*filter(_MARKS.fullmatch, (token.letters for token in tokens))} - {*letters}
+    if by_letters and places(tokens, letters) is None:
+        marks = {*filter(_MARKS.fullmatch, (t.letters for t in tokens))} - {*letters, GAP}
         others = [k for k, token in enumerate(tokens) if token.letters not in marks]
-        tokens = [tokens[k] for k in others]
+        # the mark at the end of a sentence is still seen
+        spans = pairwise([*others, len(tokens)])
+        tokens = [tokens[k]._replace(text="".join(t.text for t in tokens[k:e])) for k, e in spans]
     indices, blocks = _matched(words, tokens, letters)
     wanted = {*times.word_of[times.rows_where(where)]}
     reports = [
@@ -76,8 +79,7 @@ def align(
     ]
     if reports and not allow_missing:
         first, *more = reports[:SHOWN]
-        how = "correct a table, " + "compare `by_letters`, " * (not by_letters)
-        how += "or leave out words by `allow_missing`"
+        how = "correct a table, compare `by_letters`, or leave out words by `allow_missing`"
         what = f"words with surprisals are not those read, {len(reports)} differences in all: {how}"
         raise InputError("\n".join([f"{first}: {what}", *more]))
     indices = _with_marks(words, every, others, indices)

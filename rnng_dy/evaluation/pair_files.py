@@ -9,6 +9,7 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed, reading
 from oracle.common.tables import cell_text, plain_column, read_table
 from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
+from rnng_dy.text.conventions import HAN
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
 from rnng_dy.text.stimulus_rows import report_filled
@@ -24,6 +25,7 @@ _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _END = re.compile(r"[.!?…。]\W*$")
 """The mark at the end of a sentence, which names of columns lack."""
+_ENDS_A_WORD = rf"(?!(?<=[^\W{HAN}])\w)"
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*"')
 _PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
 
@@ -99,7 +101,7 @@ def _pairs(path: str, lines: Mapping[int, str], first: str, columns: Columns) ->
             pair = columns.texts or _names_of_pair([*row])
             good, bad = (text_of(row[name], name) for name in pair)
             if prefix := plain.get("prefix"):
-                begins = [re.match(rf"{re.escape(prefix)}(?!\w)", text) for text in (good, bad)]
+                begins = [re.match(re.escape(prefix) + _ENDS_A_WORD, text) for text in (good, bad)]
                 if any(begins) and not all(begins):
                     raise RnngError(f"only one sentence begins with the prefix {prefix!r}")
                 if not any(begins):
@@ -138,8 +140,7 @@ def _plain_pairs(path: str, lines: Mapping[int, str]) -> Iterator[Pair]:
             what = f"{len(sentences)} columns, {needed}; a table of stimuli needs --prediction"
             raise InputError(what, path, line)
         if any(_ENCLOSED.fullmatch(text.strip()) for text in sentences):
-            what = "quotation marks around a sentence: add a header, good and bad, in which they"
-            raise InputError(f"{what} enclose cells", path, line)
+            raise InputError("quotation marks: add a header, good and bad", path, line)
         yield Pair(line, *sentences)
 
 

@@ -163,6 +163,9 @@ def places(tokens: Sequence[Token], words: Sequence[str]) -> list[tuple[int, int
             at = begins[first + 1]
         elif letters.startswith(token.letters, at):
             at += len(token.letters)
+        elif token.letters == "-" == letters[at - 1 : at]:
+            # the second half of `--`, which is one dash
+            first = bisect_left(begins, at) - 1
         else:
             return None
         ranges.append((first, max(first, bisect_left(begins, at) - 1)))
@@ -178,7 +181,7 @@ def plain(token: str) -> str:
     ['(', "''", 'dog', 's', 'do', 'ab', '1/2']
     """
     text = unspelled(_SUBWORD.sub("", "".join(clean(token)[0].split()).lstrip(_MARKS)))
-    return normalize("NFD", text.translate(_PLAIN_CHARACTERS).replace("--", "-"))
+    return normalize("NFD", text.replace("--", "-").translate(_PLAIN_CHARACTERS))
 
 
 class _ByteLetters:

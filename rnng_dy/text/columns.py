@@ -70,6 +70,7 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
     Raises InputError for a named column that is not there, and without texts or what they need.
     """
     plain = [plain_column(name) for name in names]
+    given = {name for names in columns for name in as_names(names)}
 
     def several(chosen: str | Sequence[str] | None, usual: Sequence[str]) -> list[int]:
         chosen = as_names(chosen)
@@ -79,6 +80,7 @@ def indices(names: Sequence[str], columns: Columns, path: str, line: int) -> Col
             return [names.index(name) for name in chosen]
         name = next(filter(plain.__contains__, usual), None)
         found = [i for i, other in enumerate(plain) if other == name]
+        found = [i for i in found if names[i] in given] or found
         if len(found) > 1:
             alike = shown([names[i] for i in found])
             raise InputError(f"columns {alike} are alike: name one by an option", path, line)

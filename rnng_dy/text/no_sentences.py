@@ -17,7 +17,7 @@ _BEFORE = re.compile(
     r"\s*(?:(?:[*?%]{1,3}|[*?]{1,3}\s+)(?=[\"'“‘(]?[^\W\d_])|<s>\s|#\s*(?=[A-Z][a-z]* [a-z]))"
 )
 """A linguist's judgement, or a mark of a sentence's beginning."""
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"(?<!\S)(?:</?s>|<(?:unk|eos|bos|pad)>|\[(?:UNK|CLS|SEP|PAD|MASK)\]|<\|endoftext\|>|@[-,.]@)(?!\S)"
     r"|</?(?:b|i|u|br|p|em|strong|span|sub|sup|div)\b[^<>]*>|&(?:[a-z]{2,6}|#\d+);"
 )
@@ -54,13 +54,8 @@ def require_sentence(text: str, remedy: str = "leave it out") -> None:
     if is_number(text):
         raise RnngError(f"{text!r:.60} is a number or a missing value: {remedy}")
     require_unmarked(text)
-    if markup := markup_in(text):
-        raise RnngError(f"{text!r:.60} has {markup!r}, which is markup and no word: take it out")
-
-
-def markup_in(text: str) -> str | None:
-    """Return the first tag of HTML, entity, or symbol of a language model's corpus in a text."""
-    return markup[0] if (markup := _MARKUP.search(text)) else None
+    if markup := MARKUP.search(text):
+        raise RnngError(f"{text!r:.60} has {markup[0]!r}, which is markup and no word: take it out")
 
 
 def require_column(

@@ -12,7 +12,7 @@ from oracle.common.errors import RnngError
 from oracle.common.files import placed, read_lines
 from oracle.sentences import DECIDING, SourceSentence, read_sentences
 from oracle.treebank import require_length
-from rnng_dy.text.no_sentences import markup_in, require_unmarked, running_text
+from rnng_dy.text.no_sentences import MARKUP, require_unmarked, running_text
 from rnng_dy.text.regions import mark_of
 from rnng_dy.text.segmenter import Segmenter
 
@@ -63,7 +63,7 @@ class Source(NamedTuple):
         if text is None and (warning := running_text([s.tokens for s in lines], "add --text")):
             _log.warning(f"{self.path}:{lines[warning[0]].line}: {warning[1]}")
         texts = [(s.line, s.text or " ".join(s.tokens)) for s in lines]
-        if markup := next(((n, found) for n, t in texts if (found := markup_in(t))), None):
+        if markup := next(((n, found[0]) for n, t in texts if (found := MARKUP.search(t))), None):
             _log.warning(f"{self.path}:{markup[0]}: {markup[1]!r} is text here: take markup out")
         if marked := mark_of(texts):
             mark, line, _ = marked

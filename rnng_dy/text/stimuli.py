@@ -21,7 +21,7 @@ from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimulus_rows import TextKey, TextRow, by_region, common, read_rows, text_rows
 
 _LETTER = rf"(?![{HAN}])\w"
-_CLOSING = r"[;!?…)\]}”»]|[,:.](?!\d)|(?<=\S)\""
+_CLOSING = r"[;!?…)\]}”»]|[,:.](?!\d)|(?<=[^\s(\[{])\""
 _BORDER = re.compile(rf"(?:{_LETTER}|{_CLOSING})(?:{_LETTER}|[(\[{{“«])\Z")
 """What `|` separates as a blank would: letters, and marks of two words; Chinese has no blanks."""
 

@@ -42,10 +42,9 @@ def main() -> None:
         try:
             wheel = newest(CHECKOUT / "dist", machine)
             check_file(wheel, folder)
-            if machine == "macos-arm64":
-                return
             if machine == here:
                 check_runs(install(wheel, folder), folder)
+            if machine in (here, "macos-arm64"):
                 return
             program, environ = install_emulated(wheel, folder)
             print(called([program, "-m", "rnng_dy", "doctor"], environ), flush=True)

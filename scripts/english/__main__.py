@@ -17,9 +17,8 @@ DATA = (
     "MASC I (ANC, unrestricted), CRAFT (CC BY 3.0), GUM (CC BY 4.0), other text: see ATTRIBUTION.md"
 )
 TERMS = "--licence", "CC BY 4.0", "--data", DATA
-MASC, TEXT, SOME, ALL = "masc.txt", "open.txt", "some.txt", "all.txt"
-"""Sentences without trees: two files, and those that have trees by models in the trainings."""
-VECTORS = "vectors.txt"
+VECTORS, MASC, TEXT, SOME, ALL = "vectors.txt", "masc.txt", "open.txt", "some.txt", "all.txt"
+"""Word vectors, and sentences without trees: SOME and ALL get trees by models."""
 TRAINING = "--preset fast --dropout 0.3 --set evaluate_every=15000"
 PARSER = f"--pos --no-tagger --set lstm_input=160 --hidden 160 --epochs 6 {TRAINING}"
 SELF_TRAINING = f"--epochs 4 --learning-rate 0.002 {TRAINING}"
@@ -87,7 +86,11 @@ def make_parser() -> None:
     data = "--train train.gen.oracle --dev dev.gen.oracle --clusters clusters.paths"
     run(f"train generative {data} --open --model judge --resume {JUDGE} {weighted()}")
     export("judge", "english-judge", bits=16)
-    self_train()
+    both = "--model parser --generator english-judge.rnng.zip"
+    make("parsed.trees", f"parse {both} --samples 50 {SOME} --jobs 2")
+    make("silver.trees", "prepare --from trees train.tagged.trees parsed.trees")
+    trees = "--trees silver.trees --dev-trees dev.tagged.trees --init parser --extend"
+    run(f"train discriminative {trees} --model silver --resume {SELF_TRAINING} {weighted()}")
     export("silver", "english", bits=8)
 
 
@@ -112,15 +115,6 @@ def make_language_models() -> None:
 def export(folder: str, name: str, bits: int) -> None:
     """Write an archive of a model with its terms."""
     make(f"{name}.rnng.zip", f"models export {folder} --bits {bits}", *TERMS)
-
-
-def self_train() -> None:
-    """Continue to train the parser on gold trees, and on trees that both models make of text."""
-    both = "--model parser --generator english-judge.rnng.zip"
-    make("parsed.trees", f"parse {both} --samples 50 {SOME} --jobs 2")
-    make("silver.trees", "prepare --from trees train.tagged.trees parsed.trees")
-    trees = "--trees silver.trees --dev-trees dev.tagged.trees --init parser --extend"
-    run(f"train discriminative {trees} --model silver --resume {SELF_TRAINING} {weighted()}")
 
 
 def weighted() -> str:

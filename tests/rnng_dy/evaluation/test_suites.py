@@ -300,11 +300,13 @@ def test_pairs_keep_their_items_under_any_names(tmp_path, name, header, columns)
 
 def test_merged_cells_of_pairs_have_the_value_of_the_first_but_a_prefix(tmp_path, caplog):
     path = tmp_path / "p.csv"
-    path.write_text("item,prefix,uid,good,bad\n7,So,a,It is .,It are .\n,,,It is .,It am .\n")
-    first, second = read_suite(str(path)).items
+    rows = "7,So,a,It is .,It are .\n,,,It is .,It am .\n,我,,我来 。,我 。\n"
+    path.write_text(f"item,prefix,uid,good,bad\n{rows}", encoding="utf-8")
+    first, second, third = read_suite(str(path)).items
     assert (first.name, second.name) == (7, 7)
     assert second.regions["bad", 1] == ("It", "am", ".")
-    assert "p.csv:3: empty items or groups: read as those above, in 1 rows" in caplog.text
+    assert third.regions["good", 1] == ("我来", "。")
+    assert "p.csv:3: empty items or groups: read as those above, in 2 rows" in caplog.text
     path.write_text("field,good,bad\n,It is .,It are .\n")
     with pytest.raises(InputError, match=r"p.csv:2: no 'field', which groups need"):
         suites_of([str(path)], (), None, Columns(by="field"))
@@ -385,7 +387,7 @@ def test_a_bad_suite_is_refused_with_its_file_and_place(write, changed, says):
         ("source\ttarget\nIt is .\tIt are .\n", "among source, target: name the good and the bad one by --column"),
         ("Right one\tWrong one\nIt is .\tIt are .\n", "among Right one, Wrong one: name the good and the bad"),
         ("id,source,target\n1,It is .,It are .\n", "bad.json:1: no columns of pairs (sentence_good and sentence_bad"),
-        ('"It is, ."\tIt are .\n', "bad.json:1: quotation marks around a sentence: add a header, good and bad"),
+        ('"It is, ."\tIt are .\n', "bad.json:1: quotation marks: add a header, good and bad"),
         ("prefix,good,bad\nThe,Theo ran,The ran\n", "bad.json:2: only one sentence begins with the prefix 'The'"),
         ("It is .\t*It are .\n", "bad.json:1: '*It are .' begins with '*'"),
         ("It is .\tIt | are .\n", "bad.json:1: 'It | are .': '|' is a mark of regions"),
