@@ -28,11 +28,11 @@ from rnng_dy.scorer import Sentences, Unkified, WordScorer
 class SurprisalTable(WordScorer):
     """The surprisals of a table with the columns sentence_id, token and surprisal, in bits.
 
-    `read_surprisals` reads it. A sentence is found by its letters, whatever its tokens are:
-    subwords are added up to words, and a mark of subwords alone belongs to the word after it. If a
-    token of the table is one written word, such as `can't`, and covers several words, its surprisal
-    belongs to the first. `<unk>` stands for
-    any one word; the fewest count. Columns item and condition may stand in place of sentence_id.
+    `read_surprisals` reads it. A sentence is found by its words, else by its letters, whatever its
+    tokens are: subwords are added up to words, and a mark of subwords alone belongs to the word
+    after it. If a token of the table is one written word, such as `can't`, and covers several
+    words, its surprisal belongs to the first. `<unk>` stands for any one word; the fewest count.
+    Columns item and condition may stand in place of sentence_id.
     """
 
     name = "surprisals"
@@ -42,22 +42,17 @@ class SurprisalTable(WordScorer):
         if path is None:
             raise RnngError("surprisals need a table: --scorer surprisals=TABLE.tsv")
         self._path = path
-        self._sentences: dict[str | tuple[str, ...], list[Token]] = {}
-        self._unclear: set[str | tuple[str, ...]] = set()
+        self._sentences: dict[str, list[list[Token]]] = {}
+        """By letters: the different tokens of the sentences that have them."""
         for sentence, rows in groupby(read_surprisals(path), lambda token: token.sentence):
             if sentence is None:
                 raise InputError("no column 'sentence_id' or 'item'", path, 1)
             tokens = list(rows)
             self.of_strings = {*OPEN_MEASURES} <= tokens[0].cells.keys()
-            words = tuple(token.letters for token in tokens if token.letters)
-            for key in (words, "".join(words)):
-                both = self._sentences.setdefault(key, tokens), tokens
-                first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in both)
-                bits, others = ([token.bits for token in row] for row in both)
-                if first != second or not np.allclose(bits, others, 0, ROUNDING, equal_nan=True):
-                    self._unclear.add(key)
-        self._texts = [key for key in self._sentences if isinstance(key, str)]
-        with_gaps = (letters for letters in self._texts if GAP in letters)
+            different = self._sentences.setdefault("".join(t.letters for t in tokens), [])
+            if not any(_are_alike(tokens, others) for others in different):
+                different.append(tokens)
+        with_gaps = (letters for letters in self._sentences if GAP in letters)
         self._with_gaps = sorted(with_gaps, key=lambda letters: letters.count(GAP))
 
     def records_of(self, sentences: Sentences, unkified: Unkified = None) -> list[list[WordRecord]]:
@@ -95,10 +90,12 @@ class SurprisalTable(WordScorer):
         letters_of = list(map(plain, words))
         letters, shown = "".join(letters_of), f"{' '.join(words)!r:.200}"
         with_gaps = (s for s in self._with_gaps if letters.startswith(s.partition(GAP)[0]))
-        for candidate in chain([tuple(letters_of), letters], with_gaps):
-            tokens = self._sentences.get(candidate, [])
+        for candidate in chain([letters], with_gaps):
+            different = self._sentences.get(candidate, [])
+            exact = [s for s in different if [t.letters for t in s if t.letters] == letters_of]
+            tokens, *others = exact or different or [[]]
             if tokens and (at_words := places(tokens, letters_of)) is not None:
-                if candidate in self._unclear:
+                if others:
                     message = f"the sentence {shown} is in this table with different surprisals"
                     raise InputError(f"{message}: keep one of them", self._path)
                 for token, (first, last) in zip(tokens, at_words, strict=True):
@@ -107,7 +104,7 @@ class SurprisalTable(WordScorer):
                         raise InputError(message, self._path, token.line)
                 return [(token, first) for token, (first, _) in zip(tokens, at_words, strict=True)]
         message = f"no sentence {shown} in this table"
-        for near in get_close_matches(letters, self._texts, 1, 0):
+        for near in get_close_matches(letters, self._sentences, 1, 0):
             at = next(i for i, pair in enumerate(zip_longest(letters, near)) if len({*pair}) > 1)
             there, here = (f"{text[at : at + 20]!r}" for text in (near, letters))
             message += f": the most similar one has {there} in place of {here}"
@@ -116,8 +113,14 @@ class SurprisalTable(WordScorer):
     def _is_several(self, token: Token, words: Sequence[str]) -> bool:
         """Return whether a token of the table is not written as one word, as `can't` is."""
         are_letters = re.search("[a-z] [a-z]", " ".join(words).lower())
-        whole = [*map(plain, self.segmenter.tokens("".join(map(unspelled, words))))]
-        return len(token.text.split()) > 1 or bool(are_letters and whole != [*map(plain, words)])
+        whole = self.segmenter.tokens("".join(map(unspelled, words))) if are_letters else words
+        return len(token.text.split()) > 1 or [*map(plain, whole)] != [*map(plain, words)]
+
+
+def _are_alike(tokens: Sequence[Token], others: Sequence[Token]) -> bool:
+    first, second = ([(t.letters, t.is_known, t.is_end) for t in row] for row in (tokens, others))
+    bits, other_bits = ([token.bits for token in row] for row in (tokens, others))
+    return first == second and np.allclose(bits, other_bits, 0, ROUNDING, equal_nan=True)
 
 
 SCORERS: Registry[type[WordScorer]] = Registry("scorer", WordScorer, KneserNey, SurprisalTable)

@@ -50,8 +50,8 @@ def align(
     Words and tokens are aligned that have the same letters in the same order, see `plain`; a word
     has the sum of the bits of its tokens, None if there are none. With `by_letters`, only letters
     and digits count, in either case; a mark belongs to the word before it, or after it if only that
-    begins with it. If both tables have the same items, or the times have
-    conditions, tokens come in the order in which the times have these.
+    begins with it. If both tables have the same items, or the times have conditions, tokens come in
+    the order in which the times have these.
 
     If the texts differ, difflib aligns them, and the words of a sentence of the table count if it
     has most of the words at its place in one item. Differences of words without a row that fits

@@ -9,7 +9,7 @@ from oracle.common.errors import InputError, RnngError
 from oracle.common.files import placed, reading
 from oracle.common.tables import cell_text, plain_column, read_table
 from rnng_dy.text.columns import ITEM, Columns, as_names, require_names, shown
-from rnng_dy.text.conventions import HAN
+from rnng_dy.text.conventions import LETTER
 from rnng_dy.text.no_sentences import are_words, require_column
 from rnng_dy.text.regions import divided
 from rnng_dy.text.stimulus_rows import report_filled
@@ -25,7 +25,7 @@ _ITEM = (*ITEM, "pairid")
 _PHENOMENON = ("uid", "pid", "testcase", "paradigm", "phenomenon")
 _END = re.compile(r"[.!?…。]\W*$")
 """The mark at the end of a sentence, which names of columns lack."""
-_ENDS_A_WORD = rf"(?!(?<=[^\W{HAN}])\w)"
+_ENDS_A_WORD = rf"(?!(?<={LETTER})\w)"
 _ENCLOSED = re.compile(r'"(?:[^"]|"")*"')
 _PLAIN_PAIRS = [tuple(map(plain_column, names)) for names in PAIR_NAMES]
 

@@ -43,6 +43,7 @@ CLITIC = re.compile(r"(?:(?<=\w)n['’]t|(?<=.)['’](?:s|m|d|re|ve|ll))\Z", re.
 
 _SQUARE_BRACKETS = {"[": "-LSB-", "]": "-RSB-"}
 """Brackets as written by treebanks younger than the Penn Treebank."""
+LETTER = rf"[^\W{HAN}]"
 _ABBREVIATION = re.compile(r"(?=.*[^\W\d]).*[^.]\.", re.DOTALL)
 _SPELLED = re.compile(r"\\[/*]")
 _HAN_WORD = re.compile(f"[{HAN}]+")

@@ -55,14 +55,14 @@ class Source(NamedTuple):
         sentences = text or read_sentences(self.path, self.tagged)
         head = list(islice(sentences, DECIDING))
         lines = [s for s in head if s.tokens and s.tags is None and s.unkified is None]
-        for sentence in lines:
+        texts = [(s.line, s.text or " ".join(s.tokens)) for s in lines]
+        for sentence, (line, said) in zip(lines, texts, strict=True):
             # running text may have a stray question mark before a sentence
             if text is None or sentence.tokens[0][0] != "?":
-                with placed(self.path, sentence.line):
-                    require_unmarked(sentence.text or " ".join(sentence.tokens))
+                with placed(self.path, line):
+                    require_unmarked(said)
         if text is None and (warning := running_text([s.tokens for s in lines], "add --text")):
             _log.warning(f"{self.path}:{lines[warning[0]].line}: {warning[1]}")
-        texts = [(s.line, s.text or " ".join(s.tokens)) for s in lines]
         if markup := next(((n, found[0]) for n, t in texts if (found := MARKUP.search(t))), None):
             _log.warning(f"{self.path}:{markup[0]}: {markup[1]!r} is text here: take markup out")
         if marked := mark_of(texts):

@@ -14,15 +14,14 @@ from oracle.common.files import placed, split_words
 from oracle.common.tables import cell_text
 from oracle.sentences import SourceSentence
 from rnng_dy.text.columns import REGION_NAME, USUAL, ColumnIndices, Columns, indices, shown
-from rnng_dy.text.conventions import HAN
+from rnng_dy.text.conventions import LETTER
 from rnng_dy.text.no_sentences import require_column
 from rnng_dy.text.regions import USUAL_MARK, divided
 from rnng_dy.text.segmenter import Segmenter
 from rnng_dy.text.stimulus_rows import TextKey, TextRow, by_region, common, read_rows, text_rows
 
-_LETTER = rf"(?![{HAN}])\w"
 _CLOSING = r"[;!?…)\]}”»]|[,:.](?!\d)|(?<=[^\s(\[{])\""
-_BORDER = re.compile(rf"(?:{_LETTER}|{_CLOSING})(?:{_LETTER}|[(\[{{“«])\Z")
+_BORDER = re.compile(rf"(?:{LETTER}|{_CLOSING})(?:{LETTER}|[(\[{{“«])\Z")
 """What `|` separates as a blank would: letters, and marks of two words; Chinese has no blanks."""
 
 
